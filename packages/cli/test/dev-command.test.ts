@@ -130,12 +130,12 @@ describe("mailsvc dev -- COMMAND", () => {
     const captured = await start([], node(script), { env }).ended;
     expect(captured).toMatchObject({ code: 0, stdout: "capture true\n" });
     expect(captured.stderr).toMatch(
-      /^Dev mode does not use MAILSVC_DATABASE_URL and MAILSVC_SMTP_URL of the.*--database-url and --smtp-url\.\ndev server http/,
+      /^Dev mode ignores MAILSVC_DATABASE_URL and MAILSVC_SMTP_URL, because the .*--database-url and --smtp-url\.\ndev server http/,
     );
     const sent = await start(["--smtp-url", "smtp://relay.invalid"], node(script), { env }).ended;
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringMatching(/ false\n$/) });
     expect(sent.stderr).toMatch(
-      /^Dev mode does not use MAILSVC_DATABASE_URL of.*\ndev server http\S+\nMail +leaves through relay\.invalid\n$/,
+      /^Dev mode ignores MAILSVC_DATABASE_URL, because .*To use it, .*\ndev server http\S+\nMail +leaves through relay\.invalid\n$/,
     );
   }, 60_000);
 

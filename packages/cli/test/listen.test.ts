@@ -203,7 +203,7 @@ describe("listen", () => {
     const { id } = await beside.world.sdk.webhooks.create({ url: "https://a.example/hook" });
     const result = await listen(beside, ["--forward-to", local.url, "--webhook", id], async () => {}, { tty: TERMINAL });
     expect(result.stderr).toContain(`Forwarding events of ${id} to`);
-    expect(result.stderr).toContain("The server does not tell the secret of the webhook");
+    expect(result.stderr).toContain("The server does not reveal the webhook's secret");
   });
 
   test("events wait while nothing listens, and come in their order when something does", async () => {

@@ -223,7 +223,7 @@ test(
     await panel.getByRole("link", { name: "Summer series" }).waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete Summer mail?" });
-    await dialog.getByText("This uses it, and cannot send it any more:").waitFor();
+    await dialog.getByText("These will no longer be able to send it:").waitFor();
     for (const name of ["Summer news", "Summer series"]) await dialog.getByRole("link", { name }).waitFor();
     await dialog.getByRole("button", { name: "Delete" }).click();
     await page.getByText("Deleted").waitFor();

@@ -1610,7 +1610,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/v1/events`
      */
     list(input?: {
-      /** Page number, from 1. With filters, and without one or two types, pages may end after 1,000 events; continue with cursor */
+      /** Page number, from 1. A filtered list of more than two event types has page numbers for its first 1,000 events only; continue with cursor */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;

@@ -3048,6 +3048,7 @@ export interface TemplateDetail {
       id: string;
       name: string;
       status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
+      startedAt: string | null;
     }>;
     automations: Array<{
       id: string;

@@ -47,7 +47,7 @@ test("dev mode uses the database and the relay that a flag names, and none of th
     ignoredVariables: ["MAILSVC_RELAYS"],
   });
   expect(describeIgnoredVariables({ ignoredVariables: ["MAILSVC_DATABASE_URL", "MAILSVC_RELAYS"] })).toBe(
-    "Dev mode does not use MAILSVC_DATABASE_URL and MAILSVC_RELAYS of the environment, where production may be named. To use them, pass --database-url and --relays.",
+    "Dev mode ignores MAILSVC_DATABASE_URL and MAILSVC_RELAYS, because the environment often names production. To use them, pass --database-url and --relays.",
   );
   const inProduction = { databaseUrl: env.MAILSVC_DATABASE_URL, smtpUrl: env.MAILSVC_SMTP_URL, relays: env.MAILSVC_RELAYS };
   expect(config({ data: "for-first-keys" }, env)).toMatchObject({ ...inProduction, ignoredVariables: [] });

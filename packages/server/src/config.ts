@@ -221,7 +221,8 @@ export function readConfig({
 /** Says which variables dev mode does not use, and how to use them. */
 export function describeIgnoredVariables({ ignoredVariables }: Pick<Config, "ignoredVariables">): string {
   const flags = SERVE_FLAGS.filter((flag) => ignoredVariables.includes(flag.env)).map((flag) => `--${flag.name}`);
-  return `Dev mode does not use ${ignoredVariables.join(" and ")} of the environment, where production may be named. To use them, pass ${flags.join(" and ")}.`;
+  const many = ignoredVariables.length > 1;
+  return `Dev mode ignores ${ignoredVariables.join(" and ")}, because the environment often names production. To use ${many ? "them" : "it"}, pass ${flags.join(" and ")}.`;
 }
 
 function fail(message: string): never {

@@ -31,7 +31,9 @@ export class Report {
     if (!secret.derived) return;
     out.note(`${term.err.dim("secret")}  ${secret.value}`);
     if (webhookId !== null)
-      out.note("The server does not tell the secret of the webhook: give it with --secret to sign as its requests are.");
+      out.note(
+        "The server does not reveal the webhook's secret. Pass it with --secret, and requests carry the same signatures as the real ones.",
+      );
   }
 
   /** Events that happened since the last time this ran here; `total` may be a minimum. */

@@ -12,8 +12,8 @@ function fillPath(endpoint: Endpoint, values: readonly string[]): string {
     if (!value.isWellFormed()) throw usageError(`<${name}> is not valid text.`);
     return filled.replace(`:${name}`, () => encodeURIComponent(value));
   }, endpoint.path);
-  if (findOtherAt(endpoint, path) !== null)
-    throw usageError(`<${names.at(-1)}> must not be "${values[names.length - 1]}", which is a word of the API.`);
+  const other = findOtherAt(endpoint, path);
+  if (other !== null) throw usageError(`"${values[names.length - 1]}" is not a valid <${names.at(-1)}>: that path belongs to ${other}.`);
   return path;
 }
 

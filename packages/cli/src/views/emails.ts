@@ -151,9 +151,15 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
     ...(email.events.length > 0 ? [`${style.bold("History")}\n${events}`] : []),
     ...(email.text ? [`${style.bold("Text")}\n${preview(email.text, style)}`] : []),
     ...(email.html ? [style.dim(`HTML body of ${email.html.length} characters; see it with --json`)] : []),
-    ...(email.truncated ? [style.dim("Its texts are longer than what is shown here.")] : []),
+    ...(email.truncated ? [style.dim(explainMissing(email))] : []),
   ];
   return blocks.join("\n\n");
+}
+
+/** Why the texts of an email are not shown whole. */
+function explainMissing({ text, html }: EmailDetail): string {
+  if (text === null && html === null) return "Its texts could not be read; the attached message has all of it.";
+  return "Its texts are longer than what is shown here.";
 }
 
 function one(email: Email, session: Session): string {

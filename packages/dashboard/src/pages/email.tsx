@@ -168,6 +168,9 @@ function Content({ email }: { readonly email: EmailDetail }) {
       {chosen === "html" ? <MailFrame path={`emails/${encodeURIComponent(email.id)}`} html={email.html ?? ""} /> : null}
       {chosen === "text" ? <pre class="text">{email.text}</pre> : null}
       {email.truncated && (chosen === "html" || chosen === "text") ? <p class="soft">It is longer than what is shown here.</p> : null}
+      {email.truncated && (email.html ?? email.text) === null ? (
+        <p class="soft">Its texts could not be read; the attached message has all of it.</p>
+      ) : null}
       {chosen === "recipients" ? <Recipients email={email} /> : null}
       {chosen === "headers" ? <Facts facts={headers} /> : null}
       {chosen === "files" ? <Files files={email.attachments} /> : null}

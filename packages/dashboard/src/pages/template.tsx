@@ -176,13 +176,13 @@ function Delete({ template, users }: { readonly template: TemplateDetail; readon
       ) : (
         <>
           <p>All of its versions are deleted, and this cannot be undone. Queued emails are sent as they were accepted.</p>
-          {stopped.length === 0 ? null : <p>This uses it, and cannot send it any more:</p>}
+          {stopped.length === 0 ? null : <p>These will no longer be able to send it:</p>}
         </>
       )}
       {stopped.length === 0 ? null : <UserList users={stopped} most={NAMED} />}
       {started.length === 0 ? null : (
         <>
-          <p>A campaign that has started is sent to its end:</p>
+          <p>Campaigns that have started will still finish:</p>
           <UserList users={started} most={NAMED} />
         </>
       )}

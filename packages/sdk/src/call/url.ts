@@ -9,7 +9,7 @@ export function buildPath(endpoint: { readonly method: string; readonly path: st
   let at = 0;
   const filled = endpoint.path.replace(/:([A-Za-z]+)/g, (_, name: string) => segment(values[at++], name, label));
   const other = findOtherAt(endpoint, filled);
-  if (other !== null) throw new UsageError({ message: `${label}: with these arguments it would be ${other}, which is another endpoint.` });
+  if (other !== null) throw new UsageError({ message: `${label}: these arguments lead to another endpoint, ${other}.` });
   return filled;
 }
 

@@ -105,7 +105,7 @@ export const events = {
     query: z.object({
       ...pageQuery,
       page: pageQuery.page.meta({
-        description: `Page number, from 1. With filters, and without one or two types, pages may end after ${EVENT_LIMITS.numbered.toLocaleString("en-US")} events; continue with cursor`,
+        description: `Page number, from 1. A filtered list of more than two event types has page numbers for its first ${EVENT_LIMITS.numbered.toLocaleString("en-US")} events only; continue with cursor`,
       }),
       ...filters,
       since: Instant.optional().meta({ description: "Only events at this instant or later" }),

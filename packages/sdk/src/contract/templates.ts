@@ -79,7 +79,15 @@ export const TemplateDetail = Template.extend({
     /** Of a layout or a partial: templates whose draft or published version uses it. */
     templates: z.array(z.object({ id: z.string(), slug: z.string(), name: z.string() })),
     /** Campaigns that are not over: drafts, scheduled, sending and paused ones. */
-    campaigns: z.array(z.object({ id: z.string(), name: z.string(), status: z.enum(CAMPAIGN_STATUSES) })),
+    campaigns: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        status: z.enum(CAMPAIGN_STATUSES),
+        /** When sending began; from then on it has the template of that time. Null before. */
+        startedAt: Instant.nullable(),
+      }),
+    ),
     /** Automations whose newest version sends it, except archived ones. */
     automations: z.array(z.object({ id: z.string(), name: z.string(), status: z.enum(AUTOMATION_STATUSES) })),
   }),

@@ -190,7 +190,9 @@ test("page numbers of more than two types end after a thousand events, those of 
   for (const filter of [several, { until: "2026-01-01T00:00:00.000Z", limit: 100 }])
     await expect(sdk.events.list({ ...filter, page: 11 })).rejects.toMatchObject({
       code: "validation_error",
-      message: expect.stringContaining("Pages of more than two types reach the first 1,000 events. Name one or two in type"),
+      message: expect.stringContaining(
+        "more than two event types has page numbers for its first 1,000 events only. Filter by one or two types",
+      ),
       details: [{ path: "page", code: "too_far" }],
     });
   const next = await sdk.events.list({ ...several, cursor: far.pagination.nextCursor ?? "" });

@@ -79,7 +79,7 @@ export async function listEvents(
         throw invalid(
           "page",
           "too_far",
-          `Pages of more than two types reach the first ${MAX_NUMBERED.toLocaleString("en-US")} events. Name one or two in type, or continue with pagination.nextCursor as cursor.`,
+          `A filtered list of more than two event types has page numbers for its first ${MAX_NUMBERED.toLocaleString("en-US")} events only. Filter by one or two types, or continue with cursor=pagination.nextCursor.`,
         );
       const rows = await selectPage(read, deps, branches, slice);
       return rows.map((row) => ({ ...row, at: row.event.at, key: row.event.sequence }));

@@ -19,7 +19,7 @@ export async function readCapturedMail(parser: Pick<MailParser, "readCaptured">,
     if (error.isLasting) return UNREAD_CONTENT;
     throw new ApiError("rate_limited", "Too many large mails are being read at this moment.", {
       headers: { "retry-after": "5" },
-      hint: "Try again in a few seconds. The raw source of captured mail needs no reading: get that instead.",
+      hint: "Try again in a few seconds.",
     });
   }
 }

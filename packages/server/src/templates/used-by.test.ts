@@ -42,9 +42,9 @@ test("a template names the campaigns that are not over, also by a variant, and t
   const usedBy = {
     templates: [],
     campaigns: [
-      { id: variant.id, name: "Variant", status: "DRAFT" },
-      { id: scheduled.id, name: "Scheduled", status: "SCHEDULED" },
-      { id: draft.id, name: "Draft", status: "DRAFT" },
+      { id: variant.id, name: "Variant", status: "DRAFT", startedAt: null },
+      { id: scheduled.id, name: "Scheduled", status: "SCHEDULED", startedAt: null },
+      { id: draft.id, name: "Draft", status: "DRAFT", startedAt: null },
     ],
     automations: [{ id: series.id, name: "Series", status: "DRAFT" }],
   };

@@ -11,6 +11,8 @@ export interface TemplateUser {
   readonly href: string;
   /** Of what sends it. */
   readonly status: string | null;
+  /** When a campaign began to send it; null before, and of others. */
+  readonly startedAt: string | null;
 }
 
 /** How many use a template; there may be more than are named. */
@@ -18,9 +20,9 @@ export function countUsers(users: readonly TemplateUser[]): string {
   return `${formatCount(users.length)}${mayBeMore(users) ? " or more" : ""}`;
 }
 
-/** What the deletion of a template stops from sending it, and what has started with it, or may have: the rest of that is sent. */
+/** What the deletion of a template stops from sending it, and the campaigns that have started with it: their rest is sent. */
 export function sortUsers(users: readonly TemplateUser[]): { readonly stopped: TemplateUser[]; readonly started: TemplateUser[] } {
-  const isStarted = ({ kind, status }: TemplateUser): boolean => kind === "campaign" && (status === "SENDING" || status === "PAUSED");
+  const isStarted = ({ startedAt }: TemplateUser): boolean => startedAt !== null;
   return { stopped: users.filter((user) => !isStarted(user)), started: users.filter(isStarted) };
 }
 

@@ -4,12 +4,20 @@ import { toHref } from "../../router.tsx";
 import { Status } from "../status.tsx";
 import { mayBeMore, type TemplateUser } from "./template-user.ts";
 
+const NOT_SENDING = { status: null, startedAt: null };
+
 /** All that uses a template: what it is a part of, and what sends it. */
 export function listUsers({ templates, campaigns, automations }: TemplateDetail["usedBy"]): readonly TemplateUser[] {
   return [
-    ...templates.map(({ id, name }) => ({ id, name, kind: "template" as const, href: toHref(`/templates/${id}`), status: null })),
+    ...templates.map(({ id, name }) => ({ id, name, kind: "template" as const, href: toHref(`/templates/${id}`), ...NOT_SENDING })),
     ...campaigns.map(({ id, ...one }) => ({ id, ...one, kind: "campaign" as const, href: toHref(`/campaigns/${id}`) })),
-    ...automations.map(({ id, ...one }) => ({ id, ...one, kind: "automation" as const, href: toHref(`/automations/${id}`) })),
+    ...automations.map(({ id, ...one }) => ({
+      id,
+      ...NOT_SENDING,
+      ...one,
+      kind: "automation" as const,
+      href: toHref(`/automations/${id}`),
+    })),
   ];
 }
 

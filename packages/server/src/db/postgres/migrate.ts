@@ -70,7 +70,7 @@ async function assertUsable(client: pg.ClientBase): Promise<void> {
   if (number < OLDEST * 10_000) throw new StorageUnavailable(`This is Postgres ${version}. mailsvc needs ${OLDEST} or newer.`);
   if (encoding !== "UTF8")
     throw new StorageUnavailable(
-      `The database is encoded in ${encoding}, which does not have every letter. Create one in UTF8: createdb --encoding UTF8 --template template0 NAME`,
+      `The database uses the encoding ${encoding}, which cannot store all characters. mailsvc needs UTF8: createdb --encoding UTF8 --template template0 NAME`,
     );
 }
 

@@ -27,7 +27,7 @@ test("all texts are compared by their bytes, whatever language the database sort
   }
 });
 
-test("a database that does not have every letter is refused with the way to make one", async () => {
+test("a database that cannot store all characters is refused with the way to make one", async () => {
   const database = await createDatabase("empty", "bytes");
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -37,7 +37,7 @@ test("a database that does not have every letter is refused with the way to make
     const url = new URL(database.url);
     url.pathname = `/${name}`;
     await expect(createWorld({ databaseUrl: url.href })).rejects.toThrow(
-      "The database is encoded in SQL_ASCII, which does not have every letter. Create one in UTF8",
+      "The database uses the encoding SQL_ASCII, which cannot store all characters. mailsvc needs UTF8: createdb",
     );
   } finally {
     await client.query(`drop database if exists ${name} with (force)`);
