@@ -6,6 +6,7 @@ import { findRows } from "../db/find.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import type { RenderedMail } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import {
   type Compiled,
   type CompiledTemplates,
@@ -197,17 +198,31 @@ async function loadTemplates(read: Reader, { pinned }: CompiledTemplates, mails:
   return found;
 }
 
-/** Templates of which the subject alone is compiled, by the ids of the contents; none where it cannot be. */
-async function loadSubjects(read: Reader, { pinned }: CompiledTemplates, mails: readonly Unrendered[]): Promise<Map<number, Compiled>> {
+/**
+ * Templates of which the subject alone is compiled, by the ids of the contents; none where it cannot be. The source of a campaign may be
+ * megabytes, so it is read for the first list that shows the campaign.
+ */
+async function loadSubjects(
+  read: Reader,
+  { pinned, subjects }: CompiledTemplates,
+  mails: readonly Unrendered[],
+): Promise<Map<number, Compiled>> {
   const parse = await loadParser();
   const found = new Map<number, Compiled>();
   for (const { contentsId, hash } of await listHashes(read, mails)) {
-    const known = pinned.peek(hash);
-    const source = known ? undefined : (await findSource(read, contentsId))?.source;
-    const template = known ?? (source && compileSubject(parse, source));
-    if (template) found.set(contentsId, template);
+    const known = pinned.peek(hash) ?? subjects.get(hash);
+    const template = known ?? (await loadSubject(read, parse, contentsId));
+    if (!template) continue;
+    if (!known) subjects.set(hash, template);
+    found.set(contentsId, template);
   }
   return found;
+}
+
+async function loadSubject(read: Reader, parse: Parse, contentsId: number): Promise<Compiled | undefined> {
+  const row = await findSource(read, contentsId);
+  await waitForTurn();
+  return row?.source && compileSubject(parse, row.source);
 }
 
 function compileSubject(parse: Parse, source: PinnedTemplate): Compiled | undefined {

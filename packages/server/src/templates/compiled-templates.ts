@@ -13,6 +13,8 @@ export interface CompiledVersion {
 const MAX_SIZE = 8 * MB;
 // Each is a few hundred KB at most.
 const MAX_PINNED = 50;
+// Characters of subjects: those of some thousand campaigns.
+const MAX_SUBJECTS = MB / 4;
 
 /** Templates that are compiled already, by the hashes of all their sources, so that an entry never becomes outdated. */
 export class CompiledTemplates {
@@ -22,4 +24,6 @@ export class CompiledTemplates {
   });
   /** Those of campaigns. */
   readonly pinned = new LRUCache<string, Compiled>({ max: MAX_PINNED });
+  /** The subjects of campaigns alone, for lists. */
+  readonly subjects = new LRUCache<string, Compiled>({ maxSize: MAX_SUBJECTS, sizeCalculation: ({ size }) => Math.max(1, size) });
 }
