@@ -64,7 +64,7 @@ export interface RowChange<Table extends PgTable> {
  */
 export interface Tx<T = Schema> extends Session<T>, Queries {
   /**
-   * Inserts many rows into one table, at a few µs a row. Throws UniqueViolation if one of the unique keys exists; if another
+   * Inserts many rows into one table, at a few µs a row, and lets the event loop serve others between stretches of many or large ones. Throws UniqueViolation if one of the unique keys exists; if another
    * transaction has just taken it, this one runs again.
    *
    * With `newKeys` the caller asserts that no other transaction writes these keys, because they are random or assigned under a lock.

@@ -52,6 +52,27 @@ describeDb("many rows at once", (t) => {
     expect((await events()).map((r) => r.data)).toEqual([null, { a: [1, null] }]);
   });
 
+  test("let others read between large ones, and come back whole", async () => {
+    const { attachmentParts } = t.db.read.t;
+    const parts = Array.from({ length: 12 }, (_, part) => ({ contentsId: 1, position: 0, part, content: Buffer.alloc(700_000, part) }));
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await t.db.tx(async (tx) => {
+      turns = 0;
+      await tx.insertAll(tx.t.attachmentParts, parts);
+      expect(turns).toBeGreaterThanOrEqual(parts.length - 1);
+    });
+    clearImmediate(next);
+    const stored = await t.db.read.select().from(attachmentParts).orderBy(attachmentParts.part);
+    expect(stored.map(({ part, content }) => [part, content.length, content.at(-1)])).toEqual(
+      parts.map(({ part }) => [part, 700_000, part]),
+    );
+  });
+
   test("none at all is nothing", async () => {
     await t.db.tx((tx) => tx.insertAll(tx.t.events, []));
     expect(await events()).toEqual([]);

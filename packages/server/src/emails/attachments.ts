@@ -38,17 +38,17 @@ export async function decodeAttachments(
   return decoded;
 }
 
-/** Inserts the attachments of contents, large ones in parts, and lets the event loop serve others in between. */
+/** Inserts the attachments of contents, large ones in parts. */
 export async function insertAttachments(tx: Tx, contentsId: number, files: DecodedAttachments): Promise<void> {
-  for (const [position, file] of files.entries()) {
-    const { first, others } = splitIntoParts(file.content);
-    await tx.insertAll(tx.t.attachments, [{ ...file, contentsId, position, content: first }]);
-    for (const [i, content] of others.entries()) {
-      await tx.breathe();
-      await tx.insertAll(tx.t.attachmentParts, [{ contentsId, position, part: i + 1, content }]);
-    }
-    if (others.length > 0) await tx.breathe();
-  }
+  const split = files.map((file, position) => ({ file, position, ...splitIntoParts(file.content) }));
+  await tx.insertAll(
+    tx.t.attachments,
+    split.map(({ file, position, first }) => ({ ...file, contentsId, position, content: first })),
+  );
+  await tx.insertAll(
+    tx.t.attachmentParts,
+    split.flatMap(({ position, others }) => others.map((content, i) => ({ contentsId, position, part: i + 1, content }))),
+  );
 }
 
 /** The attachments of contents in their order, whole. */

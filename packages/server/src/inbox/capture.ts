@@ -4,7 +4,6 @@ import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { splitIntoParts } from "../lib/parts.ts";
 import { isTestMail } from "../lib/test-mail.ts";
-import { CHUNK_BYTES } from "../lib/turn.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import type { Arrivals } from "./arrivals.ts";
@@ -29,10 +28,10 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
   const writer: DeliveryWriter<InboxRow> = {
     writeAll: async (tx, rows) => {
       const receivedAt = clock.now();
-      const all = rows.map((row) => ({ ...row, id: ids("mail"), receivedAt }));
-      const [large, small] = [all.filter(isLarge), all.filter((row) => !isLarge(row))];
-      if (small.length > 0) await tx.insertAll(tx.t.inbox, small, { newKeys: true });
-      for (const row of large) await insertLarge(tx, row);
+      await insertMails(
+        tx,
+        rows.map((row) => ({ ...row, id: ids("mail"), receivedAt })),
+      );
       const arrived = rows.map(({ workspaceId, to }) => ({ workspaceId, to }));
       tx.afterCommit(() => arrivals.notify(arrived));
     },
@@ -61,17 +60,14 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
   };
 }
 
-/** Inserts a mail in parts, and lets the event loop serve others in between. */
-async function insertLarge(tx: Tx, row: InboxTables["inbox"]["$inferSelect"]): Promise<void> {
-  const { first, others } = splitIntoParts(row.raw);
-  await tx.insertAll(tx.t.inbox, [{ ...row, raw: first }], { newKeys: true });
-  for (const [i, raw] of others.entries()) {
-    await tx.breathe();
-    await tx.insertAll(tx.t.inboxParts, [{ mailId: row.id, part: i + 1, raw }], { newKeys: true });
-  }
-  await tx.breathe();
-}
-
-function isLarge({ size }: InboxRow): boolean {
-  return size > CHUNK_BYTES;
+/** Inserts mails, large ones in parts. */
+async function insertMails(tx: Tx, rows: readonly InboxTables["inbox"]["$inferSelect"][]): Promise<void> {
+  const split = rows.map((row) => ({ row, ...splitIntoParts(row.raw) }));
+  await tx.insertAll(
+    tx.t.inbox,
+    split.map(({ row, first }) => ({ ...row, raw: first })),
+    { newKeys: true },
+  );
+  const parts = split.flatMap(({ row, others }) => others.map((raw, i) => ({ mailId: row.id, part: i + 1, raw })));
+  await tx.insertAll(tx.t.inboxParts, parts, { newKeys: true });
 }

@@ -6,7 +6,6 @@ import { findRows } from "../db/find.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
-import { CHUNK_BYTES } from "../lib/turn.ts";
 import type { IncomingFile } from "./incoming.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import type { ReceivedTables } from "./tables.ts";
@@ -40,7 +39,7 @@ export function readFile(read: Reader, { receivedId, number, size }: ReceivedFil
   return readParts(read, receivedId, number, size);
 }
 
-/** Inserts the bytes of a mail and its files, a megabyte at a time, and lets the event loop serve others in between. */
+/** Inserts the bytes of a mail and its files, in parts. */
 export async function insertFiles(tx: Tx, receivedId: string, raw: Uint8Array, files: readonly IncomingFile[]): Promise<void> {
   const { receivedFiles, receivedParts } = tx.t;
   await tx.insertAll(
@@ -52,17 +51,7 @@ export async function insertFiles(tx: Tx, receivedId: string, raw: Uint8Array, f
     const { first, others } = splitIntoParts(bytes);
     return [first, ...others].map((content, part) => ({ receivedId, file, part, content }));
   });
-  for (let from = 0; from < parts.length; ) {
-    let bytes = 0;
-    let to = from;
-    while (to < parts.length && (to === from || bytes + (parts[to]?.content.length ?? 0) <= CHUNK_BYTES)) {
-      bytes += parts[to]?.content.length ?? 0;
-      to += 1;
-    }
-    if (from > 0) await tx.breathe();
-    await tx.insertAll(receivedParts, parts.slice(from, to), { newKeys: true });
-    from = to;
-  }
+  await tx.insertAll(receivedParts, parts, { newKeys: true });
 }
 
 async function readParts(read: Reader, receivedId: string, file: number, size: number): Promise<Uint8Array> {

@@ -1,13 +1,14 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { UniqueViolation } from "../errors.ts";
+import { cutIntoStretches } from "../stretches.ts";
 import { quote, type Row } from "./arrays.ts";
 import { listArrays, toArrays } from "./insert.ts";
 import type { SharedQuery } from "./lookup.ts";
 import type { Raw, Run } from "./query.ts";
 import type { TableStatements } from "./table-statements.ts";
 
-/** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction: one statement for all rows. */
+/** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction: one statement for all rows, or for a megabyte of them. */
 export function createInserts(run: Run, raw: Raw, statements: TableStatements): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
   const insertRows = async (
     table: PgTable,
@@ -27,7 +28,13 @@ export function createInserts(run: Run, raw: Raw, statements: TableStatements): 
     return inserted.rows;
   };
   return {
-    insertAll: async (table, rows, options) => void (await insertRows(table, rows, { newKeys: options?.newKeys })),
+    insertAll: async (table, rows, options) => {
+      const [first] = rows;
+      if (!first) return;
+      const { byteKeys } = statements.toInsert(table, first as Row);
+      for (const stretch of cutIntoStretches<object>(rows, byteKeys, Number.POSITIVE_INFINITY))
+        await insertRows(table, stretch.rows, { newKeys: options?.newKeys });
+    },
     insertNumbered: async (table, rows) => {
       const inserted = await insertRows(table, rows, { newKeys: true, returning: statements.getCounter(table).column.name });
       return inserted.map(({ n }) => Number(n));

@@ -1,4 +1,5 @@
 import type { PgTable } from "drizzle-orm/pg-core";
+import { listByteKeys } from "../stretches.ts";
 import { encodeBytesArray, listColumns, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
 
 /**
@@ -18,6 +19,7 @@ export interface BulkInsert {
 
 /** The insert of whole rows into a table. */
 export interface TableInsert extends BulkInsert {
+  readonly byteKeys: readonly string[];
   toValues(row: Row): unknown[];
 }
 
@@ -49,6 +51,7 @@ export function makeTableInsert(table: PgTable, counted: boolean): TableInsert {
   const columns = listColumns(table).filter(({ column }) => !counted || column.getSQLType() !== "bigserial");
   return {
     name: `insert_${nameOf(table)}_${columns.length}`,
+    byteKeys: listByteKeys(table),
     types: columns.map(toArrayType),
     build: (arrays) =>
       `insert into ${quote(nameOf(table))} (${columns.map(({ column }) => quote(column.name)).join(", ")}) ` +

@@ -1,6 +1,7 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
+import { cutIntoStretches, listByteKeys } from "../stretches.ts";
 import { type Convert, convertValue, findEncoder } from "./values.ts";
 
 // Rows inserted in one stretch: about ten milliseconds.
@@ -17,7 +18,7 @@ interface InsertParts {
   readonly compile: (sql: string) => Run;
   /** Gives the function that reads one number. */
   readonly compileNumber: (sql: string) => () => number | null;
-  /** Called between many rows. */
+  /** Called between many rows, and after much has been written. */
   readonly breathe: Tx["breathe"];
 }
 
@@ -38,9 +39,9 @@ export function createInserts(parts: InsertParts): Pick<Tx, "insertAll" | "inser
   return {
     insertAll: async (table, rows: readonly object[]) => {
       const inserts = findInserts(table);
-      for (let at = 0; at < rows.length; at += ROWS_PER_TURN) {
-        if (at > 0) await parts.breathe();
-        inserts.insert(rows.slice(at, at + ROWS_PER_TURN) as readonly Row[]);
+      for (const stretch of cutIntoStretches(rows, inserts.byteKeys, ROWS_PER_TURN)) {
+        inserts.insert(stretch.rows as readonly Row[]);
+        if (stretch.isLong) await parts.breathe();
       }
     },
     insertNumbered: async (table, rows: readonly object[]) => {
@@ -54,6 +55,7 @@ export function createInserts(parts: InsertParts): Pick<Tx, "insertAll" | "inser
 
 /** Inserts rows into one table. Its columns are listed once: to do so for each send would cost 2 µs. */
 class TableInserts {
+  readonly byteKeys: readonly string[];
   readonly #name: string;
   /** The property of the auto-incremented column; null in a table without one. */
   readonly #counter: string | null;
@@ -69,6 +71,7 @@ class TableInserts {
     const name = getTableName(table);
     const fields = columns.map(([key, column]) => ({ key, name: column.name, convert: findEncoder(column) }));
     const [key, counter] = columns.find(([, column]) => column.primary && column.dataType === "number") ?? [];
+    this.byteKeys = listByteKeys(table);
     this.#name = name;
     this.#counter = key ?? null;
     this.#whole = new RowInserts(name, fields, compile);
