@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
-import pg from "pg";
 import { expect, test } from "vitest";
 import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
-import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
+import { KILLED_STORES } from "./support/killed-store.ts";
 import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
@@ -43,47 +41,7 @@ async function sendBatch(api: Api, n: number, people: readonly string[]): Promis
   return recipients.map(({ id }) => id);
 }
 
-interface Store {
-  readonly flags: readonly string[];
-  /** The emails that are `sending`, as killed servers left them. */
-  listSending(): Promise<string[]>;
-  dispose(): Promise<void>;
-}
-
-const onSqlite = async (data: string): Promise<Store> => ({
-  flags: [],
-  listSending: async () => {
-    const db = new Database(join(data, "mailsvc.db"), { readonly: true });
-    try {
-      return db.prepare("SELECT id FROM emails WHERE status = 'sending'").pluck().all() as string[];
-    } finally {
-      db.close();
-    }
-  },
-  dispose: async () => {},
-});
-
-const onPostgres = async (): Promise<Store> => {
-  const database = await startPostgres({ durable: true });
-  return {
-    flags: ["--database-url", database.url],
-    listSending: async () => {
-      const client = new pg.Client({ connectionString: database.url });
-      await client.connect();
-      // The transactions of a killed process end once Postgres notices that its connections are gone.
-      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'mailsvc'");
-      const { rows } = await client.query<{ id: string }>("select id from emails where status = 'sending'");
-      await client.end();
-      return rows.map(({ id }) => id);
-    },
-    dispose: database.dispose,
-  };
-};
-
-test.each([
-  ["SQLite", onSqlite],
-  ["Postgres", onPostgres],
-] as const)(
+test.each(KILLED_STORES)(
   "%s: a server killed while it hands over batches loses no mail to any recipient, and sends none twice that it does not list as in doubt",
   {
     timeout: 120_000 + KILLS * 20_000,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
-import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
+import { KILLED_STORES } from "./support/killed-store.ts";
 import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
@@ -21,23 +21,14 @@ interface EmailRow {
   messageId: string;
 }
 
-const onSqlite = async () => ({ flags: [] as string[], dispose: async () => {} });
-const onPostgres = async () => {
-  const database = await startPostgres({ durable: true });
-  return { flags: ["--database-url", database.url], dispose: database.dispose };
-};
-
-test.each([
-  ["SQLite", onSqlite],
-  ["Postgres", onPostgres],
-] as const)(
+test.each(KILLED_STORES)(
   "%s: with a relay that goes out of service again and again, a server that is killed loses no mail, and no mail comes by two relays that is not listed as in doubt",
   { timeout: 180_000 + KILLS * 30_000 },
   async (engine, open) => {
     const seed = chooseSeed();
     const { fraction } = seededRandom(seed);
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-relay-kills-"));
-    const store = await open();
+    const store = await open(join(folder, "data"));
     // The first relay takes forty mails of each server and refuses forty tries, so that the second one takes over. Fewer might all be
     // refused on connections that were used before, and succeed on new ones.
     let asked = 0;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import nodemailer from "nodemailer";
 import { expect, test } from "vitest";
-import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all } from "./support/api.ts";
+import { KILLED_STORES } from "./support/killed-store.ts";
 import { countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
@@ -13,17 +13,6 @@ const KILLS = countKills(3);
 const CONNECTIONS = 10;
 /** Mails that are acknowledged before each kill. */
 const ACKNOWLEDGED = 150;
-
-interface Store {
-  readonly flags: readonly string[];
-  dispose(): Promise<void>;
-}
-
-const onSqlite = async (): Promise<Store> => ({ flags: [], dispose: async () => {} });
-const onPostgres = async (): Promise<Store> => {
-  const { url, dispose } = await startPostgres({ durable: true });
-  return { flags: ["--database-url", url], dispose };
-};
 
 interface Load {
   /** Settles when so many mails were acknowledged. */
@@ -65,15 +54,12 @@ function sendUntilKilled(smtpUrl: string, name: string, taken: Map<string, strin
   return { enough: reached, over: Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => worker(n))) };
 }
 
-test.each([
-  ["SQLite", onSqlite],
-  ["Postgres", onPostgres],
-] as const)(
+test.each(KILLED_STORES)(
   "%s: a server killed while mail is submitted loses none that it answered with 250, and stores none twice under its key",
   { timeout: 120_000 + KILLS * 40_000 },
   async (database, open) => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-smtp-kills-"));
-    const store = await open();
+    const store = await open(join(folder, "data"));
     const taken = new Map<string, string>();
     let running: ServerProcess | undefined;
     const start = async (): Promise<Api & { smtpUrl: string }> => {

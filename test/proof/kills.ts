@@ -9,20 +9,21 @@ import type { Part } from "./part.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 
-/** The tests that kill servers, by file; most do it on both databases in turn, with KILLS on each. */
+/** The tests that kill servers, by file; each does it on both databases in turn, with KILLS on each. */
 const SUITES = [
-  { file: "crash", databases: 1 },
-  { file: "delivery-kills", databases: 2 },
-  { file: "campaign-crash", databases: 2 },
-  { file: "automation-kills", databases: 2 },
-  { file: "developer-webhooks-crash", databases: 2 },
-  { file: "marketplace-crash", databases: 2 },
-  { file: "smtp-kills", databases: 2 },
-  { file: "events-poller", databases: 2 },
-  { file: "relay-kills", databases: 2 },
-  { file: "inbound-crash", databases: 1 },
+  "crash",
+  "delivery-kills",
+  "campaign-crash",
+  "automation-kills",
+  "developer-webhooks-crash",
+  "marketplace-crash",
+  "smtp-kills",
+  "events-poller",
+  "relay-kills",
+  "inbound-crash",
 ] as const;
 
+const DATABASES = 2;
 /** Kills in one run of a suite, on each database. */
 const KILLS = 20;
 const TURNS = 3;
@@ -40,16 +41,15 @@ export const kills: Part = {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-proof-"));
     const records = join(folder, "records");
     try {
-      const { code, output } = await runTest(`test/${suite.file}.test.ts`, {
+      const { code, output } = await runTest(`test/${suite}.test.ts`, {
         KILLS: `${KILLS}`,
         CRASH_SEED: `${seed}`,
         KILL_RECORDS: records,
       });
       const lines = existsSync(records) ? readFileSync(records, "utf8").trim().split("\n") : [];
       const rows = lines.map((line) => JSON.parse(line) as KillRecord);
-      const failures = code === 0 ? [] : [`${suite.file} with CRASH_SEED=${seed}: ${output}`];
-      if (code === 0 && rows.length !== suite.databases)
-        failures.push(`${suite.file}: ${rows.length} records instead of ${suite.databases}`);
+      const failures = code === 0 ? [] : [`${suite} with CRASH_SEED=${seed}: ${output}`];
+      if (code === 0 && rows.length !== DATABASES) failures.push(`${suite}: ${rows.length} records instead of ${DATABASES}`);
       const sum = (pick: (row: KillRecord) => number | null) => rows.reduce((all, row) => all + (pick(row) ?? 0), 0);
       return {
         counts: {
