@@ -66,8 +66,11 @@ export async function smtpPeer(options: SMTPServerOptions = {}): Promise<SmtpPee
   };
 }
 
-/** What a scripted peer does at a step: a reply, saying nothing, hanging up (after a last word, when there is one), or a TCP reset. */
-export type Step = { reply: string } | { silence: true } | { hangUp: string } | { reset: true };
+/**
+ * What a scripted peer does at a step: a reply, once what `after` promises has happened, saying nothing, hanging up (after a last word, when
+ * there is one), or a TCP reset.
+ */
+export type Step = { reply: string; after?: () => Promise<void> } | { silence: true } | { hangUp: string } | { reset: true };
 
 /** A list of steps is played one after the other, the last one for all the rest. */
 export interface Script {
@@ -154,6 +157,7 @@ export async function scriptedPeer(...scripts: readonly Script[]): Promise<Scrip
       if (step === undefined) return;
       if ("silence" in step) silent.add(socket);
       else if ("reset" in step) socket.resetAndDestroy();
+      else if ("reply" in step && step.after) void step.after().then(() => play({ reply: step.reply }));
       else if ("reply" in step) socket.write(`${step.reply}\r\n`);
       else socket.end(step.hangUp);
     };

@@ -3,7 +3,7 @@ import type { Reader } from "../db/db.ts";
 import { findAttachments, findMessage } from "../emails/emails.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import type { DeliveryDeps } from "./deps.ts";
-import type { Ended } from "./next.ts";
+import type { Ended, Next } from "./next.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -14,12 +14,26 @@ const PASSED_ON: Receipt = {
   unavailable: true,
 };
 
-/** Hands one email over to the mailer that was chosen for it, and decides what the receipt means. A mailer that throws, for a bug of ours, fails the attempt. */
-export async function handOver({ mailers, db, clock, random }: DeliveryDeps, mail: PendingMail): Promise<Ended> {
+/**
+ * Hands one email over to the mailer that was chosen for it, and decides what the receipt means. `renew` decides anew what becomes of it: it
+ * is asked right before the bytes of the message are sent. A mailer that throws, for a bug of ours, fails the attempt.
+ */
+export async function handOver(
+  { mailers, db, clock, random }: DeliveryDeps,
+  mail: PendingMail,
+  renew: () => Promise<Next | undefined>,
+): Promise<Ended> {
+  let withdrawn: Ended | null = null;
+  const isStillWanted = async (): Promise<boolean> => {
+    const next = await renew();
+    if (next !== undefined && next.next !== "handOver") withdrawn = next;
+    return withdrawn === null;
+  };
   try {
     const receipt = mail.choice?.isOutOfService()
       ? PASSED_ON
-      : await (mail.choice?.mailer ?? mailers.main).send(await toOutgoingMail(db.read, mail));
+      : await (mail.choice?.mailer ?? mailers.main).send({ ...(await toOutgoingMail(db.read, mail)), isStillWanted });
+    if (withdrawn !== null && receipt.outcome === "deferred") return withdrawn;
     // Only a mail that has certainly not left may go to another relay.
     const takenOver = receipt.outcome === "deferred" && receipt.unavailable === true && mail.choice?.isOutOfService() === true;
     const attempt = { email: mail.email, attempt: mail.attempt, at: clock.now(), random, takenOver };

@@ -129,7 +129,7 @@ export class MailerLine {
   }
 
   /** Whether what an email says, and that it may go, was read too long ago: the mail server is slow. */
-  #isStale({ renewedAt }: LoadedMail): boolean {
+  #isStale({ renewedAt }: Pick<LoadedMail, "renewedAt">): boolean {
     return this.#deps.clock.real.now() - renewedAt > MAX_AGE_MS;
   }
 
@@ -184,8 +184,14 @@ export class MailerLine {
 
   async #handOver(one: LoadedMail): Promise<void> {
     const { claimed } = one;
-    const [next] = this.#isStale(one) ? await renewMails(this.#deps, [one]) : [];
-    const ended = next === undefined || next.next === "handOver" ? await handOver(this.#deps, next?.mail ?? one.mail) : next;
+    let { renewedAt } = one;
+    const renew = async (): Promise<Next | undefined> => {
+      if (!this.#isStale({ renewedAt })) return undefined;
+      renewedAt = this.#deps.clock.real.now();
+      return (await renewMails(this.#deps, [one]))[0];
+    };
+    const next = await renew();
+    const ended = next === undefined || next.next === "handOver" ? await handOver(this.#deps, next?.mail ?? one.mail, renew) : next;
     this.#marks.received();
     this.#handOverMarked();
     if (this.#mailer.transactional) {

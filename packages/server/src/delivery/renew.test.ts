@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { accepted, type ScriptedMailer, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { type Script, scriptedPeer } from "../../test/smtp-peer.ts";
+import { realTime } from "../lib/clock.ts";
 import { MAX_AGE_MS } from "../lib/freshness.ts";
 import type { Receipt } from "../mail/mailer.ts";
+import { smtpMailer } from "../mail/smtp.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const PEOPLE = 12;
@@ -25,15 +28,12 @@ async function startBehindSlowServer(): Promise<Waiting> {
   const script = () => (slow ? new Promise<Receipt>((answer) => held.push(() => answer(accepted))) : accepted);
   const mailer: ScriptedMailer = { ...scriptedMailer(script), concurrency: SLOTS };
   const world = await createWorld({ mailer });
-  const { clock } = world.app.deps;
-  let passed = 0;
-  const real = { ...clock.real, now: () => clock.real.now() + passed };
-  Object.assign(world.app.deps, { clock: Object.create(clock, { real: { value: real } }) });
+  const letTimePass = shiftRealTime(world);
   const emails = await addContacts(world, PEOPLE);
   const { id: campaignId } = await createCampaign(world);
   await world.sdk.campaigns.send(campaignId);
   while (mailer.sent.length < SLOTS) await new Promise((turn) => setImmediate(turn));
-  passed = MAX_AGE_MS + 1;
+  letTimePass();
   const sent = new Set(mailer.sent.map(({ envelopeTo }) => envelopeTo));
   const goOn = async (): Promise<void> => {
     slow = false;
@@ -41,6 +41,17 @@ async function startBehindSlowServer(): Promise<Waiting> {
     await world.settle();
   };
   return { world, mailer, campaignId, left: emails.filter((email) => !sent.has(email)), goOn };
+}
+
+/** Answers a function that lets as much real time pass as what was read may be old. */
+function shiftRealTime({ app: { deps } }: TestWorld): () => void {
+  const { clock } = deps;
+  let passed = 0;
+  const real = { ...clock.real, now: () => clock.real.now() + passed };
+  Object.assign(deps, { clock: Object.create(clock, { real: { value: real } }) });
+  return () => {
+    passed += MAX_AGE_MS + 1;
+  };
 }
 
 const findId = async ({ sdk }: TestWorld, email: string): Promise<string> =>
@@ -83,4 +94,42 @@ test("a campaign that is paused while its mail waits for a slow mail server send
   await world.sdk.campaigns.resume(campaignId);
   await world.settle();
   expect(mailer.sent).toHaveLength(PEOPLE);
+});
+
+test.each<[string, (after: () => Promise<void>) => Script]>([
+  ["its greeting", (after) => ({ greeting: { reply: "220 peer ESMTP", after } })],
+  ["MAIL", (after) => ({ MAIL: { reply: "250 ok", after } })],
+  ["RCPT", (after) => ({ RCPT: { reply: "250 ok", after } })],
+])("a mail server that is slow with %s gets no mail of who was deleted meanwhile", async (_, script) => {
+  let reached = (): void => {};
+  let answer = (): void => {};
+  const waits = new Promise<void>((resolve) => (reached = resolve));
+  const answers = new Promise<void>((resolve) => (answer = resolve));
+  const after = (): Promise<void> => {
+    reached();
+    return answers;
+  };
+  const peer = await scriptedPeer(script(after));
+  try {
+    await using world = await createWorld({ mailer: smtpMailer({ url: `smtp://127.0.0.1:${peer.port}?pool=1`, time: realTime }) });
+    const letTimePass = shiftRealTime(world);
+    const [first = ""] = await addContacts(world, 1);
+    const { id } = await createCampaign(world);
+    await world.sdk.campaigns.send(id);
+    await waits;
+    letTimePass();
+    await world.sdk.contacts.delete(await findId(world, first));
+    answer();
+    await world.settle();
+    expect(peer.messages).toBe(0);
+    expect(await world.sdk.campaigns.recipients(id).toArray()).toMatchObject([
+      { to: first, status: "skipped", skipReason: "deleted", attempts: 0, inDoubt: false },
+    ]);
+    // The next one gets a connection that works.
+    await world.sdk.emails.send({ from: "news@acme.example", to: "next@example.com", subject: "Hi", text: "Hello." });
+    await world.settle();
+    expect(peer.recipients).toEqual(["next@example.com"]);
+  } finally {
+    await peer.close();
+  }
 });

@@ -42,6 +42,11 @@ export interface OutgoingMail {
   origin?: { workspaceId: string; emailId: string | null };
   /** The trace it belongs to, as a traceparent. Not part of the message. */
   traceparent?: string | null;
+  /**
+   * Asked right before the first byte of the message is written, which a slow mail server may put off for minutes. If it answers false, the
+   * message is not sent, and the outcome is `deferred`.
+   */
+  isStillWanted?: () => Promise<boolean>;
 }
 
 /** The reply of the other side, for people to read: `smtpCode` 550, `enhancedCode` "5.1.1". */

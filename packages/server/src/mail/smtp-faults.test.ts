@@ -59,6 +59,20 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     );
   }
 
+  test("asks whether a message is still wanted before its first byte, and sends none of it if not", async () => {
+    const { peer, mailer } = await open("", {});
+    const asked: string[][] = [];
+    const ask = (answer: boolean) => async () => {
+      asked.push([...peer.commands]);
+      return answer;
+    };
+    expect(await mailer.send({ ...sampleMail(), isStillWanted: ask(false) })).toMatchObject({ outcome: "deferred" });
+    expect(peer.messages).toBe(0);
+    expect(await mailer.send({ ...sampleMail(), isStillWanted: ask(true) })).toMatchObject({ outcome: "sent" });
+    expect(peer.messages).toBe(1);
+    expect(asked.map((commands) => commands.at(-1))).toEqual(["DATA", "DATA"]);
+  });
+
   test.each<[string, Script]>([
     ["5xx at the greeting", { greeting: reply("554 5.7.1 you are on a blocklist") }],
     ["4xx at the greeting", { greeting: reply("421 4.3.2 too many connections") }],

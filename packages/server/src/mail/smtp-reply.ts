@@ -26,6 +26,9 @@ export function deferred(message: string): Receipt {
   return { outcome: "deferred", error: ourError(message), unavailable: true };
 }
 
+/** The message was not sent, because it was not wanted any more when its bytes were to be written. */
+export const notWanted: Receipt = { outcome: "deferred", error: ourError("The message was withdrawn before it was sent.") };
+
 /** How far a message had come when something went wrong. */
 export type Phase =
   /** Connect, TLS, EHLO, AUTH: nothing about this message yet. */

@@ -6,13 +6,24 @@ import type { Clock } from "../lib/clock.ts";
 import { CHUNK_BYTES, waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
 import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "./mailer.ts";
-import { deferred, eightBitRefused, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
+import {
+  deferred,
+  eightBitRefused,
+  failureReceipt,
+  getAcceptedText,
+  notWanted,
+  type Phase,
+  type SmtpFailure,
+  utf8Refused,
+} from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
 import { logInWithToken } from "./xoauth2.ts";
 
 export interface Envelope {
   from: string;
   to: string;
+  /** Asked before the first byte of the message is written: false if it is not to be sent any more. */
+  isStillWanted?: (() => Promise<boolean>) | undefined;
 }
 
 /** The result of one message on a session. */
@@ -118,8 +129,8 @@ function writeTogether(socket: Writable): void {
   void yieldToEventLoop().then(() => socket.uncork());
 }
 
-/** A message in pieces, a megabyte of them in one turn of the event loop. `begun` is called before the first one. */
-function toStream(message: Buffer, begun: () => void): Readable {
+/** A message in pieces, a megabyte of them in one turn of the event loop. `begin` is asked before the first one: false if there is to be none. */
+function toStream(message: Buffer, begin: () => Promise<boolean>): Readable {
   let at = 0;
   const pushNext = (stream: Readable): void => {
     stream.push(message.subarray(at, at + CHUNK));
@@ -128,9 +139,12 @@ function toStream(message: Buffer, begun: () => void): Readable {
   };
   return new Readable({
     read() {
-      if (at === 0) begun();
       // nodemailer looks at each byte: with a quick mail server, four messages of 5 MB at once took 60 ms.
-      if (at === 0 || at % CHUNK_BYTES !== 0) pushNext(this);
+      if (at === 0)
+        void begin().then((begins) => {
+          if (begins && !this.destroyed) pushNext(this);
+        });
+      else if (at % CHUNK_BYTES !== 0) pushNext(this);
       else
         void waitForTurn().then(() => {
           if (!this.destroyed) pushNext(this);
@@ -160,7 +174,16 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
       messages += 1;
       // nodemailer does not tell whether the final dot is written. It writes it when this stream ends, and reads from it only
       // after a 354 reply. So once `end` has fired, the message may have arrived.
-      const source = toStream(message, () => writeTogether(connection._socket));
+      const source = toStream(message, async () => {
+        if (envelope.isStillWanted && !(await envelope.isStillWanted().catch(() => false))) {
+          // There is no other way back: after 354 the server takes whatever follows for the message.
+          settle(notWanted, false);
+          connection.close();
+          return false;
+        }
+        writeTogether(connection._socket);
+        return true;
+      });
       let phase: Phase = "message";
       source.once("end", () => {
         phase = "answer";

@@ -22,7 +22,10 @@ export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
     name: "smtp",
     transactional: false,
     concurrency: pool.maxConnections,
-    send: async (mail) => pool.send({ from: mail.envelopeFrom, to: mail.envelopeTo }, await composeMime(mail, signer)),
+    send: async (mail) => {
+      const { envelopeFrom: from, envelopeTo: to, isStillWanted } = mail;
+      return pool.send({ from, to, isStillWanted }, await composeMime(mail, signer));
+    },
     check: pool.check,
     fault: () => null,
     close: pool.close,
