@@ -57,6 +57,7 @@ import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import type { DomainRecords } from "./lib/domain-records.ts";
 import { type FetchText, fetchText } from "./lib/fetch-text.ts";
+import type { Guard } from "./lib/guard-url.ts";
 import { makeIds } from "./lib/ids.ts";
 import { KeyedSignal } from "./lib/keyed-signal.ts";
 import type { Log } from "./lib/log.ts";
@@ -259,7 +260,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       mailAuthenticator: new MailAuthenticator(parts.dns, clock.real),
       payments: parts.payments ?? localPayments(parts),
       webhooks,
-      fetchFile: createFetchFile({ lookup, guard: () => ({ dev: config.dev, ownPort: deps.ownPort() }) }),
+      fetchFile: createFetchFile({ lookup, guard: makeGuard(parts) }),
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
       ...hooks,
@@ -272,10 +273,21 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       failedLogins: new FailedLogins(clock),
       deliverySignal: new KeyedSignal(clock.real),
       recipientsAtOnce: backend.recipientsAtOnce,
-      ownPort: parts.ownPort ?? (() => null),
+      webhookGuard: makeGuard(parts, config.webhookAllow),
     },
   };
   return deps;
+}
+
+/** The addresses that may be called. The port of this server is known once it listens. */
+function makeGuard({ config, ownPort }: AppParts, allowed: Guard["allowed"] = null): Guard {
+  return {
+    dev: config.dev,
+    allowed,
+    get ownPort() {
+      return ownPort?.() ?? null;
+    },
+  };
 }
 
 /** Gives the recorder what it reads at the end, and what it must never record. */

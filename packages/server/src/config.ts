@@ -2,6 +2,7 @@ import { Instant, isLoopbackHost, parseAddress, parseMailbox, toDomain } from "@
 import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
+import { AllowedHosts } from "./lib/allowed-hosts.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
@@ -55,6 +56,8 @@ export interface Config {
   readonly maxBodyBytes: number;
   /** Single sign-on by a trusted proxy; null when it is off. */
   readonly sso: SsoConfig | null;
+  /** Hosts of one's own network that webhooks may call; null for none. */
+  readonly webhookAllow: AllowedHosts | null;
   /** Open connections at most. */
   readonly maxConnections: number;
   /** Writes are refused below this many free bytes on the disk; 0 never. */
@@ -192,6 +195,7 @@ export function readConfig({
     sso: readSso(value, (message) => {
       throw new ConfigError(message);
     }),
+    webhookAllow: readAllowedHosts(value("webhook-allow")),
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
     mcp: readMcp({ mode: value("mcp"), maxRecipients: value("mcp-max-recipients"), allowTo: value("mcp-allow-to") }, fail),
@@ -216,6 +220,13 @@ export function readConfig({
   if (config.inboundTls.length > 0 && config.inboundSmtp === null)
     throw new ConfigError("--inbound-smtp-tls needs --inbound-smtp-port, where STARTTLS is then offered.");
   return config;
+}
+
+function readAllowedHosts(text: string | undefined): AllowedHosts | null {
+  if (text === undefined) return null;
+  return new AllowedHosts(text, (part) =>
+    fail(`--webhook-allow takes names, addresses and ranges such as hooks.internal, *.svc.cluster.local and 10.0.0.0/8, not "${part}".`),
+  );
 }
 
 /** Says which variables dev mode does not use, and how to use them. */

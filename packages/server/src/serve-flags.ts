@@ -179,6 +179,12 @@ export const SERVE_FLAGS = [
   { name: "sso-owners", value: "NAME", env: "MAILSVC_SSO_OWNERS", summary: "who of them is an owner, several with commas" },
   { name: "sso-role", value: "ROLE", env: "MAILSVC_SSO_ROLE", summary: "what all others are: owner, marketer or viewer (default viewer)" },
   {
+    name: "webhook-allow",
+    value: "HOST",
+    env: "MAILSVC_WEBHOOK_ALLOW",
+    summary: "let webhooks call this name, *.domain, address or range of your own network, also over HTTP; several with commas",
+  },
+  {
     name: "max-connections",
     value: "N",
     env: "MAILSVC_MAX_CONNECTIONS",

@@ -2,8 +2,8 @@ import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookForm
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { ApiError, invalid } from "../lib/api-error.ts";
-import { checkWebhookUrl } from "../lib/guard-url.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { assertWebhookUrl } from "../lib/guard-url.ts";
 import { HOUR } from "../lib/units.ts";
 import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
@@ -46,7 +46,7 @@ export async function createWebhook(
   fields: WebhookFields & { url: string; events: string[] },
 ): Promise<Webhook & { secret: string }> {
   const { developerWebhooks: w } = tx.t;
-  assertUrl(fields.url, deps);
+  assertWebhookUrl("url", fields.url, deps.webhookGuard);
   if ((await tx.$count(w, eq(w.workspaceId, workspaceId))) >= WEBHOOK_LIMITS.perWorkspace)
     throw new ApiError("limit_reached", `A workspace can have ${WEBHOOK_LIMITS.perWorkspace} webhooks.`, {
       hint: "Delete one first: mailsvc webhooks list",
@@ -90,7 +90,7 @@ export async function updateWebhook(
   fields: WebhookFields,
 ): Promise<Webhook> {
   const row = await getWebhookRow(tx, workspaceId, id);
-  if (fields.url !== undefined) assertUrl(fields.url, deps);
+  if (fields.url !== undefined) assertWebhookUrl("url", fields.url, deps.webhookGuard);
   const alertEmail = toAlertEmail(fields.alertEmail);
   return save(tx, deps, row, {
     ...(fields.url !== undefined && { url: fields.url }),
@@ -162,11 +162,6 @@ async function save(tx: Tx, { clock }: DeveloperWebhookDeps, row: WebhookRow, pa
   const changed = { ...patch, updatedAt: now };
   await tx.update(w).set(changed).where(eq(w.id, row.id));
   return showWebhook({ ...row, ...changed }, now);
-}
-
-function assertUrl(url: string, { config, ownPort }: DeveloperWebhookDeps): void {
-  const fault = checkWebhookUrl(url, { dev: config.dev, ownPort: ownPort() });
-  if (fault !== null) throw invalid("url", "forbidden_url", fault);
 }
 
 function toAlertEmail(email: string | null | undefined): string | null | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { AllowedHosts } from "./allowed-hosts.ts";
 import { checkWebhookUrl, isForbiddenAddress } from "./guard-url.ts";
 import { seededRandom } from "./random.ts";
 
@@ -243,4 +244,30 @@ test("in dev mode every port of this machine may be called but the server's own"
   }
   expect(checkWebhookUrl("http://localhost/", { dev: true, ownPort: 80 })).toContain("Port 80");
   expect(checkWebhookUrl("http://localhost/", { dev: true, ownPort: null })).toBeNull();
+});
+
+test("hosts that the operator has named may be called, also over plain HTTP and on any port, and no others", () => {
+  const allowed = new AllowedHosts("hooks.internal,localhost,127.0.0.1,10.0.0.0/8", (part) => {
+    throw new Error(part);
+  });
+  const guard = { dev: false, ownPort: 3000, allowed };
+  for (const url of [
+    "http://hooks.internal/",
+    "https://hooks.internal:9200/",
+    "http://10.1.2.3:80/",
+    "https://10.1.2.3/",
+    "http://localhost:8080/",
+  ])
+    expect([url, checkWebhookUrl(url, guard), checkWebhookUrl(url, production)]).toEqual([url, null, expect.any(String)]);
+  for (const url of [
+    "http://agent.example.com/",
+    "http://11.0.0.1/",
+    "https://192.168.0.1/",
+    "https://other.internal/",
+    "https://x:y@10.0.0.1/",
+  ])
+    expect([url, checkWebhookUrl(url, guard)]).toEqual([url, expect.any(String)]);
+  expect(checkWebhookUrl("ftp://hooks.internal/", guard)).toBe("A webhook URL must begin with https://.");
+  expect(checkWebhookUrl("http://localhost:3000/", guard)).toBe("Port 3000 of this machine is this server itself.");
+  expect([isForbiddenAddress("10.0.0.1", guard), isForbiddenAddress("192.168.0.1", guard)]).toEqual([false, true]);
 });

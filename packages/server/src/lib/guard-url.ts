@@ -1,4 +1,6 @@
 import ipaddr from "ipaddr.js";
+import type { AllowedHosts } from "./allowed-hosts.ts";
+import { ApiError } from "./api-error.ts";
 
 /** Why a URL must not be called, as a sentence; null when it may be called. */
 export type UrlFault = string | null;
@@ -8,6 +10,8 @@ export interface Guard {
   readonly dev: boolean;
   /** The port this server listens on: in dev mode its own endpoints ask for no key, so a webhook must not call them. */
   readonly ownPort?: number | null;
+  /** Hosts that may be called though they are not public, also over plain HTTP; null or absent for none. */
+  readonly allowed?: AllowedHosts | null;
 }
 
 // Ports of databases and other internal services, where no webhook receiver listens.
@@ -28,11 +32,16 @@ const NAME = /^(?=.{1,253}$)[^.]{1,63}(?:\.[^.]{1,63})*$/;
 
 /**
  * Whether connecting to an IP address is forbidden (text without brackets). Checked for literals in URLs, for every DNS answer, and
- * for the peer of a connection. Only public addresses are allowed, and in dev mode this machine.
+ * for the peer of a connection. Only public addresses are allowed, those that the operator has named, and in dev mode this machine.
  */
-export function isForbiddenAddress(ip: string, { dev }: Guard): boolean {
+export function isForbiddenAddress(ip: string, { dev, allowed }: Guard): boolean {
   const range = rangeOf(ip);
-  return range !== "unicast" && !(dev && range === "loopback");
+  return range !== "unicast" && !(dev && range === "loopback") && !allowed?.hasAddress(ip);
+}
+
+/** Whether the operator has named a host of a URL, by its name or its address: it may be called wherever it is. */
+export function isAllowedHost(host: string, { allowed }: Guard): boolean {
+  return allowed != null && (allowed.hasName(host) || allowed.hasAddress(host));
 }
 
 /** Whether an address and a port are this server itself. */
@@ -50,9 +59,9 @@ export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const local = isLoopback(host);
   if (url.username !== "" || url.password !== "") return "A webhook URL must not contain a user name or password.";
-  if (guard.dev && local) {
+  if ((guard.dev && local) || isAllowedHost(host, guard)) {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "A webhook URL must begin with https://.";
-    return isOwnServer("127.0.0.1", getPort(url), guard) ? `Port ${getPort(url)} of this machine is this server itself.` : null;
+    return local && isOwnServer("127.0.0.1", getPort(url), guard) ? `Port ${getPort(url)} of this machine is this server itself.` : null;
   }
   if (url.protocol !== "https:") return "A webhook URL must begin with https://. Plain HTTP is allowed in dev mode only, to this machine.";
   if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which webhooks must not call.`;
@@ -60,6 +69,14 @@ export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
   if (!NAME.test(host)) return `${host.slice(0, 80)} is not a valid domain name: a label is empty or too long.`;
   if (!host.includes(".")) return `${host} is not a public domain name: it has no dot.`;
   return checkPort(url);
+}
+
+/** Throws ApiError validation_error for a URL that must not be called; `path` names its field. */
+export function assertWebhookUrl(path: string, url: string, guard: Guard): void {
+  const message = checkWebhookUrl(url, guard);
+  if (message === null) return;
+  const hint = "To let webhooks call hosts of your own network, start the server with --webhook-allow.";
+  throw new ApiError("validation_error", message, { details: [{ path, code: "forbidden_url", message }], hint });
 }
 
 /** The range of an IP address: `unicast` for public addresses. IPv4 inside IPv6 counts as the IPv4 address. */

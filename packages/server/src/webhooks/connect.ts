@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
-import type { LookupFunction } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import type { buildConnector } from "undici";
-import { type Guard, isForbiddenAddress, isOwnServer } from "../lib/guard-url.ts";
+import { type Guard, isAllowedHost, isForbiddenAddress, isOwnServer } from "../lib/guard-url.ts";
 import { BlockedAddress } from "./attempt.ts";
 
 export interface Address {
@@ -35,16 +35,22 @@ export function systemLookup(): Lookup {
   };
 }
 
+/** The addresses of a host of one's own network, whose name may stand in the hosts file of this machine only. */
+function lookUpLocally(host: string): Promise<readonly Address[]> {
+  return dns.lookup(host, { all: true });
+}
+
 /** A lookup for sockets. A name is refused if any of its addresses is forbidden. */
 export function guardedLookup(lookup: Lookup, guard: Guard): LookupFunction {
   const query = deduplicate(lookup);
   return (host, options, callback) => {
     void (async () => {
       try {
-        const found = /(?:^|\.)localhost\.?$/i.test(host) ? LOCALHOST : await query(host);
+        const isAllowed = isAllowedHost(host, guard);
+        const found = await (isAllowed ? lookUpLocally(host) : /(?:^|\.)localhost\.?$/i.test(host) ? LOCALHOST : query(host));
         const [first] = found;
         if (!first) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
-        if (found.some(({ address }) => isForbiddenAddress(address, guard)))
+        if (!isAllowed && found.some(({ address }) => isForbiddenAddress(address, guard)))
           throw new BlockedAddress("The address is not on the public Internet");
         if (options.all) callback(null, [...found]);
         else callback(null, first.address, first.family);
@@ -74,7 +80,7 @@ export function guardedConnector(build: typeof buildConnector, lookup: Lookup, g
     connect(options, (error, socket) => {
       if (error) return callback(error, null);
       if (!socket) return callback(new Error("No connection."), null);
-      const refused = checkPeer(socket.remoteAddress, socket.remotePort, guard);
+      const refused = checkPeer(socket, options.hostname, guard);
       if (refused === null) return callback(null, socket);
       socket.on("error", () => {}).destroy();
       callback(refused, null);
@@ -82,10 +88,11 @@ export function guardedConnector(build: typeof buildConnector, lookup: Lookup, g
 }
 
 /** Why a peer must not be talked to; null when it may be. */
-function checkPeer(address: string | undefined, port: number | undefined, guard: Guard): Error | null {
+function checkPeer({ remoteAddress: address, remotePort: port }: Socket, host: string, guard: Guard): Error | null {
   // A connection that is reset as soon as it is made has no peer any more.
   if (address === undefined) return Object.assign(new Error("The connection is gone."), { code: "ECONNRESET" });
-  if (isForbiddenAddress(address, guard)) return new BlockedAddress("The address is not on the public Internet");
+  if (!isAllowedHost(host, guard) && isForbiddenAddress(address, guard))
+    return new BlockedAddress("The address is not on the public Internet");
   return isOwnServer(address, port, guard) ? new BlockedAddress("The address is this server itself") : null;
 }
 

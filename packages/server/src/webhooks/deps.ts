@@ -1,5 +1,6 @@
 import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Guard } from "../lib/guard-url.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -24,7 +25,7 @@ export interface WebhookDeps extends OutboxDeps {
   readonly random: Random;
   readonly version: string;
   readonly webhooks: Webhooks;
-  /** The port this server listens on; null while it does not listen. */
-  ownPort(): number | null;
+  /** The addresses that webhooks may have. */
+  readonly webhookGuard: Guard;
   readonly config: { readonly dev: boolean };
 }

@@ -19,7 +19,7 @@ export type FetchFile = (url: string, maxBytes: number) => Promise<FetchedFile>;
 interface FetchFileParts {
   readonly lookup: Lookup;
   /** The rules for addresses, which are those of webhooks. */
-  readonly guard: () => Guard;
+  readonly guard: Guard;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -27,12 +27,11 @@ const TIMEOUT_MS = 10_000;
 /** Makes a function that fetches files over connections like those to webhooks: to public addresses only. It follows no redirect. */
 export function createFetchFile({ lookup, guard }: FetchFileParts): FetchFile {
   return async (text, maxBytes) => {
-    const rules = guard();
-    const fault = checkWebhookUrl(text, rules);
+    const fault = checkWebhookUrl(text, guard);
     if (fault !== null) throw new FileFault(fault.replace("A webhook URL", "The URL of a file").replace("webhooks must", "files must"));
     const { buildConnector, Client } = await import("./undici.ts");
     const url = new URL(text);
-    const client = new Client(url.origin, { connect: guardedConnector(buildConnector, lookup, rules, TIMEOUT_MS) });
+    const client = new Client(url.origin, { connect: guardedConnector(buildConnector, lookup, guard, TIMEOUT_MS) });
     try {
       const response = await client.request({
         path: `${url.pathname}${url.search}`,

@@ -48,6 +48,21 @@ const listening = async (serve: (socket: Socket) => void): Promise<{ url: string
   };
 };
 
+test("in serve, hosts of one's own network are called once the operator has named them", async () => {
+  await using hooks = await hook();
+  const list = (on: TestWorld) => on.sdk.listings.create({ slug: "agent", name: "Agent", webhookUrl: hooks.url, permissions: [] });
+  await using strict = await createWorld({ dev: false });
+  await expect(list(strict)).rejects.toMatchObject({
+    status: 400,
+    details: [{ path: "webhookUrl", code: "forbidden_url" }],
+    hint: expect.stringContaining("--webhook-allow"),
+  });
+  await using open = await createWorld({ dev: false, flags: { "webhook-allow": "127.0.0.1" } });
+  await list(open);
+  expect(await open.sdk.deliveries.test("agent")).toMatchObject({ ok: true, httpStatus: 200 });
+  await expect(open.sdk.webhooks.create({ url: "http://10.0.0.1/", events: ["email.sent"] })).rejects.toMatchObject({ status: 400 });
+});
+
 test.each([
   [200, "ok", true],
   [201, "ok", true],

@@ -1,5 +1,5 @@
 import { growingCache } from "../lib/growing-cache.ts";
-import { checkWebhookUrl, type Guard } from "../lib/guard-url.ts";
+import { checkWebhookUrl } from "../lib/guard-url.ts";
 import type { Attempt } from "./attempt.ts";
 import { EndpointClient } from "./client.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
@@ -30,7 +30,6 @@ type OpenConnection = (origin: string, closed: (connection: Connection) => void)
 export class WebhookSender {
   readonly #deps: WebhookDeps;
   readonly #lookup: Lookup;
-  readonly #guard: Guard;
   readonly #signers = growingCache<string, CachedSigner>(MAX_SIGNERS);
   readonly #connections = new Set<Connection>();
   #closed = false;
@@ -39,20 +38,13 @@ export class WebhookSender {
   constructor(deps: WebhookDeps, lookup: Lookup) {
     this.#deps = deps;
     this.#lookup = lookup;
-    // The port is known once the server listens.
-    this.#guard = {
-      dev: deps.config.dev,
-      get ownPort() {
-        return deps.ownPort();
-      },
-    };
   }
 
   createClient(url: string): EndpointClient {
     const { clock } = this.#deps;
     return new EndpointClient(url, {
       clock,
-      fault: checkWebhookUrl(url, this.#guard),
+      fault: checkWebhookUrl(url, this.#deps.webhookGuard),
       open: async (origin, closed) => (await this.#getOpener())(origin, closed),
       isCrowded: () => this.#connections.size > MAX_CONNECTIONS,
     });
@@ -126,7 +118,7 @@ export class WebhookSender {
 
   #getOpener(): Promise<OpenConnection> {
     this.#opener ??= import("./undici.ts").then(({ buildConnector, Client }) => {
-      const connect = guardedConnector(buildConnector, this.#lookup, this.#guard, ATTEMPT_TIMEOUT_MS);
+      const connect = guardedConnector(buildConnector, this.#lookup, this.#deps.webhookGuard, ATTEMPT_TIMEOUT_MS);
       return (origin, closed) => {
         if (this.#closed) throw new Error("The server is stopping.");
         const connection = new Connection(origin, {

@@ -1,5 +1,6 @@
 import type { Db } from "../../db/db.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Guard } from "../../lib/guard-url.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Seal } from "../../lib/seal.ts";
@@ -15,7 +16,7 @@ export interface ListingDeps {
   readonly random: Random;
   readonly seal: Seal;
   readonly listingHooks: ListingHooks;
-  /** The port this server listens on; null while it does not listen. */
-  ownPort(): number | null;
+  /** The addresses that webhooks may have. */
+  readonly webhookGuard: Guard;
   readonly config: { readonly dev: boolean };
 }

@@ -3,9 +3,9 @@ import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import { ApiError, invalid } from "../../lib/api-error.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { checkWebhookUrl } from "../../lib/guard-url.ts";
+import { assertWebhookUrl } from "../../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
 import type { ListingDeps } from "./deps.ts";
 import { getListingRow, type ListingRow, showListing } from "./store.ts";
@@ -22,7 +22,7 @@ export async function createListing(
   workspaceId: string,
   wanted: NewListing,
 ): Promise<Listing & { webhookSecret: string }> {
-  assertWebhookUrl(wanted.webhookUrl, deps);
+  assertWebhookUrl("webhookUrl", wanted.webhookUrl, deps.webhookGuard);
   const { listings } = tx.t;
   // Checked before the insert: on Postgres a violated constraint aborts the transaction.
   if ((await tx.$count(listings, eq(listings.slug, wanted.slug))) > 0) throw slugTaken(wanted.slug);
@@ -64,7 +64,7 @@ export async function updateListing(
 ): Promise<Listing> {
   const row = await getListingRow(tx, workspaceId, slug);
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
-  if (given.webhookUrl !== undefined) assertWebhookUrl(given.webhookUrl, deps);
+  if (given.webhookUrl !== undefined) assertWebhookUrl("webhookUrl", given.webhookUrl, deps.webhookGuard);
   const now = deps.clock.now();
   if (Object.keys(given).length === 0) return showListing(row, now);
   await tx
@@ -118,11 +118,6 @@ export function listListings(
         : input.state && eq(t.state, input.state);
   const where = and(eq(t.workspaceId, workspaceId), inState);
   return listPage(read, input, { table: t, where, toItem: (row) => showListing(row, now) });
-}
-
-function assertWebhookUrl(url: string, { config, ownPort }: ListingDeps): void {
-  const fault = checkWebhookUrl(url, { dev: config.dev, ownPort: ownPort() });
-  if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
 }
 
 function slugTaken(slug: string): ApiError {
