@@ -14,6 +14,7 @@ import type { ContactDeps } from "./deps.ts";
 import { type ContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
+export { toContactCursor } from "./cursor.ts";
 export type { ContactSelection } from "./hooks.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export { explainNoMail } from "./skip-reason.ts";

@@ -1,8 +1,8 @@
 import type { Contact, ContactStatus, Page } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { invalid } from "../lib/api-error.ts";
 import { showContact } from "./contacts.ts";
 import { ALL, BLOCK, type CountScope, countContacts, findOffset } from "./counters.ts";
+import { readContactCursor, toContactCursor } from "./cursor.ts";
 import type { ContactDeps } from "./deps.ts";
 import type { ContactSelection } from "./hooks.ts";
 import { tagKey, toSearchTerm } from "./normalize.ts";
@@ -33,7 +33,7 @@ export async function listContacts(
   const slice: ContactSlice =
     cursor === undefined
       ? { before: TOP, skip: (page - 1) * limit, limit: limit + 1 }
-      : { before: decodeCursor(cursor), skip: 0, limit: limit + 1 };
+      : { before: readContactCursor(cursor), skip: 0, limit: limit + 1 };
   const { rows, total, exact } =
     input.list === undefined && input.segment === undefined
       ? await listInScope(read, scope, text, slice)
@@ -49,7 +49,7 @@ export async function listContacts(
       total,
       totalPages: Math.ceil(total / limit),
       hasMore,
-      nextCursor: hasMore && last ? encodeCursor(last.seq) : null,
+      nextCursor: hasMore && last ? toContactCursor(last.seq) : null,
       ...(!exact && { totalIsMinimum: true as const }),
     },
   };
@@ -62,17 +62,6 @@ async function listInScope(read: Reader, scope: CountScope, text: string, slice:
 
 function toSelection({ list, segment, status, tag }: ContactQuery, text: string): ContactSelection {
   return { list, segment, status, tag, text };
-}
-
-function encodeCursor(seq: number): string {
-  return Buffer.from(`contact:${seq}`).toString("base64url");
-}
-
-function decodeCursor(cursor: string): number {
-  const [, seq] = /^contact:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (seq === undefined)
-    throw invalid("cursor", "invalid_cursor", "This cursor is not from this list. Use pagination.nextCursor of the page before.");
-  return Number(seq);
 }
 
 /** A slice without a search. A deep one starts at the block it begins in, so that page 50,000 costs as much as page 5. */

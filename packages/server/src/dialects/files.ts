@@ -5,16 +5,15 @@ import { MB, SECOND } from "../lib/units.ts";
 import { FileFault } from "../webhooks/webhooks.ts";
 import type { DialectDeps } from "./deps.ts";
 
-/** The content of a file in JSON: base64, or what JSON.stringify makes of a Buffer. */
-export const FileContent = z.union([
-  z.string(),
-  z.object({ type: z.literal("Buffer"), data: z.custom<number[]>(isByteList, "A Buffer's data is an array of bytes.") }),
-]);
+const ByteList = z.custom<number[]>(isByteList, "The content of a file is base64, or an array of its bytes from 0 to 255.");
+
+/** The content of a file in JSON: base64, an array of bytes as SDKs for Python and Go write it, or what JSON.stringify makes of a Buffer. */
+export const FileContent = z.union([z.string(), ByteList, z.object({ type: z.literal("Buffer"), data: ByteList })]);
 type FileContent = z.output<typeof FileContent>;
 
 /** The content as the contract takes it: base64 with padding, without line breaks. */
 export function toBase64(content: FileContent): string {
-  if (typeof content !== "string") return Buffer.from(content.data).toString("base64");
+  if (typeof content !== "string") return Buffer.from(Array.isArray(content) ? content : content.data).toString("base64");
   const digits = /[\s_-]/.test(content) ? content.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/") : content;
   return digits.endsWith("=") || digits.length % 4 === 0 ? digits : digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
 }

@@ -27,6 +27,38 @@ export async function checkDkim(subject: Subject): Promise<DkimResult> {
   return { findings, signers: [...signers, ...(theirs.some(isFound) ? [domain] : [])] };
 }
 
+/** The DNS record that publishes a key. */
+function buildDkimRecord(key: DkimKey): NonNullable<DomainFinding["record"]> {
+  const { type, key: base64 } = toPublicKey(key);
+  const value = formatTags([
+    ["v", "DKIM1"],
+    ["k", type],
+    ["p", base64],
+  ]);
+  return { type: "TXT", name: toName(key), value };
+}
+
+/** The record of a key that signs mail of a domain. */
+export interface DkimRecord extends NonNullable<DomainFinding["record"]> {
+  /** Whether receivers find the key: null if the name servers were not asked, or do not answer. */
+  readonly isFound: boolean | null;
+}
+
+/** The records of the keys that sign mail of a domain; without `lookups`, name servers are not asked for them. */
+export async function listDkimRecords(
+  { relay, domain }: Pick<Subject, "relay" | "domain">,
+  lookups: Subject["lookups"] | null,
+): Promise<DkimRecord[]> {
+  const keys = chooseKeys(relay?.dkim ?? [], domain);
+  return Promise.all(
+    keys.map(async (key) => {
+      const answer = await lookups?.txt(toName(key));
+      const isKnown = answer !== undefined && answer.fault === null;
+      return { ...buildDkimRecord(key), isFound: isKnown ? judgeOwn(key, answer).every(({ status }) => status !== "fail") : null };
+    }),
+  );
+}
+
 function describeUnsigned({ relay, domain }: Subject): DomainFinding {
   if (relay === null) return finding("dkim", "skipped", "No relay takes this mail, so nothing is signed.");
   return finding(
@@ -42,15 +74,7 @@ function describeUnsigned({ relay, domain }: Subject): DomainFinding {
 /** A key that this server signs with. */
 function judgeOwn(key: DkimKey, { records, fault }: Answer<string>): DomainFinding[] {
   const expected = toPublicKey(key);
-  const record = {
-    type: "TXT" as const,
-    name: toName(key),
-    value: formatTags([
-      ["v", "DKIM1"],
-      ["k", expected.type],
-      ["p", expected.key],
-    ]),
-  };
+  const record = buildDkimRecord(key);
   if (fault !== null) return [finding("dkim", "warn", fault, { hint: ASK_AGAIN })];
   const faulty = findFault(key, records);
   if (faulty !== null) return [finding("dkim", "fail", faulty, { record, hint: "Publish the record, and run this again." })];

@@ -3,11 +3,12 @@ import type { Reader } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { findInboundDomain } from "../received/received.ts";
 import { buildDnsRecord, findMissingRecord, isVerified } from "../senders/senders.ts";
-import { checkDkim } from "./check-dkim.ts";
+import { checkDkim, type DkimRecord, listDkimRecords } from "./check-dkim.ts";
 import { checkDmarc } from "./check-dmarc.ts";
 import { checkMx, checkNames, type InboundMx } from "./check-hosts.ts";
 import { checkSpf } from "./check-spf.ts";
 import type { DomainDeps } from "./deps.ts";
+import { Lookups } from "./lookups.ts";
 import { finding, findSubject, type Subject } from "./subject.ts";
 
 /** What `checkDomain` is asked for. */
@@ -38,6 +39,17 @@ export async function checkDomain(read: Reader, deps: DomainDeps, workspaceId: s
     checkedAt: iso(deps.clock.now()),
     findings,
   };
+}
+
+/** The records of the keys that sign mail of a domain. With `look` name servers are asked for them, for twelve seconds at most. */
+export async function loadDkimRecords(
+  read: Reader,
+  deps: Pick<DomainDeps, "relays" | "dns" | "clock">,
+  workspaceId: string,
+  { domain, look }: { readonly domain: string; readonly look: boolean },
+): Promise<DkimRecord[]> {
+  const relay = await deps.relays.findRelayOf(read, workspaceId, `postmaster@${domain}`);
+  return listDkimRecords({ relay, domain }, look ? new Lookups(deps.dns, deps.clock.real) : null);
 }
 
 async function checkSender(read: Reader, deps: DomainDeps, workspaceId: string, { domain, from }: Subject): Promise<DomainFinding> {

@@ -293,7 +293,12 @@ export async function listStoredForms(q: Tx | Reader, workspaceId: string, email
   return [email || "-", ...hashes];
 }
 
-async function getSuppressionRow(q: Tx | Reader, workspaceId: string, idOrEmail: string): Promise<SuppressionRow> {
+/** A suppression by its id or its address. Throws ApiError not_found. */
+export async function getSuppressionRow(
+  q: Tx | Reader,
+  workspaceId: string,
+  idOrEmail: string,
+): Promise<SuppressionTables["suppressions"]["$inferSelect"]> {
   const { suppressions: t } = q.t;
   const emails = await listStoredForms(q, workspaceId, addressKey(idOrEmail));
   const [row] = await q

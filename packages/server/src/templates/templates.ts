@@ -228,7 +228,7 @@ export { type Compiled, MissingVariables, makeAllowance, TemplateFaults } from "
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
-export { findTemplateBySlug } from "./store.ts";
+export { findTemplateById, findTemplateBySlug } from "./store.ts";
 export { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
 export { VIEW_URL } from "./view-url.ts";
 

@@ -2,17 +2,16 @@ import { contract } from "@mailsvc/sdk/contract";
 import { notFound } from "../../lib/api-error.ts";
 import { type Operation, readOperation } from "../operation.ts";
 import { showFile } from "./download-links.ts";
-import { listQuery } from "./lists.ts";
+import { answerPart, partQuery } from "./lists.ts";
 
 /** The files of sent and received emails. Their ids are their places in it, from 1. */
 export const attachmentOperations: readonly Operation[] = [
   readOperation({
     path: "/emails/:id/attachments",
-    query: listQuery,
-    run: async ({ id }, calls) => {
+    query: partQuery,
+    run: async ({ id, ...query }, calls) => {
       const { attachments } = await calls.read(contract.emails.get, { id });
-      const data = attachments.map((file, i) => showFile(file, { of: "sent", mailId: id, number: i + 1 }, calls));
-      return { object: "list", has_more: false, data };
+      return answerPart(query, attachments, (file, i) => showFile(file, { of: "sent", mailId: id, number: i + 1 }, calls));
     },
   }),
   readOperation({
@@ -27,11 +26,10 @@ export const attachmentOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/emails/receiving/:id/attachments",
-    query: listQuery,
-    run: async ({ id }, calls) => {
+    query: partQuery,
+    run: async ({ id, ...query }, calls) => {
       const { attachments } = await calls.read(contract.received.get, { id });
-      const data = attachments.map((file) => showFile(file, { of: "received", mailId: id, number: file.number }, calls));
-      return { object: "list", has_more: false, data };
+      return answerPart(query, attachments, (file) => showFile(file, { of: "received", mailId: id, number: file.number }, calls));
     },
   }),
   readOperation({

@@ -8,7 +8,7 @@ import { drop } from "../drop.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { toOwnVariables } from "./broadcast-variables.ts";
 import { loadFallbacks } from "./contact-properties.ts";
-import { answerList, listQuery } from "./lists.ts";
+import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 import { readTime } from "./send-fields.ts";
 
 const Broadcast = z.object({
@@ -77,6 +77,7 @@ export const broadcastOperations: readonly Operation[] = [
       return calls.prepare(contract.campaigns.update, {
         id,
         ...toFields(broadcast, await loadFallbacks(calls)),
+        ...toEmptied(broadcast),
         ...(list && { recipientType: "list" as const, listId: list }),
       });
     },
@@ -124,11 +125,13 @@ export const broadcastOperations: readonly Operation[] = [
   readOperation({
     path: "/broadcasts/:id/clicked-links",
     note: "up to 100 links, without clicks by machines",
-    query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(100) }),
-    run: async ({ id, limit }, { read }) => {
+    query: partQuery,
+    run: async ({ id, ...query }, { read }) => {
       const { links } = await read(contract.campaigns.stats, { id });
-      const data = links.map(({ url, clicks, uniqueClicks }, i) => ({ id: String(i + 1), url, clicks, unique_clicks: uniqueClicks }));
-      return { object: "list", has_more: data.length > limit, data: data.slice(0, limit) };
+      return answerPart(query, links, ({ url, clicks, uniqueClicks }, i) => ({
+        ...{ id: String(i + 1), url },
+        ...{ clicks, unique_clicks: uniqueClicks },
+      }));
     },
   }),
   writeOperation({
@@ -158,12 +161,22 @@ function toFields({ name, from, subject, reply_to, preview_text, html, text }: B
     ...(from && toSender(from)),
     ...drop({
       name: name || null,
-      subjectLine: subject && toOwnVariables(subject, fallbacks),
+      subjectLine: subject ? toOwnVariables(subject, fallbacks) : null,
       replyTo: replyTo.length > 1 ? replyTo : replyTo[0],
       previewText: preview_text || null,
-      html: html && toOwnVariables(html, fallbacks),
-      text: text && toOwnVariables(text, fallbacks),
+      html: html ? toOwnVariables(html, fallbacks) : null,
+      text: text ? toOwnVariables(text, fallbacks) : null,
     }),
+  };
+}
+
+/** The fields that a change empties: those with an empty text or list. */
+function toEmptied({ reply_to, preview_text, html, text }: Broadcast) {
+  return {
+    ...(reply_to?.length === 0 && { replyTo: null }),
+    ...(preview_text === "" && { previewText: null }),
+    ...(html === "" && { html: null }),
+    ...(text === "" && { text: null }),
   };
 }
 

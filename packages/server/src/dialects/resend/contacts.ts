@@ -1,11 +1,13 @@
 import { type Contact, type ContactDetail, CustomFields, contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { getContactRow, toContactCursor } from "../../contacts/contacts.ts";
+import { toSeqCursor } from "../../db/pagination.ts";
 import { notFound, nullIfNotFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
 import { checkProperties } from "./contact-properties.ts";
-import { answerList, listQuery } from "./lists.ts";
+import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 import { chooseTopics, TopicChoices } from "./topics.ts";
 
 const Person = z.object({
@@ -38,8 +40,16 @@ export const contactOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/contacts",
-    query: listQuery,
-    run: (query, { read }) => answerList(query, (page) => read(contract.contacts.list, page), showContact),
+    query: listQuery.extend({ segment_id: z.string().max(100).optional() }),
+    run: ({ segment_id, ...query }, calls) =>
+      segment_id === undefined
+        ? answerList(
+            query,
+            (page) => calls.read(contract.contacts.list, page),
+            showContact,
+            async (id) => toContactCursor(await findSeq(id, calls)),
+          )
+        : answerMembers(segment_id, query, calls),
   }),
   readOperation({ path: "/contacts/:id", run: async ({ id }, calls) => showDetail(await getContact(id, calls)) }),
   writeOperation({
@@ -60,9 +70,10 @@ export const contactOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/contacts/:id/segments",
-    run: async ({ id }, calls) => {
+    query: partQuery,
+    run: async ({ id, ...query }, calls) => {
       const { lists, createdAt } = await getContact(id, calls);
-      return { object: "list", has_more: false, data: lists.map((list) => ({ ...list, created_at: createdAt })) };
+      return answerPart(query, lists, (list) => ({ ...list, created_at: createdAt }));
     },
   }),
   writeOperation({
@@ -116,19 +127,24 @@ export const contactOperations: readonly Operation[] = [
 
 /** The contacts of an audience or a segment. */
 function listMembers(path: "/segments/:list/contacts" | "/audiences/:list/contacts"): Operation {
-  return readOperation({
-    path,
-    query: listQuery,
-    run: (query, { read }) =>
-      answerList(
-        query,
-        async (page) => {
-          const { data, pagination } = await read(contract.lists.contacts, { id: query.list, ...page });
-          return { data: data.map(({ contact }) => contact), pagination };
-        },
-        showContact,
-      ),
-  });
+  return readOperation({ path, query: listQuery, run: ({ list, ...query }, calls) => answerMembers(list, query, calls) });
+}
+
+function answerMembers(id: string, query: z.output<typeof listQuery>, calls: Reads): Promise<object> {
+  return answerList(
+    query,
+    async (page) => {
+      const { data, pagination } = await calls.read(contract.lists.contacts, { id, ...page });
+      return { data: data.map(({ contact }) => contact), pagination };
+    },
+    showContact,
+    async (contact) => toSeqCursor(await findSeq(contact, calls)),
+  );
+}
+
+/** The number of a contact, by which lists of them are ordered. Throws ApiError not_found. */
+async function findSeq(id: string, { rows, workspaceId }: Reads): Promise<number> {
+  return (await getContactRow(rows, workspaceId, id)).seq;
 }
 
 type NewContact = Person & { readonly email: string; readonly topics?: z.output<typeof TopicChoices> | null | undefined };
@@ -145,7 +161,9 @@ async function createContact({ email, topics, ...person }: NewContact, lists: re
 async function patchContact(named: string, person: Person, calls: Writes) {
   await checkProperties(person.properties ?? {}, calls);
   const { id } = await getContact(named, calls);
-  await calls.write(contract.contacts.update, { id, ...toFields(person) });
+  const { first_name, last_name } = person;
+  const cleared = { ...(first_name === null && { firstName: null }), ...(last_name === null && { lastName: null }) };
+  await calls.write(contract.contacts.update, { id, ...toFields(person), ...cleared });
   return { object: "contact", id };
 }
 
@@ -166,5 +184,6 @@ function showContact({ id, email, firstName, lastName, status, createdAt }: Cont
 }
 
 function showDetail(contact: ContactDetail) {
-  return { object: "contact", ...showContact(contact), properties: contact.customFields };
+  const properties = Object.entries(contact.customFields).map(([key, value]) => [key, { type: typeof value, value }]);
+  return { object: "contact", ...showContact(contact), properties: Object.fromEntries(properties) };
 }

@@ -1,6 +1,8 @@
 import { contract, type Sender } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { loadDkimRecords } from "../../domains/domains.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
+import { buildDnsRecord, getSenderRow } from "../../senders/senders.ts";
 import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
 
@@ -23,9 +25,9 @@ export const domainOperations: readonly Operation[] = [
     note: NOTE,
     body: Settings.extend({ name: z.string() }),
     status: 201,
-    run: async ({ name, ...settings }, { write }) => {
+    run: async ({ name, ...settings }, calls) => {
       assertPossible(settings);
-      return showDomain(await write(contract.senders.create, { domain: name }));
+      return showDomain(await calls.write(contract.senders.create, { domain: name }), calls, { look: false });
     },
   }),
   readOperation({
@@ -43,7 +45,7 @@ export const domainOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/domains/:id",
-    run: async ({ id }, calls) => ({ object: "domain", ...showDomain(await getDomain(id, calls)) }),
+    run: async ({ id }, calls) => ({ object: "domain", ...(await showDomain(await getDomain(id, calls), calls, { look: true })) }),
   }),
   writeOperation({
     method: "PATCH",
@@ -92,14 +94,25 @@ function assertPossible({ open_tracking, click_tracking }: z.output<typeof Setti
     throw new ApiError("not_implemented", "Domains have no tracking here.", { hint: "Send with tracking through /api/v1/send." });
 }
 
-function showListed({ id, value, status: state, failingSince, createdAt }: Sender) {
+/** A domain in a list. One whose record is missing stays verified: it may still send. */
+function showListed({ id, value, status: state, createdAt }: Sender) {
   const capabilities = { sending: "enabled", receiving: "disabled" };
-  const status = state === "PENDING" ? "pending" : failingSince === null ? "verified" : "temporary_failure";
-  return { id, name: value, status, created_at: createdAt, region: "local", capabilities };
+  return { id, name: value, status: state === "PENDING" ? "pending" : "verified", created_at: createdAt, region: "local", capabilities };
 }
 
-function showDomain(sender: Sender) {
-  const { dnsRecord } = sender;
-  const records = dnsRecord === null ? [] : [{ record: "SPF", ...dnsRecord, ttl: "Auto", status: "pending" }];
+/** A domain with the records to publish. With `look`, name servers are asked for the keys that sign its mail. */
+async function showDomain(sender: Sender, { rows, deps, workspaceId }: Reads, { look }: { readonly look: boolean }) {
+  const isPending = sender.status === "PENDING";
+  const own = buildDnsRecord(await getSenderRow(rows, workspaceId, sender.id));
+  const keys = await loadDkimRecords(rows, deps, workspaceId, { domain: sender.value, look });
+  const ownStatus = isPending ? "pending" : sender.failingSince === null ? "verified" : "temporary_failure";
+  const records = [
+    { record: "SPF", ...own, ttl: "Auto", status: ownStatus },
+    ...keys.map(({ isFound, ...key }) => {
+      const missing = isPending ? "pending" : "failed";
+      const status = isFound === null ? (look ? "temporary_failure" : "not_started") : isFound ? "verified" : missing;
+      return { record: "DKIM", ...key, ttl: "Auto", status };
+    }),
+  ];
   return { ...showListed(sender), open_tracking: false, click_tracking: false, records };
 }

@@ -102,6 +102,22 @@ describe("a program of Resend's runs unchanged", () => {
 });
 
 describe("attachments", () => {
+  test("come as base64, as a Buffer in JSON and as an array of bytes, as the packages for Python and Go write them", async () => {
+    const bytes = Buffer.from("Hello \u{1F600}");
+    for (const content of [bytes.toString("base64"), bytes.toJSON(), [...bytes]]) {
+      const sent = await call(server, "POST", "/emails", { ...hello, attachments: [{ filename: "a.txt", content }] });
+      expect(sent.status).toBe(200);
+      const { id } = sent.body as { id: string };
+      const listed = await server.resend.emails.attachments.list({ emailId: id });
+      const file = await fetch(listed.data?.data[0]?.download_url ?? "");
+      expect(Buffer.from(await file.arrayBuffer())).toEqual(bytes);
+    }
+    for (const content of [[1, 256], ["a"], 7, { type: "Buffer", data: [-1] }]) {
+      const refused = await call(server, "POST", "/emails", { ...hello, attachments: [{ filename: "a.txt", content }] });
+      expect([content, refused.status, refused.body]).toEqual([content, 422, expect.objectContaining({ name: "invalid_attachment" })]);
+    }
+  });
+
   test("come as base64, as a Buffer and by URL", async () => {
     const files = createServer((_req, res) => res.setHeader("content-type", "text/csv").end("a,b")).listen(0, "127.0.0.1");
     await once(files, "listening");
@@ -186,6 +202,22 @@ describe("files by URL", () => {
 test("an error leaves what the caller wrote as it is", async () => {
   const sent = await server.resend.emails.send({ ...hello, scheduledAt: "inOneHour" });
   expect(sent.error?.message).toMatch(/^scheduled_at: "inOneHour" is no time/);
+});
+
+test("a key that may only send sends a template by its alias and by its id", async () => {
+  const { apiKeys, templates } = server.resend;
+  const made = await templates.create({ name: "Welcome", alias: "welcome", from: hello.from, subject: "Hi", html: "<p>Hi</p>" });
+  const id = made.data?.id ?? "";
+  await templates.publish(id);
+  const { data } = await apiKeys.create({ name: "shop", permission: "sending_access" });
+  const headers = { authorization: `Bearer ${data?.token}` };
+  for (const template of [{ id: "welcome" }, { id }]) {
+    const mail = { to: "ada@example.com", template };
+    expect([template, (await call(server, "POST", "/emails", mail, headers)).status]).toEqual([template, 200]);
+    expect([template, (await call(server, "POST", "/emails/batch", [mail], headers)).status]).toEqual([template, 200]);
+  }
+  const unknown = await call(server, "POST", "/emails", { to: "ada@example.com", template: { id: "tpl_none" } }, headers);
+  expect(unknown).toMatchObject({ status: 404, body: { name: "not_found" } });
 });
 
 describe("a batch", () => {

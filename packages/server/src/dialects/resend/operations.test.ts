@@ -102,6 +102,10 @@ test("domains are added, verified and removed", async () => {
   const created = dataOf(await domains.create({ name: "news.acme.com" }));
   expect(created).toMatchObject({ name: "news.acme.com", status: "verified" });
   const { id } = created;
+  expect(created.records).toMatchObject([
+    { record: "SPF", type: "TXT", value: expect.stringContaining("mailsvc-verify="), status: "verified" },
+  ]);
+  expect(dataOf(await domains.get(id)).records).toEqual(created.records);
   expect(dataOf(await domains.list()).data).toContainEqual(expect.objectContaining({ id, name: "news.acme.com" }));
   expect(dataOf(await domains.get(id))).toMatchObject({ object: "domain", id });
   expect(dataOf(await domains.verify(id))).toMatchObject({ id });
@@ -151,6 +155,21 @@ test("contacts are found by id and by address, changed and deleted", async () =>
   expect(dataOf(await contacts.list()).data.map((one) => one.email)).toContain("Grace@example.com");
   dataOf(await contacts.remove({ email: "grace@example.com" }));
   expect((await contacts.get(id)).error).toMatchObject({ statusCode: 404, name: "not_found" });
+});
+
+test("the names of a contact are cleared by null, and properties are shown with their types", async () => {
+  const { contacts } = server.resend;
+  const { id } = dataOf(
+    await contacts.create({ email: "clear@example.com", firstName: "Ada", lastName: "Byron", properties: { plan: "pro", age: 36 } }),
+  );
+  expect(dataOf(await contacts.get(id)).properties).toEqual({
+    plan: { type: "string", value: "pro" },
+    age: { type: "number", value: 36 },
+  });
+  dataOf(await contacts.update({ id, firstName: null, properties: { plan: null } }));
+  expect(dataOf(await contacts.get(id))).toMatchObject({ first_name: null, last_name: "Byron", properties: { age: { value: 36 } } });
+  dataOf(await contacts.update({ id, lastName: null }));
+  expect(dataOf(await contacts.get(id)).last_name).toBeNull();
 });
 
 test("programs with an older package reach contacts through their audience", async () => {
@@ -242,6 +261,17 @@ test("a broadcast without its list, with eleven reply addresses or with a topic 
   expect(await refuse({ from: "nobody" })).toMatchObject({ status: 422 });
   expect(await refuse({ scheduled_at: "in 1 hour" })).toMatchObject({ status: 422 });
   expect(dataOf(await server.resend.broadcasts.list()).data.filter(({ name }) => name === "News")).toEqual([]);
+});
+
+test("a broadcast with an empty text has none, and an update empties fields", async () => {
+  const { broadcasts, segments } = server.resend;
+  const { id: segmentId } = dataOf(await segments.create({ name: "Empty" }));
+  const written = { segmentId, from: "news@acme.com", subject: "Now", html: "<p>Hi</p>" };
+  const { id: empty } = dataOf(await broadcasts.create({ ...written, text: "" }));
+  expect(dataOf(await broadcasts.get(empty)).text).toBeNull();
+  const { id } = dataOf(await broadcasts.create({ ...written, text: "Hi", previewText: "Soon", replyTo: ["help@acme.com"] }));
+  dataOf(await broadcasts.update(id, { text: "", previewText: "", replyTo: [] }));
+  expect(dataOf(await broadcasts.get(id))).toMatchObject({ html: "<p>Hi</p>", text: null, preview_text: null, reply_to: null });
 });
 
 test("a broadcast that is created with send is due in a second", async () => {

@@ -135,7 +135,11 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
         topics: [{ id: made["topics.create"], subscription: "opt_in" }],
       }),
     "contacts.list": () => here(anyPage),
-    "contacts.get": () => here(object("contact", { email: "kay@example.com", properties: { plan: "pro" } }), made["contacts.create"]),
+    "contacts.get": () =>
+      here(
+        object("contact", { email: "kay@example.com", properties: { plan: { type: "string", value: "pro" } } }),
+        made["contacts.create"],
+      ),
     "contacts.update": () => here(object("contact"), { email: "kay@example.com", lastName: "Ng" }),
     "contacts.segments.list": () =>
       here(page(expect.anything(), expect.objectContaining({ id: made["segments.create"] })), { email: "kay@example.com" }),

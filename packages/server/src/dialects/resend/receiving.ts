@@ -1,6 +1,9 @@
-import { contract, type ReceivedMail } from "@mailsvc/sdk/contract";
+import { contract, type ReceivedMail, type ReceivedMailDetail } from "@mailsvc/sdk/contract";
+import * as z from "zod";
 import { formatMailbox } from "../../lib/mailbox-text.ts";
-import { type Operation, readOperation } from "../operation.ts";
+import { MB } from "../../lib/units.ts";
+import { readAttachment } from "../../received/received.ts";
+import { type Operation, type Reads, readOperation } from "../operation.ts";
 import { describeFile } from "./download-links.ts";
 import { answerList, listQuery } from "./lists.ts";
 
@@ -19,13 +22,14 @@ export const receivingOperations: readonly Operation[] = [
   readOperation({
     path: "/emails/receiving/:id",
     note: "cc and bcc are in the headers",
-    run: async ({ id }, { read }) => {
-      const mail = await read(contract.received.get, { id });
+    query: z.object({ html_format: z.enum(["data_uri", "cid"]).default("data_uri") }),
+    run: async ({ id, html_format }, calls) => {
+      const mail = await calls.read(contract.received.get, { id });
       return {
         object: "email",
         ...showMail(mail),
         reply_to: mail.replyTo.length === 0 ? null : mail.replyTo,
-        html: mail.html,
+        html: html_format === "cid" ? mail.html : await inlineImages(mail, calls),
         text: mail.text,
         headers: Object.fromEntries(mail.headers.map(({ name, value }) => [name.toLowerCase(), value])),
         attachments: mail.attachments.map((file) => describeFile(file, file.number)),
@@ -34,13 +38,36 @@ export const receivingOperations: readonly Operation[] = [
   }),
 ];
 
+// Images beyond this many bytes, counted in each place where they are shown, stay files of their own.
+const MAX_INLINE = 10 * MB;
+const IMAGE_TYPE = /^image\/[\w.+-]+$/;
+
+/** The HTML with its images in it, which it names by the Content-ID of their files. */
+async function inlineImages({ id, html, attachments }: ReceivedMailDetail, { rows, workspaceId }: Reads): Promise<string | null> {
+  let inlined = html;
+  let left = MAX_INLINE;
+  for (const { number, contentType, contentId, size } of attachments) {
+    if (inlined === null || contentId === null || !IMAGE_TYPE.test(contentType)) continue;
+    // One Content-ID may begin with another one.
+    const named = new RegExp(`cid:${contentId.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}(?=["'\\s)>&])`);
+    const parts = inlined.split(named);
+    const bytes = size * (parts.length - 1);
+    if (bytes === 0 || bytes > left) continue;
+    left -= bytes;
+    const image = Buffer.from(await readAttachment(rows, workspaceId, id, String(number))).toString("base64");
+    inlined = parts.join(`data:${contentType};base64,${image}`);
+  }
+  return inlined;
+}
+
 function showMail({ id, to, from, fromName, subject, messageId, receivedAt }: ReceivedMail) {
   return {
     id,
     to: [to],
     from: from === null ? "" : formatMailbox(from, fromName),
     subject,
-    message_id: messageId,
+    message_id: messageId ?? "",
+    received_for: [to],
     created_at: receivedAt,
     cc: null,
     bcc: null,

@@ -1,10 +1,11 @@
-import { contract, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import { type contract, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
+import { findSlug } from "../template-slug.ts";
 
 /** What of an email is not here. */
 export const SEND_NOTE = "topic_id is not here";
@@ -111,9 +112,4 @@ async function toFile({ content, path: url, filename, content_type, content_id }
 
 function missing(path: string): ApiError {
   return invalid(path, "required", `Missing \`${path}\` field.`);
-}
-
-/** The slug of a template, which Resend calls its alias, by id or slug. */
-async function findSlug(id: string, calls: Reads): Promise<string> {
-  return id.startsWith("tpl_") ? (await calls.read(contract.templates.get, { id })).slug : id;
 }

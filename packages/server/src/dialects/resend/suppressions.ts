@@ -1,6 +1,8 @@
 import { contract, type Suppression } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { toSeqCursor } from "../../db/pagination.ts";
 import { nullIfNotFound } from "../../lib/api-error.ts";
+import { getSuppressionRow } from "../../suppressions/suppressions.ts";
 import { type Operation, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
 
@@ -23,8 +25,13 @@ export const suppressionOperations: readonly Operation[] = [
   readOperation({
     path: "/suppressions",
     query: listQuery.extend({ origin: z.enum(["bounce", "complaint", "manual"]).optional() }),
-    run: ({ origin, ...query }, { read }) =>
-      answerList(query, (page) => read(contract.suppressions.list, { ...page, ...(origin && { reason: origin }) }), showSuppression),
+    run: ({ origin, ...query }, { read, rows, workspaceId }) =>
+      answerList(
+        query,
+        (page) => read(contract.suppressions.list, { ...page, ...(origin && { reason: origin }) }),
+        showSuppression,
+        async (id) => toSeqCursor((await getSuppressionRow(rows, workspaceId, id)).seq),
+      ),
   }),
   readOperation({
     path: "/suppressions/:id",

@@ -4,6 +4,7 @@ import { ApiError, notFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
+import { answerPart, partQuery } from "./lists.ts";
 
 const Subscription = z.enum(["opt_in", "opt_out"]);
 
@@ -35,7 +36,8 @@ export const topicOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/topics",
-    run: async (_input, calls) => ({ object: "list", has_more: false, data: (await listTopics(calls)).map(showTopic) }),
+    query: partQuery,
+    run: async (query, calls) => answerPart(query, await listTopics(calls), showTopic),
   }),
   readOperation({
     path: "/topics/:id",
@@ -62,14 +64,14 @@ export const topicOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/contacts/:id/topics",
-    run: async ({ id }, calls) => {
-      const { lists } = await getContact(id, calls);
+    query: partQuery,
+    run: async ({ id: contact, ...query }, calls) => {
+      const { lists } = await getContact(contact, calls);
       const subscribed = new Set(lists.map((list) => list.id));
-      const data = (await listTopics(calls)).map((topic) => ({
-        ...{ id: topic.id, name: topic.name, description: topic.description },
-        subscription: subscribed.has(topic.id) ? "opt_in" : "opt_out",
+      return answerPart(query, await listTopics(calls), ({ id, name, description }) => ({
+        ...{ id, name, description },
+        subscription: subscribed.has(id) ? "opt_in" : "opt_out",
       }));
-      return { object: "list", has_more: false, data };
     },
   }),
   writeOperation({

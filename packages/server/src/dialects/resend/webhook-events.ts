@@ -1,8 +1,7 @@
 import { type AgentEventState, contract, type WebhookDelivery } from "@mailsvc/sdk/contract";
-import * as z from "zod";
 import { listResendTypes } from "../../developer-webhooks/developer-webhooks.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
-import { answerList, listQuery } from "./lists.ts";
+import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 
 const STATUSES: Readonly<Record<AgentEventState, string>> = {
   pending: "pending",
@@ -31,14 +30,13 @@ export const webhookEventOperations: readonly Operation[] = [
   readOperation({
     path: "/webhooks/:id/events/:delivery/attempts",
     note: "the latest 100 attempts, newest first",
-    query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(100) }),
-    run: async ({ limit, ...params }, { read }) => {
-      const { id, log } = await read(contract.webhooks.delivery, params);
-      const data = log.toReversed().map(({ attempt, at, httpStatus, answer, message }) => ({
+    query: partQuery,
+    run: async ({ id: webhook, delivery, ...query }, { read }) => {
+      const { id, log } = await read(contract.webhooks.delivery, { id: webhook, delivery });
+      return answerPart(query, log.toReversed(), ({ attempt, at, httpStatus, answer, message }) => ({
         ...{ id: `${id}.${attempt}`, http_status_code: httpStatus },
         ...{ response: answer ?? message ?? "", sent_at: at },
       }));
-      return { object: "list", has_more: data.length > limit, data: data.slice(0, limit) };
     },
   }),
   writeOperation({

@@ -7,7 +7,8 @@ import { waitForTurn } from "../../lib/turn.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { toBase64 } from "../files.ts";
-import { type Preparation, type Reads, writeOperation } from "../operation.ts";
+import { type Preparation, writeOperation } from "../operation.ts";
+import { findSlug } from "../template-slug.ts";
 import { createFill, type Fill, TextBudget } from "./substitutions.ts";
 
 const Person = z.object({ email: z.string(), name: z.string().nullish() });
@@ -186,11 +187,6 @@ function readTime(seconds: number, at: string): string {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime())) throw invalid(`${at}.send_at`, "invalid_format", "send_at must be a Unix time in seconds.");
   return date.toISOString();
-}
-
-/** The slug of a template by slug or id. */
-async function findSlug(id: string, { read }: Reads): Promise<string> {
-  return id.startsWith("tpl_") ? (await read(contract.templates.get, { id })).slug : id;
 }
 
 function notHere(field: string, hint: string): ApiError {

@@ -176,3 +176,19 @@ test("all personalizations share their files, which are stored once", async () =
   expect(await show(data[0]?.id ?? "")).toMatchObject({ attachments: [{ filename: "a.txt", size: file.length }] });
   expect(await server.countFiles("a.txt", file.length)).toBe(1);
 });
+
+test("a key that may only send sends a template by its slug and by its id", async () => {
+  const own = (path: string, body: object): Promise<Response> =>
+    fetch(`${server.url}/api/v1/${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const template = { name: "Order", slug: "order", subject: "Order", html: "<p>Order</p>", publish: true };
+  const { id } = (await (await own("templates", template)).json()) as { id: string };
+  const { key } = (await (await own("keys", { name: "sender", permissions: ["transactional:send"] })).json()) as { key: string };
+  for (const template_id of ["order", id]) {
+    const mailOf = { from: written.from, personalizations: [personal({})], template_id };
+    expect([template_id, (await post(mailOf, { authorization: `Bearer ${key}` })).status]).toEqual([template_id, 202]);
+  }
+});
