@@ -4,7 +4,10 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { createDatabase } from "../test/postgres.ts";
 import { readConfig } from "./config.ts";
 import { jsonLog, silentLog } from "./lib/log.ts";
 import { toAnnouncement } from "./ready-file.ts";
@@ -242,4 +245,30 @@ test("dev mode refuses data that a start in production has made, and production 
   await (await start(ofDev, { dev: true })).close();
   await (await start(ofDev)).close();
   expect(await me(await start(ofDev, { dev: true }))).toBe(200);
+});
+
+test("dev mode does not even migrate data of production, which an older server may still use", async () => {
+  const data = folder();
+  await (await start(data)).close();
+  const db = new Database(join(data, "mailsvc.db"));
+  onTestFinished(() => void db.close());
+  db.exec("UPDATE __mailsvc SET version = '0.0.1'");
+  await expect(start(data, { dev: true })).rejects.toThrow("was made by mailsvc serve");
+  expect(db.prepare("SELECT version FROM __mailsvc").pluck().get()).toBe("0.0.1");
+  await (await start(data)).close();
+  expect(db.prepare("SELECT version FROM __mailsvc").pluck().get()).not.toBe("0.0.1");
+});
+
+test("the same of a database on Postgres", async () => {
+  const { url, drop } = await createDatabase();
+  onTestFinished(drop);
+  const flags = { "database-url": url };
+  await (await start(folder(), flags)).close();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const readVersion = async () => (await client.query("SELECT version FROM drizzle.mailsvc")).rows[0]?.version;
+  await client.query("UPDATE drizzle.mailsvc SET version = '0.0.1'");
+  await expect(start(folder(), { dev: true, ...flags })).rejects.toThrow("The data in the database was made by mailsvc serve");
+  expect(await readVersion()).toBe("0.0.1");
 });

@@ -13,7 +13,7 @@ import { listen } from "./http/server.ts";
 import { serveInboundSmtp } from "./inbound/inbound.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
-import { isInstalled, isOfProduction } from "./installation/installation.ts";
+import { areOfProduction, isInstalled, isOfProduction } from "./installation/installation.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type ControllableClock, controllableClock } from "./lib/controllable-clock.ts";
 import { systemDns } from "./lib/domain-records.ts";
@@ -82,7 +82,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
   const clock = makeClock(config);
   let app: App;
   try {
-    if (config.dev) await assertNotOfProduction(backend, config);
+    if (config.dev && (await isOfProduction(backend.db))) throw refuseProduction(config);
     if (config.seed !== null || config.now !== null) await assertNew(backend, config);
     app = await createApp({
       config,
@@ -167,11 +167,10 @@ function makeClock({ dev, now }: Config): Clock | ControllableClock {
   return now === null ? controllableClock(systemClock.now(), "running") : controllableClock(now, "frozen");
 }
 
-/** Throws ConfigError for data of `serve`: dev mode would capture its mail, and a reset would delete everything. */
-async function assertNotOfProduction({ db }: Backend, { databaseUrl, data }: Config): Promise<void> {
-  if (!(await isOfProduction(db))) return;
+/** The error for data of `serve`: dev mode would capture its mail, and a reset would delete everything. */
+function refuseProduction({ databaseUrl, data }: Config): ConfigError {
   const [place, flag] = databaseUrl === null ? [`data in ${data}`, "--data"] : ["data in the database", "--database-url"];
-  throw new ConfigError(`The ${place} was made by mailsvc serve, and dev mode never uses such data. Name another place with ${flag}.`);
+  return new ConfigError(`The ${place} was made by mailsvc serve, and dev mode never uses such data. Name another place with ${flag}.`);
 }
 
 /** Throws ConfigError for data of an earlier start: the same ids would come again, or its records would lie in the future. */
@@ -269,13 +268,18 @@ async function createPayments(config: Config, baseUrl: () => string): Promise<Pa
 }
 
 /** Postgres and its libraries are loaded only when they are used. */
-async function openBackend({ databaseUrl, databaseConnections, data, temporary }: Config, log: Log): Promise<Backend> {
+async function openBackend(config: Config, log: Log): Promise<Backend> {
+  const { databaseUrl, databaseConnections, data, temporary } = config;
+  // Production may still run an older version, which could not use its data any more.
+  const checkBefore = (facts: ReadonlySet<string>): void => {
+    if (config.dev && areOfProduction(facts)) throw refuseProduction(config);
+  };
   if (databaseUrl === null) {
     const synchronous = temporary ? "OFF" : "FULL";
-    return sqliteBackend(data, { synchronous, onFatal: (error) => exitAfterDiskFailure(error, log) });
+    return sqliteBackend(data, { synchronous, checkBefore, onFatal: (error) => exitAfterDiskFailure(error, log) });
   }
   const { postgresBackend } = await import("./backend.pg.ts");
-  return postgresBackend(databaseUrl, { connections: databaseConnections, log });
+  return postgresBackend(databaseUrl, { connections: databaseConnections, checkBefore, log });
 }
 
 /**

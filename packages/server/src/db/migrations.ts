@@ -1,6 +1,9 @@
 import { StorageUnavailable } from "./errors.ts";
 import { lastMigration } from "./migration-files.ts";
 
+/** Called with the names of all facts about the installation (`meta`) before tables that exist are migrated. Throws to leave them as they are. */
+export type CheckBefore = (facts: ReadonlySet<string>) => void;
+
 /** How far a database has been migrated. */
 export interface SchemaState {
   /** When its last migration was made, ms; null for an empty database. Migrations are identified by this time. */

@@ -61,7 +61,13 @@ export async function isInstalled(db: Db): Promise<boolean> {
 
 /** Whether an earlier start in production mode has written the first workspaces: the keys of dev mode are not there. */
 export async function isOfProduction(db: Db): Promise<boolean> {
-  return (await isInstalled(db)) && (await readFact(db, DEV_CREDENTIALS)) === null;
+  const { meta } = db.read.t;
+  return areOfProduction(new Set((await db.read.select({ name: meta.name }).from(meta)).map(({ name }) => name)));
+}
+
+/** The same, by the names of all facts that a database holds. */
+export function areOfProduction(facts: ReadonlySet<string>): boolean {
+  return facts.has(FIRST_WORKSPACE) && !facts.has(DEV_CREDENTIALS);
 }
 
 /** Deletes all data with `empty` and writes the first workspaces again, with the ids and keys they had. */

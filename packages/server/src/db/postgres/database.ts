@@ -3,6 +3,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import type pg from "pg";
 import type { DatabaseSchema, Db, DbHealth, Reader, TxOptions } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
+import type { CheckBefore } from "../migrations.ts";
 import { currentScope } from "../scope.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
@@ -25,6 +26,7 @@ export interface PostgresOptions {
   migrate?: boolean;
   /** Further tables to migrate, under the same lock. */
   also?: (pool: pg.Pool) => Promise<void>;
+  checkBefore?: CheckBefore | undefined;
   /** True only for the copy from SQLite: it writes into a database on which servers do not start yet. */
   copying?: boolean;
 }
@@ -73,8 +75,13 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   return new PostgresDatabase({ url, schema, pool, closePool, size: options.connections ?? CONNECTIONS });
 }
 
-async function prepareTables(pool: pg.Pool, url: string, version: string, { migrate, also, copying }: PostgresOptions): Promise<void> {
-  if (migrate !== false) await migratePostgres(clientOptions(url), { version, also });
+async function prepareTables(
+  pool: pg.Pool,
+  url: string,
+  version: string,
+  { migrate, also, copying, checkBefore }: PostgresOptions,
+): Promise<void> {
+  if (migrate !== false) await migratePostgres(clientOptions(url), { version, also, checkBefore });
   const { rows } = await pool.query<{ copying: boolean }>(`SELECT to_regclass('${COPY_TABLE}') IS NOT NULL AS copying`);
   if (rows[0]?.copying && !copying)
     throw new StorageUnavailable(

@@ -3,7 +3,7 @@ import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import { StorageUnavailable } from "../errors.ts";
 import { migrationsFolder } from "../migration-files.ts";
-import { needsMigration, type SchemaState } from "../migrations.ts";
+import { type CheckBefore, needsMigration, type SchemaState } from "../migrations.ts";
 
 /** Records how far a copy from SQLite has come. While this table exists, servers do not start. */
 export const COPY_TABLE = "mailsvc_move";
@@ -16,6 +16,7 @@ interface MigrateOptions {
   version: string;
   /** Further tables to migrate, such as those of the queue. */
   also?: ((pool: pg.Pool) => Promise<void>) | undefined;
+  checkBefore?: CheckBefore | undefined;
 }
 
 /**
@@ -23,7 +24,7 @@ interface MigrateOptions {
  * releases when the connection ends. Each migration is one transaction. Throws StorageUnavailable when a newer version of
  * mailsvc has migrated it, and for a server or a database that cannot be used.
  */
-export async function migratePostgres(options: pg.ClientConfig, { version, also }: MigrateOptions): Promise<void> {
+export async function migratePostgres(options: pg.ClientConfig, { version, also, checkBefore }: MigrateOptions): Promise<void> {
   // Own connections without time limits: the other servers wait here until the first one has migrated.
   const pool = new pg.Pool({
     ...options,
@@ -43,7 +44,9 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also 
       await assertUsable(client);
       await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
       const folder = migrationsFolder("pg");
-      if (needsMigration(await readState(client), folder, version, "The database")) {
+      const state = await readState(client);
+      if (needsMigration(state, folder, version, "The database")) {
+        if (state.migration !== null && checkBefore) checkBefore(await readFactNames(client));
         await migrate(drizzle(client), { migrationsFolder: folder });
         await client.query("CREATE TABLE IF NOT EXISTS drizzle.mailsvc (version TEXT NOT NULL)");
         await client.query("WITH old AS (DELETE FROM drizzle.mailsvc) INSERT INTO drizzle.mailsvc VALUES ($1)", [version]);
@@ -56,6 +59,11 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also 
   } finally {
     await pool.end();
   }
+}
+
+async function readFactNames(client: pg.ClientBase): Promise<Set<string>> {
+  const { rows } = await client.query<{ name: string }>("SELECT name FROM meta");
+  return new Set(rows.map(({ name }) => name));
 }
 
 const OLDEST = 14;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { DatabaseSchema, Db, DbHealth, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
+import type { CheckBefore } from "../migrations.ts";
 import { currentScope, type Scope } from "../scope.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { createSession, openConnection, type RawConnection } from "./connection.ts";
@@ -16,6 +17,7 @@ export interface SqliteOptions extends WriterOptions {
   synchronous?: "FULL" | "OFF";
   /** How the log is flushed; tests look at what each flush covers. */
   sync?: Sync;
+  checkBefore?: CheckBefore | undefined;
 }
 
 /** A SQLite database, and what only its owner may do. */
@@ -55,12 +57,12 @@ interface OpenFile {
   readonly checkpoints: Checkpoints | undefined;
 }
 
-async function openFile(file: string, version: string, { synchronous, sync }: SqliteOptions): Promise<OpenFile> {
+async function openFile(file: string, version: string, { synchronous, sync, checkBefore }: SqliteOptions): Promise<OpenFile> {
   // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, outside the
   // event loop. Before a checkpoint SQLite flushes the log itself.
   const level = synchronous === "OFF" ? "OFF" : "NORMAL";
   const connection = openConnection(file, level);
-  migrateSqlite(connection, version);
+  migrateSqlite(connection, version, checkBefore);
   const reader = openConnection(file, level);
   reader.pragma("query_only = ON");
   if (level === "OFF") return { connection, reader, disk: undefined, checkpoints: undefined };

@@ -2,16 +2,18 @@ import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { migrationsFolder, readFreshSchema } from "../migration-files.ts";
-import { needsMigration, type SchemaState } from "../migrations.ts";
+import { type CheckBefore, needsMigration, type SchemaState } from "../migrations.ts";
 
 /**
  * Migrates a database in one transaction, so a kill in the middle leaves nothing half done. A new database is made at once, because
  * altering its empty tables takes as long as the rest of a start. The migrations of a database that is up to date are not read.
- * Throws StorageUnavailable when a newer version of mailsvc has migrated it.
+ * Throws StorageUnavailable when a newer version of mailsvc has migrated it, and what `check` throws.
  */
-export function migrateSqlite(connection: Database.Database, version: string): void {
+export function migrateSqlite(connection: Database.Database, version: string, check?: CheckBefore): void {
   const folder = migrationsFolder("sqlite");
-  if (!needsMigration(readState(connection), folder, version, connection.name)) return;
+  const state = readState(connection);
+  if (!needsMigration(state, folder, version, connection.name)) return;
+  if (state.migration !== null && check) check(new Set(connection.prepare("SELECT name FROM meta").pluck().all() as string[]));
   const fresh = isEmpty(connection) ? readFreshSchema(folder) : null;
   if (fresh === null) migrate(drizzle(connection), { migrationsFolder: folder });
   else connection.transaction(() => void connection.exec(fresh))();
