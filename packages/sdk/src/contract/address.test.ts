@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AddressError, addressKey, parseAddress, parseMailbox, toDomain, toUnicodeDomain } from "./address.ts";
+import { AddressError, addressKey, parseAddress, parseAnyMailbox, parseMailbox, toDomain, toUnicodeDomain } from "./address.ts";
 
 describe("one mailbox has one spelling", () => {
   // The quoted cases of the isemail suite that are addresses, and what RFC 5321 4.1.2 makes of them.
@@ -128,5 +128,26 @@ describe("international domains", () => {
         }
       }),
     );
+  });
+});
+
+describe("addresses of local hosts", () => {
+  test.each([
+    ["root@localhost", "root@localhost"],
+    ["Cron <cron@LOCALHOST>", "cron@localhost"],
+    ["a@[127.0.0.1]", "a@[127.0.0.1]"],
+    ["a@[IPv6:::1]", "a@[ipv6:::1]"],
+    ["a@10.0.0.1", "a@10.0.0.1"],
+    ["a@my_host.local", "a@my_host.local"],
+  ])("%s is read where any is, and nowhere else", (text, address) => {
+    expect(() => parseMailbox(text)).toThrow(AddressError);
+    expect(parseAnyMailbox(text)).toMatchObject({ address, key: address });
+  });
+
+  test("all other addresses are read alike", () => {
+    for (const text of ["Ada <ada@BÜCHER.example>", "ada@example.com", '"a b"@Example.com'])
+      expect(parseAnyMailbox(text)).toEqual(parseMailbox(text));
+    for (const text of ["ada", "a b@localhost", "a@", "a@[x]", "a@[127.0.0.1", "a@local host", "a@xn--0", "a@.", "a@a..b"])
+      expect(() => parseAnyMailbox(text)).toThrow(AddressError);
   });
 });

@@ -29,6 +29,8 @@ const ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u;
 const QUOTED = /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const PLAIN = /^[a-z0-9.-]+$/;
+// Names that DNS does not have: of one label, with "_" or with numbers only; or an IP address in brackets.
+const LOCAL_HOST = /^(?:(?!.*xn--)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\])$/;
 const ASCII = /^[ -~]*$/;
 // What most addresses are: letters, digits, "_", "+", "-" and single dots at a domain without Punycode.
 const USUAL = /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}$/;
@@ -59,6 +61,15 @@ export function toDomain(text: string): string {
   return ascii;
 }
 
+/**
+ * The part after the @ as `toDomain` returns it, or the name of a host of a local network, such as `localhost`, or an address such as
+ * `[127.0.0.1]` (RFC 5321 4.1.3) in lower case. Throws AddressError.
+ */
+function toHost(text: string): string {
+  const host = text.toLowerCase();
+  return LOCAL_HOST.test(host) && host.length <= 253 ? host : toDomain(text);
+}
+
 /** A domain as from `toDomain` in Unicode: `xn--bcher-kva.example` becomes `bücher.example`. */
 export function toUnicodeDomain(domain: string): string {
   if (!domain.includes("xn--")) return domain;
@@ -73,6 +84,18 @@ export function toUnicodeDomain(domain: string): string {
  * UTF-8 as in RFC 6532, IDN domains). Groups, lists, comments and source routes are refused. Throws AddressError.
  */
 export function parseMailbox(input: string): Mailbox {
+  return parse(input, toDomain);
+}
+
+/**
+ * Parses one mailbox as `parseMailbox` does, or one of a host that only a local network knows, such as `root@localhost` or
+ * `cron@[127.0.0.1]`. Mail that is captured may have such addresses. Throws AddressError.
+ */
+export function parseAnyMailbox(input: string): Mailbox {
+  return parse(input, toHost);
+}
+
+function parse(input: string, readDomain: (text: string) => string): Mailbox {
   // With 64 characters in all, no part of it is too long.
   if (input.length <= MAX_LOCAL && USUAL.test(input)) {
     const at = input.indexOf("@");
@@ -85,18 +108,26 @@ export function parseMailbox(input: string): Mailbox {
   if (!text.endsWith(">")) {
     if (/^[^"]*</.test(text)) fail(`"${text}" opens < but does not end with >.`);
     if (!text.startsWith('"') && /[,;]/.test(text)) fail("Use one address only.");
-    return splitAddress(text);
+    return splitAddress(text, readDomain);
   }
   const open = text.lastIndexOf("<");
   if (open < 0) fail(`"${text}" closes > but does not open <.`);
   const name = unquote(text.slice(0, open));
   if (longer(name, 255)) fail("The name is longer than 255 bytes.");
-  return { ...splitAddress(text.slice(open + 1, -1).trim()), name };
+  return { ...splitAddress(text.slice(open + 1, -1).trim(), readDomain), name };
 }
 
 /** Parses a bare address, without a name. Throws AddressError. */
 export function parseAddress(input: string): Mailbox {
-  const box = parseMailbox(input);
+  return withoutName(input, parseMailbox(input));
+}
+
+/** Parses a bare address, without a name, also one of a local host: see `parseAnyMailbox`. Throws AddressError. */
+export function parseAnyAddress(input: string): Mailbox {
+  return withoutName(input, parseAnyMailbox(input));
+}
+
+function withoutName(input: string, box: Mailbox): Mailbox {
   if (box.name !== "" || input.trimEnd().endsWith(">")) fail("Use a bare address, without a name.");
   return box;
 }
@@ -107,7 +138,7 @@ export function parseAddress(input: string): Mailbox {
  */
 export function addressKey(text: string): string {
   try {
-    return parseAddress(text).key;
+    return parseAnyAddress(text).key;
   } catch {
     return toLowerCaseNfc(text);
   }
@@ -118,6 +149,13 @@ export const EmailAddress = z
   .string()
   .max(320)
   .superRefine(checked(parseAddress))
+  .meta({ description: "Email address", examples: ["ada@example.com"] });
+
+/** The address of a mail that is looked for: captured mail may have addresses of local hosts too. */
+export const SoughtAddress = z
+  .string()
+  .max(320)
+  .superRefine(checked(parseAnyAddress))
   .meta({ description: "Email address", examples: ["ada@example.com"] });
 
 /** A bare address or `Name <address>`. */
@@ -158,14 +196,14 @@ function longer(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit);
 }
 
-function splitAddress(written: string): Mailbox {
+function splitAddress(written: string, readDomain: (text: string) => string): Mailbox {
   // Before any check: form C turns some characters beyond ASCII into ASCII, U+037E into a semicolon.
   const text = toNfc(written);
   const at = text.lastIndexOf("@");
   if (at < 0) fail(`"${text}" has no @.`);
   const local = toCanonicalLocal(text.slice(0, at), text);
   if (longer(local, MAX_LOCAL)) fail(`The part before the @ is longer than ${MAX_LOCAL} bytes.`);
-  const domain = toDomain(text.slice(at + 1));
+  const domain = readDomain(text.slice(at + 1));
   const address = `${local}@${domain}`;
   if (longer(address, MAX_ADDRESS)) fail(`The address is longer than ${MAX_ADDRESS} bytes.`);
   return { name: "", address, local, domain, key: toLowerCaseNfc(address) };

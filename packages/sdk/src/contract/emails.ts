@@ -1,4 +1,4 @@
-import { EmailAddress, MailboxText, ReplyTo, ShownReplyTo } from "./address.ts";
+import { MailboxText, ReplyTo, ShownReplyTo, SoughtAddress } from "./address.ts";
 import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
 import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
@@ -295,9 +295,9 @@ export const emails = {
         .enum(EMAIL_FILTER_STATUSES)
         .optional()
         .meta({ description: "Only emails with a recipient in this state; scheduled: those queued for a later time" }),
-      to: EmailAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
+      to: SoughtAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
-      from: EmailAddress.optional().meta({ description: "Only emails from this address" }),
+      from: SoughtAddress.optional().meta({ description: "Only emails from this address" }),
       subject: z.string().min(1).max(SEND_LIMITS.subject).optional().meta({
         description:
           "Only emails whose subject begins with this, in upper or lower case; of a campaign, the subject as it was written, with its variables",
@@ -365,7 +365,7 @@ export const emails = {
     description:
       "Instead of at its nextAttemptAt. The attempt counts as one of the ten. Of a mail to several recipients, all deferred ones, or the one that `to` names; the others get nothing again. A recipient whose attempt is due already stays as it is. An email that was bounced or given up is over: send it again.",
     body: z.strictObject({
-      to: EmailAddress.optional().meta({ description: "Only this recipient" }),
+      to: SoughtAddress.optional().meta({ description: "Only this recipient" }),
     }),
     output: Email,
     errors: ["not_found", "invalid_state"],

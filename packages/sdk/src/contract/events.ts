@@ -1,4 +1,4 @@
-import { EmailAddress } from "./address.ts";
+import { SoughtAddress } from "./address.ts";
 import { freeData } from "./contacts.ts";
 import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
@@ -60,7 +60,7 @@ const filters = {
     .max(100)
     .optional()
     .meta({ description: "Only events of this email (its id), or of one of its recipients (the id of that)" }),
-  to: EmailAddress.optional().meta({ description: "Only events of emails to this address" }),
+  to: SoughtAddress.optional().meta({ description: "Only events of emails to this address" }),
   tag: TagFilter.optional().meta({ description: "Only events of emails with this tag: name=value", examples: ["kind=report"] }),
   campaign: z.string().max(100).optional().meta({ description: "Only events of this campaign (its id)" }),
   automation: z.string().max(100).optional().meta({ description: "Only events of this automation (its id)" }),

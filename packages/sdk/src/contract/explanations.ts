@@ -1,4 +1,4 @@
-import { EmailAddress } from "./address.ts";
+import { SoughtAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { AGENT_BASE } from "./marketplace/agent-base.ts";
 import { Instant } from "./page.ts";
@@ -60,7 +60,7 @@ export const explanations = {
     description:
       "Takes the id of an email, received mail, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",
     query: z.object({
-      recipient: EmailAddress.optional().meta({ description: "Of an email to several recipients: only what concerns this address" }),
+      recipient: SoughtAddress.optional().meta({ description: "Of an email to several recipients: only what concerns this address" }),
       activation: z.string().max(100).optional().meta({ description: "Of a run: its activation, if several have a run of this id" }),
     }),
     output: Explanation,

@@ -1,4 +1,4 @@
-import { type Mailbox, MailboxText, parseMailbox } from "./address.ts";
+import { type Mailbox, MailboxText, parseAnyMailbox, parseMailbox } from "./address.ts";
 import { issue, SEND_LIMITS } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
@@ -55,12 +55,12 @@ export function listAddresses(field: string | readonly string[] | undefined): re
   return field === undefined ? [] : typeof field === "string" ? [field] : field;
 }
 
-/** The recipients of a send, each address once: `to` before `cc` before `bcc`. Throws AddressError. */
+/** The recipients of a send, each address once: `to` before `cc` before `bcc`, of captured mail also those of local hosts. Throws AddressError. */
 export function listRecipients(fields: RecipientFields): NamedRecipient[] {
   const found = new Map<string, NamedRecipient>();
   for (const kind of RECIPIENT_KINDS)
     for (const [i, text] of listAddresses(fields[kind]).entries()) {
-      const box = parseMailbox(text);
+      const box = parseAnyMailbox(text);
       if (!found.has(box.key)) found.set(box.key, { kind, path: typeof fields[kind] === "string" ? kind : `${kind}[${i}]`, box });
     }
   return [...found.values()];

@@ -1,4 +1,4 @@
-import { EmailAddress } from "./address.ts";
+import { EmailAddress, SoughtAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
@@ -87,7 +87,7 @@ export const suppressions = {
     summary: "List suppressed addresses, newest first",
     query: z.object({
       ...pageQuery,
-      email: EmailAddress.optional().meta({ description: "Only this address" }),
+      email: SoughtAddress.optional().meta({ description: "Only this address" }),
       search: z.string().min(1).max(254).optional().meta({ description: "Only addresses that contain this text" }),
       reason: z.enum(SUPPRESSION_REASONS).optional().meta({ description: "Only this reason" }),
       scope: z.enum(SUPPRESSION_SCOPES).optional().meta({ description: "Only this scope" }),

@@ -1,4 +1,4 @@
-import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
+import { type Erasure, type Person, parseAnyAddress } from "@mailsvc/sdk/contract";
 import { listCurrentRecipients } from "../campaigns/campaigns.ts";
 import { deleteContact, findContactByEmail } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
@@ -89,7 +89,7 @@ export async function eraseDataSubject(
 /** The `addressKey` of an address in a path. Throws ApiError validation_error. */
 function parseKey(email: string): string {
   try {
-    return parseAddress(email).key;
+    return parseAnyAddress(email).key;
   } catch (error) {
     throw invalid("email", "invalid_email", (error as Error).message);
   }

@@ -1,4 +1,4 @@
-import { parseMailbox, toUnicodeDomain } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox, toUnicodeDomain } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
@@ -88,7 +88,7 @@ async function eraseAddressee(tx: Tx, contentsId: number, address: string): Prom
   const [found] = await tx.select({ addressees: t.addressees, asIs: t.asIs }).from(t).where(eq(t.id, contentsId));
   if (!found?.addressees) return 0;
   if (found.asIs === true) await eraseFromMessage(tx, contentsId, address);
-  const others = (list: readonly string[]): string[] => list.filter((text) => parseMailbox(text).key !== address);
+  const others = (list: readonly string[]): string[] => list.filter((text) => parseAnyMailbox(text).key !== address);
   const { to, cc } = found.addressees;
   await tx
     .update(t)

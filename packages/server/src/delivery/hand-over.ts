@@ -1,4 +1,4 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findAttachments, findMessage } from "../emails/emails.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
@@ -70,5 +70,5 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
 /** Whom the headers name: those whom the sender of a mail to several recipients named, or the recipient alone. */
 function listAddressees({ email, contents: { addressees } }: PendingMail): Pick<OutgoingMail, "to" | "cc"> {
   if (addressees === null) return { to: [{ name: email.name ?? "", address: email.to }], cc: [] };
-  return { to: addressees.to.map(parseMailbox), cc: addressees.cc.map(parseMailbox) };
+  return { to: addressees.to.map(parseAnyMailbox), cc: addressees.cc.map(parseAnyMailbox) };
 }

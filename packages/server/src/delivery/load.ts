@@ -1,4 +1,4 @@
-import { AUTO_REPLY_TO, parseMailbox } from "@mailsvc/sdk/contract";
+import { AUTO_REPLY_TO, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
@@ -150,7 +150,7 @@ export function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail
     contents,
     attempt: email.attempts + 1,
     choice: null,
-    envelopeFrom: parseMailbox(contents.from).address,
+    envelopeFrom: parseAnyMailbox(contents.from).address,
     messageId: buildMessageId(email, contents),
     replyTo: contents.replyTo === AUTO_REPLY_TO ? null : contents.replyTo,
     subject: contents.subject,

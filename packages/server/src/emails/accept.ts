@@ -1,4 +1,4 @@
-import { listRecipients, type NamedRecipient, parseMailbox, type SendRequest } from "@mailsvc/sdk/contract";
+import { listRecipients, type NamedRecipient, parseAnyMailbox, type SendRequest } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -77,7 +77,7 @@ export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promis
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
   if (!asIs?.anySender)
     for (const sender of asIs?.sender ? [request.from, asIs.sender] : [request.from])
-      await assertVerified(tx, deps, workspaceId, parseMailbox(sender));
+      await assertVerified(tx, deps, workspaceId, parseAnyMailbox(sender));
   assertReceives(deps, request.replyTo);
   const recipients = listRecipients(request);
   const keys = recipients.map(({ box }) => box.key);

@@ -1,5 +1,5 @@
 import type { Email, EmailDetail, EmailFilterStatus, EmailStatus, Page } from "@mailsvc/sdk/contract";
-import { parseAddress } from "@mailsvc/sdk/contract";
+import { addressKey } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
@@ -154,7 +154,7 @@ export async function listEmails(
   { to, status, inDoubt, test, ...query }: EmailQuery,
 ): Promise<Page<Email>> {
   const { from, subject, tag, template, campaign, automation, thread, since, until, ...page } = query;
-  const toKey = to === undefined ? undefined : parseAddress(to).key;
+  const toKey = to === undefined ? undefined : addressKey(to);
   const ofStatus = status === "scheduled" ? { scheduledAfter: deps.clock.now() } : { status };
   const filter = { ...ofStatus, test, inDoubt, toKey };
   const readable = <Mail extends ListedMail>(mails: readonly Mail[]) => withSubjects(read, deps, mails);
@@ -170,7 +170,7 @@ export async function listEmails(
         ...(template === undefined ? [] : [toTemplateLabel(template)]),
       ],
       campaignId: campaign,
-      from: from === undefined ? undefined : parseAddress(from).key,
+      from: from === undefined ? undefined : addressKey(from),
       subject,
     };
     return listExamined(read, workspaceId, examined, page, readable);

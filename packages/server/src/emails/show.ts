@@ -1,5 +1,5 @@
 import type { Email, EmailDetail, EmailRecipient, EmailStatus } from "@mailsvc/sdk/contract";
-import { EMAIL_STATES, parseMailbox } from "@mailsvc/sdk/contract";
+import { EMAIL_STATES, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { listEventsOfEmails, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
@@ -16,7 +16,7 @@ export function buildMessageId(
   { id, mailId }: Pick<EmailRow, "id" | "mailId">,
   { from, messageId }: Pick<ContentsRow, "from" | "messageId">,
 ): string {
-  return messageId ?? `<${mailId ?? id}@${parseMailbox(from).domain}>`;
+  return messageId ?? `<${mailId ?? id}@${parseAnyMailbox(from).domain}>`;
 }
 
 /** A mail as lists show it. Of several recipients it sums up what is known of each. */

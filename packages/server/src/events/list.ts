@@ -1,4 +1,4 @@
-import { EVENT_LIMITS, type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
+import { addressKey, EVENT_LIMITS, type Event, type Page, parseEventTypes } from "@mailsvc/sdk/contract";
 import { and, desc, eq, exists, gt, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import {
@@ -312,7 +312,7 @@ function listFew(read: Reader, workspaceId: string, { emailIds, to, contact, tag
     );
   const one = and(
     emailIds === undefined ? undefined : inArray(e.emailId, [...emailIds]),
-    to === undefined ? undefined : sentTo(parseAddress(to).key),
+    to === undefined ? undefined : sentTo(addressKey(to)),
     tag?.isRare ? labelled(tag.label) : undefined,
   );
   if (contact === undefined) return one ? [one] : [];

@@ -1,4 +1,4 @@
-import { type Event, parseAddress, parseEventTypes, type StreamMessage } from "@mailsvc/sdk/contract";
+import { addressKey, type Event, parseEventTypes, type StreamMessage } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
@@ -104,13 +104,13 @@ function parseLastEventId(text: string | null): number | undefined {
 
 function createMatcher(request: TailRequest): (event: Event) => boolean {
   const types = new Set(parseEventTypes(request.type));
-  const toKey = request.to === undefined ? undefined : parseAddress(request.to).key;
+  const toKey = request.to === undefined ? undefined : addressKey(request.to);
   const [tagName = "", tagValue] = request.tag === undefined ? [] : splitTag(request.tag);
   const { email, campaign, automation, contact, machine, test } = request;
   return (event) =>
     types.has(event.type) &&
     (email === undefined || event.emailId === email || event.recipient?.id === email) &&
-    (toKey === undefined || (event.to !== null && parseAddress(event.to).key === toKey)) &&
+    (toKey === undefined || (event.to !== null && addressKey(event.to) === toKey)) &&
     (tagValue === undefined || event.tags[tagName] === tagValue) &&
     (campaign === undefined || event.campaignId === campaign) &&
     (automation === undefined || event.automationId === automation) &&

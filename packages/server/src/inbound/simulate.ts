@@ -1,4 +1,4 @@
-import { parseMailbox, type ReceivedMail } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox, type ReceivedMail } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -48,12 +48,12 @@ interface SimulatedAnswer {
  * mail has no address that is received here, and limit_reached.
  */
 export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answer: SimulatedAnswer): Promise<ReceivedMail> {
-  const addresses = [mail.replyTo ?? mail.from].flat().map((text) => parseMailbox(text).address);
+  const addresses = [mail.replyTo ?? mail.from].flat().map((text) => parseAnyMailbox(text).address);
   const { address, recipient } = await findReceived(deps, addresses);
   const { mailbox } = recipient;
   const raw = await composeMime({
     ...answer,
-    envelopeFrom: parseMailbox(mail.to).address,
+    envelopeFrom: parseAnyMailbox(mail.to).address,
     envelopeTo: address,
     from: mail.to,
     to: [{ name: "", address }],
@@ -71,7 +71,7 @@ export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answe
     date: deps.clock.now(),
     attempt: 1,
   });
-  const message = { recipients: [recipient], envelopeFrom: parseMailbox(mail.to).address, raw: new Uint8Array(raw), peer: null };
+  const message = { recipients: [recipient], envelopeFrom: parseAnyMailbox(mail.to).address, raw: new Uint8Array(raw), peer: null };
   const result = await receiveMail(deps, message);
   if (result === "over-quota")
     throw new ApiError("limit_reached", "The workspace has received as much mail today as is stored for it in a day.", {

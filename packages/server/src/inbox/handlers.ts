@@ -1,4 +1,4 @@
-import { type contract, parseAddress } from "@mailsvc/sdk/contract";
+import { type contract, parseAnyAddress } from "@mailsvc/sdk/contract";
 import { decodeAttachments } from "../emails/emails.ts";
 import type { Handlers, PublicContext } from "../http/handler.ts";
 import { simulateReply, simulateReport } from "../inbound/inbound.ts";
@@ -41,7 +41,7 @@ export function inboxHandlers(arrivals: Arrivals): Handlers<typeof contract.inbo
     reply: async ({ id, attachments, ...answer }, { deps }) => {
       const row = await getMail(deps.db.read, id);
       const files = attachments ? await decodeAttachments(attachments) : [];
-      const messageId = `<${deps.ids("mail")}@${parseAddress(row.to).domain}>`;
+      const messageId = `<${deps.ids("mail")}@${parseAnyAddress(row.to).domain}>`;
       return simulateReply(deps, await toMailToAnswer(deps, row), { ...answer, attachments: files, messageId });
     },
     report: async ({ id, outcome }, { deps }) => {

@@ -1,4 +1,4 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox } from "@mailsvc/sdk/contract";
 import { readAddressList } from "./address-list.ts";
 import { mailboxHeader } from "./header.ts";
 import type { Addressee } from "./mailer.ts";
@@ -15,7 +15,7 @@ export async function forgetAddressee(message: Buffer, key: string): Promise<Buf
     if (field.key !== "to" && field.key !== "cc") return Buffer.from(field.line, "latin1");
     const { boxes, complete } = readAddressList(field.value);
     const named = boxes.flatMap(({ name, address }) => toAddressee(decodeWords(name), address));
-    const others = complete ? named.filter((one) => parseMailbox(one.address).key !== key) : [];
+    const others = complete ? named.filter((one) => parseAnyMailbox(one.address).key !== key) : [];
     if (complete && others.length === named.length) return Buffer.from(field.line, "latin1");
     return Buffer.from(others.length === 0 ? `${field.name}: undisclosed-recipients:;\r\n` : `${mailboxHeader(field.name, ...others)}\r\n`);
   });
@@ -24,7 +24,7 @@ export async function forgetAddressee(message: Buffer, key: string): Promise<Buf
 
 function toAddressee(name: string, address: string): Addressee[] {
   try {
-    return [{ name: name.replace(/\p{Cc}/gu, " "), address: parseMailbox(address).address }];
+    return [{ name: name.replace(/\p{Cc}/gu, " "), address: parseAnyMailbox(address).address }];
   } catch {
     return [];
   }

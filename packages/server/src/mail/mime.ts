@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox } from "@mailsvc/sdk/contract";
 import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
@@ -28,12 +28,12 @@ interface EncodedTexts {
  */
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
-  const from = parseMailbox(mail.from);
+  const from = parseAnyMailbox(mail.from);
   if (mail.message !== undefined) return completeMessage(mail, Buffer.from(mail.message), from.domain, dkim);
   const texts = await encodeTexts(mail);
   const content = mail.attachments.length === 0 ? texts.whole : await addFiles(mail.attachments, texts, mail.html !== null);
   const head = [mailboxHeader("From", from), ...addresseeHeaders(mail)];
-  if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", ...[mail.replyTo].flat().map(parseMailbox)));
+  if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", ...[mail.replyTo].flat().map(parseAnyMailbox)));
   head.push(
     textHeader("Subject", mail.subject),
     `Date: ${mailDate(mail.date)}`,

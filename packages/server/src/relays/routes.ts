@@ -1,4 +1,4 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox } from "@mailsvc/sdk/contract";
 import { and, inArray, isNotNull } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
@@ -20,7 +20,7 @@ export async function findNamedRelays(read: Reader, mails: readonly NamingMail[]
     loadWorkspaces(read, mails),
   ]);
   return mails.map(({ email: { workspaceId, campaignId }, contents }) => {
-    const { key, domain } = parseMailbox(contents.from);
+    const { key, domain } = parseAnyMailbox(contents.from);
     return (
       (campaignId === null ? undefined : ofCampaigns.get(campaignId)) ??
       ofSenders.get(`${workspaceId} ${key}`) ??
@@ -53,7 +53,7 @@ async function loadCampaigns(read: Reader, mails: readonly NamingMail[]): Promis
 
 async function loadSenders(read: Reader, mails: readonly NamingMail[]): Promise<Names> {
   const { senders: t } = read.t;
-  const boxes = [...new Set(mails.map(({ contents }) => contents.from))].map((from) => parseMailbox(from));
+  const boxes = [...new Set(mails.map(({ contents }) => contents.from))].map((from) => parseAnyMailbox(from));
   const values = [...new Set(boxes.flatMap(({ key, domain }) => [key, domain]))];
   const rows = await read
     .select({ workspaceId: t.workspaceId, value: t.value, relay: t.relay })

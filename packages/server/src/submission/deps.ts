@@ -32,7 +32,11 @@ export interface SubmissionAccess {
 
 /** What submission over SMTP needs. */
 export interface SubmissionDeps extends EmailDeps, MailCapture {
-  readonly relays: EmailDeps["relays"] & MailCapture["relays"];
+  readonly relays: EmailDeps["relays"] &
+    MailCapture["relays"] & {
+      /** True while this process knows no relay, so that no mail leaves. */
+      readonly capturesAll: boolean;
+    };
   readonly submissionPorts: SubmissionPorts;
   readonly clock: Clock;
   readonly log: Log;

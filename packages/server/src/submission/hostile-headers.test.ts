@@ -4,7 +4,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { type Envelope, readMessage } from "./message.ts";
 
 const KB = 1024;
-const ENVELOPE: Envelope = { from: "a@acme.example", recipients: [], protocol: "ESMTP", by: "mx.acme.example", at: 0 };
+const ENVELOPE: Envelope = { from: "a@acme.example", recipients: [], protocol: "ESMTP", by: "mx.acme.example", at: 0, captured: false };
 const READ = [
   ...["From", "Sender", "To", "Cc", "Subject", "Message-ID", "Received", "Content-Type"],
   ...["Idempotency-Key", "Resend-Idempotency-Key", "X-Tag", "X-Tags", "X-Metadata-A"],

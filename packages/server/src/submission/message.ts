@@ -1,4 +1,13 @@
-import { AddressError, type Mailbox, parseAddress, parseMailbox, type RecipientKind, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import {
+  AddressError,
+  type Mailbox,
+  parseAddress,
+  parseAnyAddress,
+  parseAnyMailbox,
+  parseMailbox,
+  type RecipientKind,
+  SEND_LIMITS,
+} from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import { MAX_BOXES, readAddressList } from "../mail/address-list.ts";
@@ -16,6 +25,8 @@ export interface Envelope {
   /** The name of this server. */
   readonly by: string;
   readonly at: number;
+  /** True if no mail leaves the server: then the message may name addresses of local hosts, such as root@localhost. */
+  readonly captured: boolean;
 }
 
 /** A recipient of a message: who it is, and how the headers name them. */
@@ -55,7 +66,8 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   if (fields.filter(({ key }) => key === "received").length > MAX_RECEIVED)
     throw unreadable("The message has passed too many servers: it goes in a circle.");
   const { decodeWords } = await import("postal-mime");
-  const from = readMailbox("From", fields, decodeWords) ?? readEnvelopeFrom(envelope.from);
+  const { captured } = envelope;
+  const from = readMailbox("From", { fields, captured, decode: decodeWords }) ?? readEnvelopeFrom(envelope);
   const [to, cc] = [readNamed("To", fields, decodeWords), readNamed("Cc", fields, decodeWords)];
   const instructions = readInstructions(fields, decodeWords);
   const kept = fields.filter((field) => !isStripped(field)).map(({ line }) => line);
@@ -63,7 +75,7 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   const missing = fields.some(({ key }) => key === "from") ? "" : `From: ${from}\r\n`;
   return {
     from,
-    sender: readMailbox("Sender", fields, decodeWords),
+    sender: readMailbox("Sender", { fields, captured, decode: decodeWords }),
     subject: toSubject(decodeWords(fields.find(({ key }) => key === "subject")?.value ?? "")),
     messageId: readMessageId(fields),
     recipients: envelope.recipients.map(({ key, address }) => {
@@ -130,7 +142,10 @@ function readNamed(name: string, fields: readonly HeaderField[], decode: (value:
  * The mailbox of a header that names who sends; null without that header. Readers disagree about what is not exactly one mailbox: the one
  * that is verified must be the one that recipients see.
  */
-function readMailbox(name: string, fields: readonly HeaderField[], decode: (value: string) => string): string | null {
+function readMailbox(
+  name: string,
+  { fields, captured, decode }: { fields: readonly HeaderField[]; captured: boolean; decode: (value: string) => string },
+): string | null {
   const [found, second] = fields.filter(({ key }) => key === name.toLowerCase());
   if (second !== undefined) throw invalid(name, "duplicate", `The message has several ${name} headers; one is allowed (RFC 5322 3.6).`);
   if (found === undefined) return null;
@@ -141,7 +156,7 @@ function readMailbox(name: string, fields: readonly HeaderField[], decode: (valu
     const why = `The ${name} header must be exactly one mailbox, such as ${example}; put a name with , : @ or brackets in double quotes.`;
     throw invalid(name, "invalid_address", why);
   }
-  parseSender(name, box.address, parseAddress);
+  parseSender(name, box.address, captured ? parseAnyAddress : parseAddress);
   const written = found.value.replaceAll("\t", " ");
   if (!written.includes("=?") && isMailbox(written)) return written;
   const [[, text] = []] = toEntry(decode(box.name), box.address);
@@ -150,15 +165,15 @@ function readMailbox(name: string, fields: readonly HeaderField[], decode: (valu
 
 function isMailbox(text: string): boolean {
   try {
-    parseMailbox(text);
+    parseAnyMailbox(text);
     return true;
   } catch {
     return false;
   }
 }
 
-function readEnvelopeFrom(text: string): string {
-  return parseSender("From", text, parseMailbox);
+function readEnvelopeFrom({ from, captured }: Envelope): string {
+  return parseSender("From", from, captured ? parseAnyMailbox : parseMailbox);
 }
 
 function parseSender(name: string, text: string, parse: (text: string) => Mailbox): string {
@@ -181,7 +196,7 @@ function toEntry(name: string, address: string): [string, string][] {
   const text = name === "" ? address : `"${toSubject(name).replace(/["\\]/g, "\\$&")}" <${address}>`;
   for (const one of new Set([text, address]))
     try {
-      return [[parseMailbox(one).key, one]];
+      return [[parseAnyMailbox(one).key, one]];
     } catch {
       // A name that cannot be written is left out.
     }

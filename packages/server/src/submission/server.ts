@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { AddressError, type Mailbox, parseMailbox, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import { AddressError, type Mailbox, parseAnyMailbox, parseMailbox, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerAuthentication, SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
@@ -84,7 +84,8 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMT
       );
     },
     onMailFrom: (_from, session, done) => done(sessions.refuseStranger(session)),
-    onRcptTo: ({ address }, _session, done) => done(refuseAddress(address)),
+    // Answered at once: commands that wait are read into memory that nothing limits. `receive` asks the database too.
+    onRcptTo: ({ address }, _session, done) => done(refuseAddress(address, config.dev && deps.relays.capturesAll)),
     onData: (stream, session, done) => {
       receive(deps, sessions, intake, stream, session).then(
         (result) => (result instanceof Error ? done(result) : done(null, `2.0.0 queued as ${result}`)),
@@ -114,9 +115,11 @@ async function receive(
     if (bytes === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
     if (submitter === null) return reply(530, "5.7.0 Log in first");
     await sessions.admit(submitter, session.remoteAddress);
+    const captured = deps.config.dev && (await deps.relays.capturesMail(deps.db.read));
     return await submit(deps, submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+      captured,
       from: mailFrom ? mailFrom.address : "",
-      recipients: listEach(rcptTo.map(({ address }) => parseMailbox(address))),
+      recipients: listEach(rcptTo.map(({ address }) => parseRecipient(address, captured))),
       protocol: session.transmissionType,
       by: nameOf(deps.config),
       at: deps.clock.now(),
@@ -131,13 +134,23 @@ function listEach(boxes: readonly Mailbox[]): Mailbox[] {
   return [...new Map(boxes.map((box) => [box.key, box])).values()];
 }
 
-function refuseAddress(address: string): Error | null {
+function refuseAddress(address: string, captured: boolean): Error | null {
   try {
-    parseMailbox(address);
+    parseRecipient(address, captured);
     return null;
   } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return toReply(error);
+  }
+}
+
+/** A recipient of the envelope; captured mail may go to local hosts too. Throws ApiError validation_error. */
+function parseRecipient(address: string, captured: boolean): Mailbox {
+  try {
+    return captured ? parseAnyMailbox(address) : parseMailbox(address);
+  } catch (error) {
     if (!(error instanceof AddressError)) throw error;
-    return toReply(new ApiError("validation_error", error.message));
+    throw new ApiError("validation_error", error.message);
   }
 }
 

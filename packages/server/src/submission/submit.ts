@@ -16,7 +16,7 @@ const MESSAGE_TYPE = "message/rfc822";
  */
 export async function submit(deps: SubmissionDeps, submitter: Submitter, raw: Buffer, envelope: Envelope): Promise<string> {
   const message = await readMessage(raw, envelope);
-  const store = await prepare(deps, submitter, message);
+  const store = await prepare(deps, submitter, message, envelope);
   const { idempotencyKey } = message.instructions;
   if (idempotencyKey === null) return deps.db.tx(store, { insertsOnly: true });
   const { keyId } = submitter;
@@ -44,7 +44,12 @@ export async function submit(deps: SubmissionDeps, submitter: Submitter, raw: Bu
 }
 
 /** Prepares what stores the mail in a transaction: the message as it is, or the template that it names. */
-async function prepare(deps: SubmissionDeps, submitter: Submitter, message: ReadMessage): Promise<(tx: Tx) => Promise<string>> {
+async function prepare(
+  deps: SubmissionDeps,
+  submitter: Submitter,
+  message: ReadMessage,
+  { captured }: Envelope,
+): Promise<(tx: Tx) => Promise<string>> {
   const { workspaceId, test } = submitter;
   const origin = { workspaceId, test };
   const { from, sender, subject, messageId, bytes, instructions } = message;
@@ -55,9 +60,8 @@ async function prepare(deps: SubmissionDeps, submitter: Submitter, message: Read
     return async (tx) => toId(await sendPrepared(prepared, tx, deps, submitter));
   }
   const file = { filename: "message.eml", contentType: MESSAGE_TYPE, contentId: null, size: bytes.length, content: bytes };
-  const anySender = deps.config.dev && (await deps.relays.capturesMail(deps.db.read));
-  return async (tx) =>
-    toId(await send(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs: { messageId, sender, anySender } }));
+  const asIs = { messageId, sender, anySender: captured };
+  return async (tx) => toId(await send(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs }));
 }
 
 /** The recipients as a send names them; one who is alone in the To header gets a mail like any other. */

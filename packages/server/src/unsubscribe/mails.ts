@@ -1,4 +1,4 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { findBodyEnd } from "../html/body-end.ts";
@@ -77,7 +77,7 @@ function withUnsubscribe(headers: PendingMail["headers"], url: string, mailto: s
 
 /** The name that a sender gives itself in `Acme <news@acme.example>`; null for an address alone. */
 function findDisplayName(from: string): string | null {
-  return parseMailbox(from).name || null;
+  return parseAnyMailbox(from).name || null;
 }
 
 function addTextFooter(text: string, sender: string | null, url: string): string {
