@@ -1,11 +1,13 @@
 import type { Event, EventType } from "@mailsvc/sdk/contract";
 import { getContactRow, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { findMail } from "../emails/emails.ts";
+import { buildMessageId, findMail } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { listListsOfContact } from "../lists/lists.ts";
 import { getReceived } from "../received/received.ts";
 import { getSuppression } from "../suppressions/suppressions.ts";
+import { findTemplateBySlug } from "../templates/templates.ts";
 
 /** Resend's types of events, and ours that each of them stands for; domains, topics and shared inboxes have none here. */
 export const RESEND_EVENTS: Readonly<Record<string, readonly EventType[]>> = {
@@ -63,6 +65,9 @@ async function composeEmail(q: Reader | Tx, workspaceId: string, event: Event): 
   const { contents } = mail;
   return {
     email_id: event.emailId,
+    message_id: buildMessageId(first, contents),
+    ...(event.campaignId !== null && { broadcast_id: event.campaignId }),
+    ...(contents.template !== null && (await describeTemplate(q, workspaceId, contents.template))),
     created_at: iso(first.createdAt),
     from: contents.from,
     to: event.recipient === null ? [first.to] : [event.recipient.email],
@@ -70,6 +75,12 @@ async function composeEmail(q: Reader | Tx, workspaceId: string, event: Event): 
     tags: event.tags,
     ...describeOutcome(event),
   };
+}
+
+/** The template of an email, which its contents name as `slug@version`; nothing once it was deleted. */
+async function describeTemplate(q: Reader | Tx, workspaceId: string, template: string): Promise<object> {
+  const row = await findTemplateBySlug(q, workspaceId, template.replace(/@\d+$/, ""));
+  return row === null ? {} : { template_id: row.id };
 }
 
 /** What an event says beyond its email. */
@@ -119,15 +130,16 @@ async function composeReceived(q: Reader | Tx, workspaceId: string, id: string):
   );
 }
 
-/** A contact; of a deleted one only its id is known. */
+/** A contact; of a deleted one only its id is known, because events hold no personal data. */
 async function composeContact(q: Reader | Tx, workspaceId: string, id: string): Promise<object> {
   const row = await orNull(getContactRow(q, workspaceId, id));
   if (row === null) return { id };
+  const lists = (await listListsOfContact(q, row.seq)).map((list) => list.id);
   const { email, firstName, lastName, status, createdAt, updatedAt } = showContact(row);
   return {
     id,
-    audience_id: "",
-    segment_ids: [],
+    audience_id: lists[0] ?? "",
+    segment_ids: lists,
     created_at: createdAt,
     updated_at: updatedAt,
     email,

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { WebhookEventPayload } from "resend";
 import { Webhook } from "svix";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ResendServer, startResend } from "../../../test/resend-server.ts";
@@ -36,33 +37,58 @@ const headersOf = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 test("a webhook that is registered here gets Resend's events, which Svix's package verifies", async () => {
-  const { webhooks, emails, contacts } = server.resend;
+  const { webhooks, emails, contacts, segments, templates, broadcasts } = server.resend;
   const created = await webhooks.create({
     endpoint: url,
-    events: ["email.delivered", "email.bounced", "email.scheduled", "contact.created", "suppression.added", "domain.created"],
+    events: [
+      ...(["email.delivered", "email.bounced", "email.scheduled", "contact.created", "contact.updated"] as const),
+      ...(["contact.deleted", "suppression.added", "domain.created"] as const),
+    ],
   });
   const { id, signing_secret: secret } = created.data ?? { id: "", signing_secret: "" };
   expect(secret).toMatch(/^whsec_/);
   expect((await webhooks.get(id)).data).toMatchObject({ endpoint: url, status: "enabled", signing_secret: secret });
   const sent = await emails.send({ ...hello, to: "ada@example.com" });
   await emails.send({ ...hello, to: "bounced@resend.dev" });
-  await contacts.create({ email: "grace@example.com", firstName: "Grace" });
+  const grace = await contacts.create({ email: "grace@example.com", firstName: "Grace" });
+  const list = await segments.create({ name: "Readers" });
+  const segmentId = list.data?.id ?? "";
+  await contacts.segments.add({ email: "grace@example.com", segmentId });
+  await contacts.update({ email: "grace@example.com", lastName: "Hopper" });
+  const made = await templates.create({ name: "Welcome", alias: "welcome", from: hello.from, subject: "Welcome", html: "<p>Hi</p>" });
+  await templates.publish("welcome");
+  await emails.send({ to: "kay@example.com", template: { id: "welcome" } });
+  const cast = await broadcasts.create({ segmentId, from: hello.from, subject: "News", text: "News" });
+  await broadcasts.send(cast.data?.id ?? "");
+  await server.settle();
+  const deleted = await contacts.create({ email: "gone@example.com" });
+  await contacts.remove({ email: "gone@example.com" });
   await server.settle();
 
   const events = received.map((one) => {
     expect(() => new Webhook(secret).verify(one.body, headersOf(one))).not.toThrow();
     expect(one.headers["svix-id"]).toMatch(/^evt_/);
-    return JSON.parse(one.body) as { type: string; created_at: string; data: object };
+    return JSON.parse(one.body) as WebhookEventPayload;
   });
-  const find = (type: string) => events.filter((event) => event.type === type);
-  expect(find("email.delivered")).toMatchObject([
-    {
-      created_at: expect.stringMatching(/Z$/),
-      data: { email_id: sent.data?.id, from: hello.from, to: ["ada@example.com"], subject: "Hello", tags: { kind: "welcome" } },
+  const find = <T extends WebhookEventPayload["type"]>(type: T) =>
+    events.filter((event): event is Extract<WebhookEventPayload, { type: T }> => event.type === type);
+  const delivered = find("email.delivered");
+  const findTo = (to: string) => delivered.find(({ data }) => data.to.includes(to));
+  expect(findTo("ada@example.com")).toMatchObject({
+    created_at: expect.stringMatching(/Z$/),
+    data: {
+      ...{ email_id: sent.data?.id, message_id: `<${sent.data?.id}@acme.com>`, created_at: expect.stringMatching(/Z$/) },
+      ...{ from: hello.from, to: ["ada@example.com"], subject: "Hello", tags: { kind: "welcome" } },
     },
-  ]);
+  });
+  expect(findTo("ada@example.com")?.data).not.toHaveProperty("template_id");
+  expect(findTo("kay@example.com")?.data.template_id).toBe(made.data?.id);
+  expect(findTo("grace@example.com")?.data.broadcast_id).toBe(cast.data?.id);
+  const [updated] = find("contact.updated");
+  expect(updated?.data).toMatchObject({ id: grace.data?.id, audience_id: segmentId, segment_ids: [segmentId], last_name: "Hopper" });
+  expect(find("contact.deleted")).toMatchObject([{ data: { id: deleted.data?.id } }]);
   expect(find("email.bounced")).toMatchObject([{ data: { to: ["bounced@resend.dev"], bounce: { type: "Permanent" } } }]);
-  expect(find("contact.created")).toMatchObject([{ data: { email: "grace@example.com", first_name: "Grace", unsubscribed: false } }]);
+  expect(find("contact.created")[0]).toMatchObject({ data: { email: "grace@example.com", first_name: "Grace", unsubscribed: false } });
   expect(find("suppression.added")).toMatchObject([{ data: { email: "bounced@resend.dev", origin: "bounce" } }]);
   // Both mails were sent at once, so none was scheduled; and nothing was asked for that they are sent.
   expect(events.map(({ type }) => type).filter((type) => type === "email.scheduled" || type === "email.sent")).toEqual([]);

@@ -7,7 +7,8 @@ import { answerList, listQuery } from "./lists.ts";
 
 const Events = z.array(z.string()).min(1).max(50);
 
-const NOTE = "there are no events of domains, topics and shared inboxes";
+const NOTE =
+  "there are no events of domains, topics and shared inboxes; contact.deleted and suppression.removed name the id only, because events hold no personal data";
 
 /** Webhooks. Those that are registered here get events as Resend writes them, with the headers of Svix. */
 export const webhookOperations: readonly Operation[] = [
