@@ -121,7 +121,8 @@ export function writeOperation<const P extends `/${string}`, B extends z.ZodObje
         ...makeReads(deps, contract, writing),
         tx: writing.tx,
         write: (endpoint, call) => contract.write(endpoint, call, writing),
-        finish: (prepared, { test } = { test: false }) => prepared(test ? { ...writing, key: { ...writing.key, test } } : writing),
+        finish: (prepared, { test } = { test: false }) =>
+          prepared({ ...writing, acceptsSuppressed: true, ...(test && { key: { ...writing.key, test } }) }),
       };
       return data.run(input as Wanted, calls, ready as Ready);
     },

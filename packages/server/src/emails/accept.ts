@@ -12,10 +12,12 @@ import { parseScheduledAt } from "./schedule.ts";
 /** A send as the contract has read it. */
 export type Request = z.output<typeof SendRequest>;
 
-/** The workspace that sends, and whether with a test key: the mail is then captured instead of sent. */
+/** Who sends, and how: mail of a test key is captured instead of sent. */
 export interface Origin {
   readonly workspaceId: string;
   readonly test: boolean;
+  /** Accepts a send though all its recipients are suppressed; its delivery then ends as `suppressed`. */
+  readonly acceptsSuppressed?: boolean | undefined;
 }
 
 /** Subject and bodies of a message. */
@@ -84,7 +86,10 @@ export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promis
   const suppressed = new Set(await findSuppressed(tx, workspaceId, keys, request));
   const others = bypassFor === undefined ? [] : keys.filter((key) => !bypassFor.has(key));
   if (others.length > 0) for (const key of await findSuppressed(tx, workspaceId, others)) suppressed.add(key);
-  if (recipients.every(({ box }) => suppressed.has(box.key))) throw refuseAll(recipients);
+  if (recipients.every(({ box }) => suppressed.has(box.key))) {
+    if (!send.acceptsSuppressed) throw refuseAll(recipients);
+    suppressed.clear();
+  }
   return { ...send, recipients, suppressed, now, scheduledAt };
 }
 

@@ -94,7 +94,8 @@ export async function sendBatch(
   origin: BatchOrigin,
 ): Promise<Output> {
   const earlier = await findEarlier(emails, tx, deps, origin.keyId);
-  const results = await queueAll(emails, earlier, mode, tx, deps, origin);
+  const { keyId: _key, ...sender } = origin;
+  const results = await queueAll(emails, earlier, mode, tx, deps, sender);
   const failed = results.filter(({ status }) => status === "failed").length;
   const toStore = emails.flatMap((email, i) => {
     const claim = toClaim(email, origin.keyId);
@@ -183,7 +184,7 @@ async function accept({ failure, direct, rendered }: PreparedEmail, tx: Tx, deps
   if (failure) throw failure;
   if (rendered) return acceptPrepared(rendered, tx, deps, origin);
   if (!direct) throw new Error("The preparation gave neither an error nor a send.");
-  return acceptSend(tx, deps, { ...direct, workspaceId: origin.workspaceId, test: origin.test });
+  return acceptSend(tx, deps, { ...direct, ...origin });
 }
 
 function toClaim({ own }: PreparedEmail, keyId: string): PartClaim | null {

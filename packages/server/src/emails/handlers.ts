@@ -61,8 +61,12 @@ export const templateSendHandlers: Pick<Handlers<typeof contract.templates, Emai
   },
 };
 
-function toOrigin({ workspaceId, key }: Pick<KeyContext<EmailDeps>, "workspaceId" | "key">): Origin {
-  return { workspaceId, test: key.test };
+function toOrigin({
+  workspaceId,
+  key,
+  acceptsSuppressed,
+}: Pick<KeyContext<EmailDeps>, "workspaceId" | "key" | "acceptsSuppressed">): Origin {
+  return { workspaceId, test: key.test, acceptsSuppressed };
 }
 
 /** The same id. A test key sees no mail but that of test keys: throws ApiError not_found. */

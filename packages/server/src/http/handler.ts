@@ -21,6 +21,8 @@ export interface PublicContext<Deps> {
 export interface KeyContext<Deps> extends PublicContext<Deps> {
   readonly workspaceId: string;
   readonly key: DeveloperKey;
+  /** Mail to suppressed addresses alone is accepted, and ends as `suppressed`: the services behind dialects do so. */
+  readonly acceptsSuppressed?: boolean;
 }
 
 /** A read: sees committed rows. */

@@ -220,6 +220,22 @@ test("a key that may only send sends a template by its alias and by its id", asy
   expect(unknown).toMatchObject({ status: 404, body: { name: "not_found" } });
 });
 
+test("mail to a suppressed address is accepted and ends as suppressed, alone and in a batch", async () => {
+  const { suppressions, emails, batch } = server.resend;
+  await suppressions.add({ email: "gone@example.com" });
+  const gone = { ...hello, to: "gone@example.com" };
+  const alone = await emails.send(gone);
+  const both = await emails.send({ ...hello, to: ["gone@example.com", "GONE@example.com"] });
+  const three = await batch.send([hello, gone, { ...hello, to: ["ada@example.com", "gone@example.com"] }]);
+  const [first, second] = three.data?.data ?? [];
+  expect(three.data?.data).toHaveLength(3);
+  await server.settle();
+  for (const id of [alone.data?.id, both.data?.id, second?.id])
+    expect((await emails.get(id ?? "")).data).toMatchObject({ id, last_event: "suppressed" });
+  expect((await emails.get(first?.id ?? "")).data?.last_event).toBe("delivered");
+  await suppressions.remove("gone@example.com");
+});
+
 describe("a batch", () => {
   test("is sent whole", async () => {
     const sent = await server.resend.batch.send([hello, { ...hello, subject: "Second", cc: "c@example.com" }]);

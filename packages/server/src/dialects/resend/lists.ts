@@ -26,7 +26,7 @@ const PAGE = 100;
 const MAX_PAGES = 20;
 
 /** The cursor that continues after an item; throws ApiError not_found for an unknown id. */
-export type FindCursor = (id: string) => Promise<string>;
+type FindCursor = (id: string) => Promise<string>;
 
 /**
  * A list as Resend answers it, newest first. `findCursor` is for lists that are not in the order of their ids. Throws ApiError validation_error

@@ -130,7 +130,7 @@ test("substitutions are put in once, the longest key first, and never into value
   expect(await show(answer.headers.get("x-message-id") ?? "")).toMatchObject({ text: "-ab- -a- $& $&" });
 });
 
-test("substitutions that would multiply a text are refused before they take memory", async () => {
+test("substitutions that would multiply a text are refused before they take memory", { timeout: 60_000 }, async () => {
   const letters = "abcdefghijklmnopqrstuvwxyzABC";
   const doubling = Object.fromEntries([...letters].slice(0, -1).map((letter, i) => [letter, (letters[i + 1] ?? "").repeat(2)]));
   const once = await post({
@@ -191,4 +191,20 @@ test("a key that may only send sends a template by its slug and by its id", asyn
     const mailOf = { from: written.from, personalizations: [personal({})], template_id };
     expect([template_id, (await post(mailOf, { authorization: `Bearer ${key}` })).status]).toEqual([template_id, 202]);
   }
+});
+
+test("a suppressed address gets nothing, and the others their mail", async () => {
+  await fetch(`${server.url}/api/v1/suppressions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ email: "gone@example.com" }),
+  });
+  const content = [{ type: "text/plain", value: "Hello" }];
+  const to = ["gone@example.com", "first@example.com", "second@example.com"];
+  const answer = await post({ ...written, content, personalizations: to.map((email) => personal({}, email)) });
+  expect(answer.status).toBe(202);
+  await server.settle();
+  expect(await show(answer.headers.get("x-message-id") ?? "")).toMatchObject({ to: "gone@example.com", status: "suppressed" });
+  const list = await fetch(`${server.url}/api/v1/emails?to=second@example.com`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+  expect(await list.json()).toMatchObject({ data: [{ status: "delivered" }] });
 });
