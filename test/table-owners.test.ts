@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { tableUnder } from "./markdown.ts";
+import { root, sources } from "./support/sources.ts";
+
+const S = "packages/server/src/";
+
+/** The rooms of the tables, by the names that queries use. */
+const OWNERS = new Map(
+  [...sources].flatMap(([path, source]) => {
+    const [, room] = /^packages\/server\/src\/(.+)\/tables\.ts$/.exec(path) ?? [];
+    if (room === undefined) return [];
+    return [...source.matchAll(/c\.table\(\s*"(\w+)"/g)].map(([, name = ""]) => [toProperty(name), room] as const);
+  }),
+);
+
+/** The tables that the queries in a file name: `tx.t.emails`, `const { emails: e } = read.t`, or the tables of a prepared statement. */
+function listTables(source: string): string[] {
+  const destructured = [/\{([^{}]*)\} = \w+(?:\.\w+)*\.t\b/g, /\bt: \{([^{}]*)\}/g, /\(\w+, \{([^{}]*)\}(?:, \w+)?\) =>/g];
+  const names = [
+    ...[...source.matchAll(/\.t\.(\w+)/g)].map(([, name = ""]) => name),
+    ...destructured.flatMap((pattern) =>
+      [...source.matchAll(pattern)].flatMap(([, list = ""]) => list.split(",").map((part) => part.trim().split(":")[0] ?? "")),
+    ),
+  ];
+  return [...new Set(names)].filter((name) => OWNERS.has(name));
+}
+
+/** For each room the tables of other rooms that it reads or writes. */
+function listForeign(): Record<string, string[]> {
+  const foreign = new Map<string, Set<string>>();
+  for (const [path, source] of sources) {
+    const [, room] = /^packages\/server\/src\/(.+)\/[^/]+$/.exec(path) ?? [];
+    if (room === undefined || /\.(test|laws)\.ts$/.test(path) || /^(db|testing)(\/|$)/.test(room)) continue;
+    for (const table of listTables(source)) {
+      const owner = OWNERS.get(table) ?? "";
+      if (!isWithin(room, owner) && !isWithin(owner, room)) foreign.set(room, (foreign.get(room) ?? new Set()).add(table));
+    }
+  }
+  return Object.fromEntries([...foreign].sort().map(([room, tables]) => [room, [...tables].sort()]));
+}
+
+function isWithin(room: string, other: string): boolean {
+  return room === other || room.startsWith(`${other}/`);
+}
+
+function toProperty(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+test("a room reads and writes its own tables, and of others those that ARCHITECTURE.md names", () => {
+  expect(OWNERS.size).toBeGreaterThan(60);
+  const named = tableUnder(`${root}/ARCHITECTURE.md`, "Tables of other rooms").map(
+    ([room = "", tables = ""]) => [room.replaceAll("`", ""), [...tables.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)] as const,
+  );
+  expect(Object.fromEntries(named)).toEqual(listForeign());
+});
+
+test("queries are found in all their forms", () => {
+  const forms = [
+    "tx.insert(tx.t.emails)",
+    "const { emails: e, contents } = deps.db.read.t;",
+    "function f({ t: { emails } }: Reader) {",
+    'q.prepared("x", (build, { emails, contents }, arg) => build)',
+  ];
+  expect(forms.map(listTables)).toEqual([["emails"], ["emails", "contents"], ["emails"], ["emails", "contents"]]);
+  expect(sources.has(`${S}emails/tables.ts`)).toBe(true);
+});
