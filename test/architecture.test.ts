@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { anchorOf } from "../scripts/anchor.mjs";
 import { tableUnder } from "./markdown.ts";
+import { listLongFunctions } from "./support/long-functions.ts";
 import { root, sources } from "./support/sources.ts";
 
 // The import rules of ARCHITECTURE.md, as tables. A file belongs to the first zone whose pattern fits its path.
@@ -221,6 +222,15 @@ const stateOf = (path: string, source: string): string[] => {
   return [...variables, ...collections].map(([, name]) => `${path}: ${name} is state of a module; give it to an object that is created`);
 };
 
+// A longer function is a class that nobody has named yet. Tests are told at length.
+const MAX_FUNCTION = 100;
+const TOLD_AT_LENGTH = /\.(test|laws)\.tsx?$|(^|\/)test\//;
+
+const longFunctionsOf = (path: string, source: string): string[] =>
+  TOLD_AT_LENGTH.test(path)
+    ? []
+    : listLongFunctions(path, source, MAX_FUNCTION).map(({ name, line, lines }) => `${path}:${line} ${name} has ${lines} lines`);
+
 const violations = (files: ReadonlyMap<string, string>): string[] => [
   ...[...files].flatMap(([path, source]) => {
     const lines = source.split("\n").length;
@@ -228,6 +238,7 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
       ...(lines > 501 && !path.endsWith(".generated.ts") ? [`${path}: longer than 500 lines`] : []),
       ...(/(^|\/)(utils?|helpers?|common|misc)\.[a-z]+$/.test(path) ? [`${path}: name the file after what it holds`] : []),
       ...(path in MODULE_STATE ? [] : stateOf(path, source)),
+      ...longFunctionsOf(path, source),
     ];
   }),
   ...[...files]
@@ -341,6 +352,11 @@ describe("the rules notice", () => {
       Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${S}/lib/f${i}.ts`, `import type { T } from "./f${(i + 1) % 10}.ts";`])),
       "knot of 10 files: ",
     ],
+    [
+      "a long function whose lines are mostly closing brackets",
+      { [`${S}/lib/a.ts`]: `export const f = () => {\n${"g({\n});\n".repeat(50)}};\n` },
+      "lib/a.ts:1 f has 102 lines",
+    ],
     ["a giant", { [`${S}/lib/a.ts`]: "\n".repeat(501) }, "longer than 500 lines"],
     ["a variable of a module", { [`${S}/lib/a.ts`]: "let last = 0;" }, "last is state of a module"],
     ["a cache of a module", { [`${S}/keys/keys.ts`]: "const cache = new Map<string, Map<string, Key>>();" }, "cache is state of a module"],
@@ -359,6 +375,7 @@ describe("the rules notice", () => {
         'const KINDS = new Set(["a"]);\nconst NONE: ReadonlyMap<string, string> = new Map();\nfunction f() {\n  let n = 0;\n}',
       [`${S}/lib/b.ts`]: 'import type { A } from "./a.ts";\n// import { x } from "../db/db.ts"',
       [`${S}/queue/a.ts`]: 'import type { Tx } from "../db/db.ts";',
+      [`${S}/queue/b.ts`]: `class Long {\n${"  f() {\n    return 1;\n  }\n".repeat(40)}}\nfunction hundred() {\n${"g();\n".repeat(98)}}\n`,
       [`${S}/keys/keys.ts`]: 'import { x } from "../senders/senders.ts";\nimport { eq } from "drizzle-orm";',
       "packages/sdk/src/version.ts": 'import pkg from "../package.json" with { type: "json" };',
       "packages/cli/src/serve.ts": 'const { main } = await import("@mailsvc/server/main");',

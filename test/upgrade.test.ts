@@ -10,7 +10,7 @@ import { createApp } from "../packages/server/src/app.ts";
 import { postgresBackend } from "../packages/server/src/backend.pg.ts";
 import { sqliteBackend } from "../packages/server/src/backend.sqlite.ts";
 import { readConfig } from "../packages/server/src/config.ts";
-import { controllableClock } from "../packages/server/src/lib/controllable-clock.ts";
+import { ControllableClock } from "../packages/server/src/lib/controllable-clock.ts";
 import { noRecords } from "../packages/server/src/lib/domain-records.ts";
 import { silentLog } from "../packages/server/src/lib/log.ts";
 import { secureRandom } from "../packages/server/src/lib/random.ts";
@@ -81,7 +81,7 @@ describe.each(names)("the data of %s", (name) => {
   ): Promise<void> {
     const flags = { data, "secret-key": fixture.secretKey, ...(!dev && { "trust-sender": "acme.example" }) };
     // What is due later must not become so while the years go by.
-    const clock = controllableClock(Date.parse(fixture.madeAt) + 180_000, "frozen");
+    const clock = new ControllableClock(Date.parse(fixture.madeAt) + 180_000, "frozen");
     const app = await createApp({
       config: readConfig({ flags, env: {}, dev }),
       version,

@@ -15,7 +15,7 @@ import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import { areOfProduction, isInstalled, isOfProduction } from "./installation/installation.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
-import { type ControllableClock, controllableClock } from "./lib/controllable-clock.ts";
+import { ControllableClock } from "./lib/controllable-clock.ts";
 import { systemDns } from "./lib/domain-records.ts";
 import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
@@ -164,7 +164,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
 /** In dev mode a clock that can be moved; one that begins at an instant of its own stands still. */
 function makeClock({ dev, now }: Config): Clock | ControllableClock {
   if (!dev) return systemClock;
-  return now === null ? controllableClock(systemClock.now(), "running") : controllableClock(now, "frozen");
+  return now === null ? new ControllableClock(systemClock.now(), "running") : new ControllableClock(now, "frozen");
 }
 
 /** The error for data of `serve`: dev mode would capture its mail, and a reset would delete everything. */

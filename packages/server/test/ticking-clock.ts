@@ -1,10 +1,9 @@
-import type { ControllableClock } from "../src/lib/controllable-clock.ts";
+import { ControllableClock } from "../src/lib/controllable-clock.ts";
 
 /** A clock that moves 1 ms on whenever it is read, as time passes in production; a frozen one hides code that asks twice for one decision. */
-export function tickingClock(clock: ControllableClock): ControllableClock {
-  const now = (): number => {
-    clock.freeze(clock.now() + 1);
-    return clock.now();
-  };
-  return Object.create(clock, { now: { value: now } });
+export class TickingClock extends ControllableClock {
+  protected override read(): number {
+    this.freeze(super.read() + 1);
+    return super.read();
+  }
 }

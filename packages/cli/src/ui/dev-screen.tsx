@@ -35,9 +35,52 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
 ];
 
 /** The screen of `mailsvc dev`. */
-export function DevScreen({ url, apiKey, smtpUrl, relayHosts, profiles, server, sleep, log }: DevScreenProps) {
-  const { exit } = useApp();
+export function DevScreen({ server, sleep, log, ...addresses }: DevScreenProps) {
   const { columns, rows } = useWindowSize();
+  const { snapshot, notice, asksToErase } = useServer(server, sleep);
+  const logLines = log.lines().slice(-3);
+  return (
+    <Box flexDirection="column" paddingX={1}>
+      <Addresses {...addresses} />
+      <Clock snapshot={snapshot} />
+      {snapshot?.obstacle ? (
+        <Line name="waits">
+          <Text color="yellow">{snapshot.obstacle}</Text>
+        </Line>
+      ) : null}
+      <Text> </Text>
+      <Inbox
+        snapshot={snapshot}
+        captures={addresses.relayHosts.length === 0}
+        columns={columns - 2}
+        rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0) - (snapshot?.obstacle ? 1 : 0))}
+      />
+      <Undelivered snapshot={snapshot} columns={columns - 2} />
+      <Text> </Text>
+      {logLines.map((line, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; they have no other identity
+        <Text key={i} dimColor wrap="truncate">
+          {safeText(line)}
+        </Text>
+      ))}
+      <Text color="yellow" wrap="truncate">
+        {asksToErase ? "Erase all data of this server? y/N" : safeText(notice) || " "}
+      </Text>
+      <Text>
+        {KEYS.map(([key, meaning]) => (
+          <Text key={key}>
+            <Text bold>{key}</Text>
+            <Text dimColor>{` ${meaning}   `}</Text>
+          </Text>
+        ))}
+      </Text>
+    </Box>
+  );
+}
+
+/** What the server tells again and again, and what the keys make it do. */
+function useServer(server: DevServer, sleep: DevScreenProps["sleep"]) {
+  const { exit } = useApp();
   const [snapshot, setSnapshot] = useState<ServerSnapshot>();
   const [notice, setNotice] = useState("");
   const busy = useRef(false);
@@ -90,9 +133,13 @@ export function DevScreen({ url, apiKey, smtpUrl, relayHosts, profiles, server, 
     if (key === "r") setAsksToErase(true);
   });
 
-  const logLines = log.lines().slice(-3);
+  return { snapshot, notice, asksToErase };
+}
+
+/** Where the server is reached, with which keys, and where its mail goes. */
+function Addresses({ url, apiKey, smtpUrl, relayHosts, profiles }: Omit<DevScreenProps, "server" | "sleep" | "log">) {
   return (
-    <Box flexDirection="column" paddingX={1}>
+    <>
       <Text>
         <Text bold color="cyan">
           mailsvc dev
@@ -115,39 +162,7 @@ export function DevScreen({ url, apiKey, smtpUrl, relayHosts, profiles, server, 
         </Line>
       ) : null}
       {smtpUrl ? <Line name="smtp">{safeText(smtpUrl)}</Line> : null}
-      <Clock snapshot={snapshot} />
-      {snapshot?.obstacle ? (
-        <Line name="waits">
-          <Text color="yellow">{snapshot.obstacle}</Text>
-        </Line>
-      ) : null}
-      <Text> </Text>
-      <Inbox
-        snapshot={snapshot}
-        captures={relayHosts.length === 0}
-        columns={columns - 2}
-        rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0) - (snapshot?.obstacle ? 1 : 0))}
-      />
-      <Undelivered snapshot={snapshot} columns={columns - 2} />
-      <Text> </Text>
-      {logLines.map((line, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; they have no other identity
-        <Text key={i} dimColor wrap="truncate">
-          {safeText(line)}
-        </Text>
-      ))}
-      <Text color="yellow" wrap="truncate">
-        {asksToErase ? "Erase all data of this server? y/N" : safeText(notice) || " "}
-      </Text>
-      <Text>
-        {KEYS.map(([key, meaning]) => (
-          <Text key={key}>
-            <Text bold>{key}</Text>
-            <Text dimColor>{` ${meaning}   `}</Text>
-          </Text>
-        ))}
-      </Text>
-    </Box>
+    </>
   );
 }
 

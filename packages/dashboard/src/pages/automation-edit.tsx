@@ -95,23 +95,13 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
     go(`/automations/${id}`);
   };
   const isReady = fault === null && pending.size === 0 && theirs === null;
+  const inside = stats.data?.inside ?? 0;
   return (
     <Page
       title={`Edit ${name}`}
       back={{ href: toHref(`/automations/${id}`), name }}
-      about={describeSaving(automation, stats.data?.inside ?? 0)}
-      actions={
-        status === "ACTIVE" ? (
-          <ConfirmButton label="Publish" question="Publish these steps?" primary act={async () => void (await send(save))}>
-            <p>
-              Contacts that enter from now on take them. {plural(stats.data?.inside ?? 0, "contact")} inside{" "}
-              {stats.data?.inside === 1 ? "stays" : "stay"} in the version they entered.
-            </p>
-          </ConfirmButton>
-        ) : (
-          <ActionButton label="Save" primary disabled={!isReady || !isChanged} act={async () => void (await send(save))} />
-        )
-      }
+      about={describeSaving(automation, inside)}
+      actions={<SaveButton {...{ status, inside, isReady, isChanged }} save={async () => void (await send(save))} />}
     >
       {theirs === null ? null : (
         <Conflict
@@ -159,6 +149,25 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
         </div>
       </div>
     </Page>
+  );
+}
+
+interface SaveButtonProps {
+  readonly status: AutomationDetail["status"];
+  /** How many contacts are inside. */
+  readonly inside: number;
+  readonly isReady: boolean;
+  readonly isChanged: boolean;
+  readonly save: () => Promise<void>;
+}
+
+/** Saves the steps; of an active automation only after a question. */
+function SaveButton({ status, inside, isReady, isChanged, save }: SaveButtonProps) {
+  if (status !== "ACTIVE") return <ActionButton label="Save" primary disabled={!isReady || !isChanged} act={save} />;
+  return (
+    <ConfirmButton label="Publish" question="Publish these steps?" primary act={save}>
+      <p>Contacts that enter from now on take them. {describeInside(inside)}</p>
+    </ConfirmButton>
   );
 }
 
@@ -217,6 +226,10 @@ function drawAll(edited: Edited, names: Names): void {
 
 function describeSaving({ status }: AutomationDetail, inside: number): string {
   if (status === "DRAFT") return "This is a draft. Contacts enter once it is activated.";
-  const stay = `${plural(inside, "contact")} inside ${inside === 1 ? "stays" : "stay"} in the version they entered.`;
+  const stay = describeInside(inside);
   return status === "ACTIVE" ? `It is active: what you publish counts at once for contacts that enter. ${stay}` : `It is paused. ${stay}`;
+}
+
+function describeInside(inside: number): string {
+  return `${plural(inside, "contact")} inside ${inside === 1 ? "stays" : "stay"} in the version they entered.`;
 }

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { describeDb } from "../../test/describe-db.ts";
-import { tickingClock } from "../../test/ticking-clock.ts";
-import { controllableClock } from "../lib/controllable-clock.ts";
+import { TickingClock } from "../../test/ticking-clock.ts";
 import { transactionClock } from "./transaction-clock.ts";
 
 describeDb("the clock of transactions", (t) => {
-  const makeClock = () => transactionClock(tickingClock(controllableClock(0, "frozen")));
+  const makeClock = () => transactionClock(new TickingClock(0, "frozen"));
 
   test("stands still inside a transaction, and moves outside", async () => {
     const clock = makeClock();

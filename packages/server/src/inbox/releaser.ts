@@ -46,8 +46,8 @@ export class MailReleaser {
     this.#takeTokens(to.length);
     const message = Buffer.concat([this.#resentHeaders(to), raw]);
     // With it comes nodemailer's client, which a start does without.
-    const { createSmtpPool } = await import("../mail/smtp-pool.ts");
-    const pool = createSmtpPool(parseSmtpUrl(config.relay), clock.real);
+    const { SmtpPool } = await import("../mail/smtp-pool.ts");
+    const pool = new SmtpPool(parseSmtpUrl(config.relay), clock.real);
     const answer: Released = { released: [], failed: [] };
     try {
       for (const address of to) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scriptedMailer } from "../../test/scripted-mailer.ts";
-import { controllableClock } from "../lib/controllable-clock.ts";
+import { ControllableClock } from "../lib/controllable-clock.ts";
 import { SECOND } from "../lib/units.ts";
 import { Availability } from "./availability.ts";
 import { sampleMail } from "./mailer.laws.ts";
@@ -15,7 +15,7 @@ const GONE: Receipt = {
 
 /** A relay whose replies come when the test gives them, and what its check finds. */
 function setUp() {
-  const clock = controllableClock(1_000_000, "frozen");
+  const clock = new ControllableClock(1_000_000, "frozen");
   const lines: string[] = [];
   const note = (message: string): void => void lines.push(message);
   const replies: ((receipt: Receipt) => void)[] = [];

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type DkimKey, dkimSigner } from "./dkim.ts";
 import type { Mailer } from "./mailer.ts";
 import { composeMime } from "./mime.ts";
-import { createSmtpPool } from "./smtp-pool.ts";
+import { SmtpPool } from "./smtp-pool.ts";
 import { parseSmtpUrl, type SmtpTarget } from "./smtp-url.ts";
 
 interface SmtpMailerOptions {
@@ -16,7 +16,7 @@ interface SmtpMailerOptions {
 
 /** Delivers mail to the next hop over SMTP. Throws SmtpUrlError or TypeError if the options are invalid. */
 export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
-  const pool = createSmtpPool(typeof url === "string" ? parseSmtpUrl(url) : url, time);
+  const pool = new SmtpPool(typeof url === "string" ? parseSmtpUrl(url) : url, time);
   const signer = dkim === undefined ? undefined : dkimSigner(dkim);
   return {
     name: "smtp",
@@ -26,8 +26,8 @@ export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
       const { envelopeFrom: from, envelopeTo: to, isStillWanted } = mail;
       return pool.send({ from, to, isStillWanted }, await composeMime(mail, signer));
     },
-    check: pool.check,
+    check: () => pool.check(),
     fault: () => null,
-    close: pool.close,
+    close: () => pool.close(),
   };
 }

@@ -4,7 +4,7 @@ import type { Tx } from "../db/db.ts";
 import { openPostgres, type PostgresDb } from "../db/postgres/database.ts";
 import type { PgTx } from "../db/postgres/transactions.ts";
 import { realTime, systemClock } from "../lib/clock.ts";
-import { controllableClock } from "../lib/controllable-clock.ts";
+import { ControllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { secureRandom, seededRandom } from "../lib/random.ts";
 import { postgresSchema } from "../schema.pg.ts";
@@ -21,7 +21,7 @@ const createPostgresQueue = (options: PostgresStoreOptions): Queue => createQueu
 const open = async (): Promise<QueueHarness> => {
   const { url, drop } = await createDatabase();
   const db = await openPostgres(url, postgresSchema, { migrate: false });
-  const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
+  const clock = new ControllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   let seed = 1;
   const make = (): Queue => createPostgresQueue({ db, clock, random: seededRandom(seed++), log: silentLog, beatMs: HOUR, deadMs: 1 });
   return {

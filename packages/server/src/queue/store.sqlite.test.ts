@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSqlite } from "../db/sqlite/database.ts";
 import { realTime } from "../lib/clock.ts";
-import { controllableClock } from "../lib/controllable-clock.ts";
+import { ControllableClock } from "../lib/controllable-clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { jobs, sqliteSchema } from "../schema.sqlite.ts";
@@ -19,7 +19,7 @@ const open = async (
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-queue-"));
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
-  const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
+  const clock = new ControllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   const make = () => createQueue(new SqliteJobStore(db, jobs), { clock, random: seededRandom(1), log: silentLog, ...options });
   return {
     db,

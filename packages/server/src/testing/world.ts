@@ -10,7 +10,7 @@ import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { StatusChange } from "../emails/emails.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
-import { type ControllableClock, controllableClock } from "../lib/controllable-clock.ts";
+import { ControllableClock } from "../lib/controllable-clock.ts";
 import { type DomainRecords, noRecords } from "../lib/domain-records.ts";
 import type { FetchText } from "../lib/fetch-text.ts";
 import { silentLog } from "../lib/log.ts";
@@ -33,8 +33,8 @@ export interface WorldOptions {
   seed?: number;
   /** The instant of the clock, ISO 8601. It is frozen until it is advanced or thawed. */
   now?: string;
-  /** @internal Changes the clock, for example so that it moves whenever it is read. */
-  clock?: (clock: ControllableClock) => ControllableClock;
+  /** @internal Another kind of clock, for example one that moves whenever it is read. */
+  clock?: typeof ControllableClock;
   /** @internal How mail is delivered; by default it is captured. */
   mailer?: Mailer;
   /** @internal How relays are reached, and where their tokens come from; by default over the network. */
@@ -136,47 +136,15 @@ const noAddresses: Lookup = async () => [];
 export async function createWorld(options: WorldOptions = {}): Promise<TestWorld> {
   assertNodeVersion(process.versions.node);
   const folder = createTemporaryFolder();
-  writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
-  const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
-  // A test's data need not survive a power cut.
-  const backend =
-    options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl);
-  const made = controllableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
-  const clock = options.clock?.(made) ?? made;
+  const clock = new (options.clock ?? ControllableClock)(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
   const strayMoves: string[] = [];
-  const app = await createApp({
-    config,
-    version,
-    backend,
-    clock,
-    random: seededRandom(options.seed ?? 1),
-    log: silentLog,
-    dns: { ...noRecords, ...options.dns },
-    lookup: options.lookup ?? noAddresses,
-    fetchText: options.fetchText ?? noFiles,
-    relays: await composeRelays(config, options),
-    ...(options.tracing && { tracing: options.tracing }),
-    ...(options.payments && { payments: options.payments }),
-    statusListener: async (_tx, changes) => void strayMoves.push(...listStray(changes)),
-    baseUrl: () => URL_OF_WORLD,
-  });
-
+  const app = await startApp(options, { folder, clock, strayMoves });
   const settle = async (): Promise<void> => {
     do await app.deps.queue.idle();
     while (await options.alongside?.());
   };
   const activity = new Activity(clock, settle);
-  const answer = async (request: Request): Promise<Response> => (await app.http.routed()).fetch(request);
-  const inProcess: typeof fetch = async (input, init) => {
-    const request = new Request(input, init);
-    const answering = answer(request);
-    activity.follow(request, answering);
-    const response = await answering;
-    // This is how a caller sees a cut connection.
-    if (response.headers.has(DROP_HEADER))
-      throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
-    return response;
-  };
+  const inProcess = fetchFrom(app, activity);
   const { workspaceId, profiles } = app.installation;
   const { apiKey, operatorKey } = app.installation as { apiKey: string; operatorKey: string };
   const clientOf = (key: string): Mailsvc => new Mailsvc({ apiKey: key, baseUrl: URL_OF_WORLD, fetch: inProcess });
@@ -189,7 +157,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     removeFolder(folder);
     if (strayMoves.length > 0) throw new Error(`EMAIL_STATES does not list what emails did here: ${strayMoves.join(", ")}.`);
   };
-
   return {
     sdk,
     apiKey,
@@ -206,47 +173,106 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     fetch: inProcess,
     url: URL_OF_WORLD,
     app,
-    clock: {
-      now: clock.now,
-      control: clock,
-      after: (ms, fire) => {
-        const timer = clock.after(ms, "test", fire);
-        return () => timer.cancel();
-      },
-      advance: async (by) => void (await clock.advanceTo(clock.now() + durationMs(by), settle)),
-      next: async () => {
-        await settle();
-        const next = clock.next();
-        if (next) await clock.advanceTo(next.at, settle);
-        return next !== null;
-      },
-    },
-    campaign: async (fields) => {
-      const { id } = await sdk.campaigns.create(fields);
-      await sdk.campaigns.send(id);
-      const end = clock.now() + CAMPAIGN_MS;
-      for (;;) {
-        await settle();
-        const campaign = await sdk.campaigns.get(id);
-        const next = clock.next();
-        if (campaign.status !== "SENDING" || next === null || next.at > end) return campaign;
-        await clock.advanceTo(next.at, settle);
-      }
-    },
-    reply: async (from, answer) => {
-      await settle();
-      const [last] = (await sdk.inbox.list({ to: from, limit: 1 })).data;
-      if (!last) throw new Error(`No mail was sent to ${from}, so that nothing can be answered.`);
-      const received = await sdk.inbox.reply(last.id, answer);
-      await settle();
-      return received;
-    },
+    clock: createClock(clock, settle),
+    campaign: (fields) => runCampaign({ sdk, clock, settle }, fields),
+    reply: (from, answer) => reply({ sdk, settle }, from, answer),
     inbox: createInbox({ sdk, settle, activity }),
     events: createEvents({ sdk, settle, activity, deps: app.deps, workspaceId }),
     settle,
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+interface AppParts {
+  readonly folder: string;
+  readonly clock: ControllableClock;
+  /** Gets the changes of emails that the contract does not list. */
+  readonly strayMoves: string[];
+}
+
+async function startApp(options: WorldOptions, { folder, clock, strayMoves }: AppParts): Promise<App> {
+  writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
+  const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
+  return createApp({
+    config,
+    version,
+    // A test's data need not survive a power cut.
+    backend:
+      options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl),
+    clock,
+    random: seededRandom(options.seed ?? 1),
+    log: silentLog,
+    dns: { ...noRecords, ...options.dns },
+    lookup: options.lookup ?? noAddresses,
+    fetchText: options.fetchText ?? noFiles,
+    relays: await composeRelays(config, options),
+    ...(options.tracing && { tracing: options.tracing }),
+    ...(options.payments && { payments: options.payments }),
+    statusListener: async (_tx, changes) => void strayMoves.push(...listStray(changes)),
+    baseUrl: () => URL_OF_WORLD,
+  });
+}
+
+/** Requests to an app, without a network. */
+function fetchFrom(app: App, activity: Activity): typeof fetch {
+  const answer = async (request: Request): Promise<Response> => (await app.http.routed()).fetch(request);
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const answering = answer(request);
+    activity.follow(request, answering);
+    const response = await answering;
+    // This is how a caller sees a cut connection.
+    if (response.headers.has(DROP_HEADER))
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
+    return response;
+  };
+}
+
+function createClock(clock: ControllableClock, settle: () => Promise<void>): TestWorld["clock"] {
+  return {
+    now: clock.now,
+    control: clock,
+    after: (ms, fire) => {
+      const timer = clock.after(ms, "test", fire);
+      return () => timer.cancel();
+    },
+    advance: async (by) => void (await clock.advanceTo(clock.now() + durationMs(by), settle)),
+    next: async () => {
+      await settle();
+      const next = clock.next();
+      if (next) await clock.advanceTo(next.at, settle);
+      return next !== null;
+    },
+  };
+}
+
+interface Moving {
+  readonly sdk: Mailsvc;
+  readonly clock: ControllableClock;
+  readonly settle: () => Promise<void>;
+}
+
+async function runCampaign({ sdk, clock, settle }: Moving, fields: NewCampaign): Promise<CampaignDetail> {
+  const { id } = await sdk.campaigns.create(fields);
+  await sdk.campaigns.send(id);
+  const end = clock.now() + CAMPAIGN_MS;
+  for (;;) {
+    await settle();
+    const campaign = await sdk.campaigns.get(id);
+    const next = clock.next();
+    if (campaign.status !== "SENDING" || next === null || next.at > end) return campaign;
+    await clock.advanceTo(next.at, settle);
+  }
+}
+
+async function reply({ sdk, settle }: Omit<Moving, "clock">, from: string, answer: TestAnswer): Promise<ReceivedMail> {
+  await settle();
+  const [last] = (await sdk.inbox.list({ to: from, limit: 1 })).data;
+  if (!last) throw new Error(`No mail was sent to ${from}, so that nothing can be answered.`);
+  const received = await sdk.inbox.reply(last.id, answer);
+  await settle();
+  return received;
 }
 
 /** The changes of emails that the contract does not list. */

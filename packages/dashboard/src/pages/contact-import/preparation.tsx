@@ -30,10 +30,8 @@ export function Prepare({ file, before, begin, other }: Props) {
   const [open, setOpen] = useState<OpenFile | null>(null);
   const [error, setError] = useState<RequestError | null>(null);
   const [targets, setTargets] = useState<readonly ColumnTarget[]>(before?.targets ?? []);
-  const [mode, setMode] = useState<"upsert" | "skip">(before?.mode ?? "upsert");
-  const [listId, setListId] = useState(before?.listId ?? "");
-  const [detectTypes, setDetectTypes] = useState(before?.detectTypes ?? true);
-  const groups = useGroups();
+  const [options, setOptions] = useState<Options>(before ?? { mode: "upsert", listId: null, detectTypes: true });
+  const change = (changed: Partial<Options>): void => setOptions((all) => ({ ...all, ...changed }));
   const look = (given: Parameters<typeof openFile>[1], keep: boolean): void => {
     openFile(file, given).then(
       (found) => {
@@ -61,7 +59,8 @@ export function Prepare({ file, before, begin, other }: Props) {
   const fault = findColumnFault(open.names, targets);
   const decide = (dryRun: boolean): void => {
     const { sample: _, ...form } = open;
-    begin({ ...form, targets, detectTypes, mode, listId: listId || null, dryRun });
+    const { mode, listId, detectTypes } = options;
+    begin({ ...form, targets, detectTypes, mode, listId, dryRun });
   };
   return (
     <div class="scroll import">
@@ -84,52 +83,8 @@ export function Prepare({ file, before, begin, other }: Props) {
         </p>
       )}
       <div class="form card options">
-        <Field label="People who are contacts already" hint={mode === "upsert" ? "Empty cells leave their fields as they are." : undefined}>
-          <select value={mode} onChange={({ currentTarget }) => setMode(currentTarget.value === "skip" ? "skip" : "upsert")}>
-            <option value="upsert">get the values of the file</option>
-            <option value="skip">stay as they are</option>
-          </select>
-        </Field>
-        {may("lists:write") && (groups.data?.lists.length ?? 0) > 0 ? (
-          <Field label="Add everybody to a list" hint="A list with double opt-in asks each person by email first.">
-            <select value={listId} onChange={({ currentTarget }) => setListId(currentTarget.value)}>
-              <option value="">no list</option>
-              {toOptions(groups.data?.lists ?? []).map(({ value, text }) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </Field>
-        ) : null}
-        <Field label="Encoding">
-          <select
-            value={open.encoding}
-            onChange={({ currentTarget }) => look({ encoding: currentTarget.value as Encoding, hasHeader: open.hasHeader }, false)}
-          >
-            {Object.entries(ENCODINGS).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </Field>
-        {open.format === "csv" ? (
-          <>
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={open.hasHeader}
-                onChange={({ currentTarget }) => look({ encoding: open.encoding, hasHeader: currentTarget.checked }, false)}
-              />
-              The first line names the columns
-            </label>
-            <label class="check">
-              <input type="checkbox" checked={detectTypes} onChange={({ currentTarget }) => setDetectTypes(currentTarget.checked)} />
-              Store numbers, dates, true and false in custom fields as such, not as text
-            </label>
-          </>
-        ) : null}
+        <PeopleFields options={options} change={change} />
+        <FileFields file={open} look={(given) => look(given, false)} options={options} change={change} />
       </div>
       <p class="soft">
         An import never subscribes anyone again who unsubscribed, bounced or complained. Until it is done, this browser keeps a copy of the
@@ -144,5 +99,79 @@ export function Prepare({ file, before, begin, other }: Props) {
         </button>
       </div>
     </div>
+  );
+}
+
+/** How people and values are stored. */
+type Options = Pick<Decision, "mode" | "listId" | "detectTypes">;
+
+interface FieldsProps {
+  readonly options: Options;
+  readonly change: (changed: Partial<Options>) => void;
+}
+
+/** What becomes of the people. */
+function PeopleFields({ options: { mode, listId }, change }: FieldsProps) {
+  const groups = useGroups();
+  return (
+    <>
+      <Field label="People who are contacts already" hint={mode === "upsert" ? "Empty cells leave their fields as they are." : undefined}>
+        <select value={mode} onChange={({ currentTarget }) => change({ mode: currentTarget.value === "skip" ? "skip" : "upsert" })}>
+          <option value="upsert">get the values of the file</option>
+          <option value="skip">stay as they are</option>
+        </select>
+      </Field>
+      {may("lists:write") && (groups.data?.lists.length ?? 0) > 0 ? (
+        <Field label="Add everybody to a list" hint="A list with double opt-in asks each person by email first.">
+          <select value={listId ?? ""} onChange={({ currentTarget }) => change({ listId: currentTarget.value || null })}>
+            <option value="">no list</option>
+            {toOptions(groups.data?.lists ?? []).map(({ value, text }) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+      ) : null}
+    </>
+  );
+}
+
+interface FileFieldsProps extends FieldsProps {
+  readonly file: OpenFile;
+  /** Reads the file in another way. */
+  readonly look: (given: Pick<OpenFile, "encoding" | "hasHeader">) => void;
+}
+
+/** How the file is read. */
+function FileFields({ file: { encoding, hasHeader, format }, look, options: { detectTypes }, change }: FileFieldsProps) {
+  return (
+    <>
+      <Field label="Encoding">
+        <select value={encoding} onChange={({ currentTarget }) => look({ encoding: currentTarget.value as Encoding, hasHeader })}>
+          {Object.entries(ENCODINGS).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {format === "csv" ? (
+        <>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={hasHeader}
+              onChange={({ currentTarget }) => look({ encoding, hasHeader: currentTarget.checked })}
+            />
+            The first line names the columns
+          </label>
+          <label class="check">
+            <input type="checkbox" checked={detectTypes} onChange={({ currentTarget }) => change({ detectTypes: currentTarget.checked })} />
+            Store numbers, dates, true and false in custom fields as such, not as text
+          </label>
+        </>
+      ) : null}
+    </>
   );
 }

@@ -15,6 +15,7 @@ import {
   TOPIC,
 } from "../../../test/provider-webhooks.ts";
 import { realTime } from "../../lib/clock.ts";
+import { ControllableClock } from "../../lib/controllable-clock.ts";
 import { HOUR } from "../../lib/units.ts";
 import { createWorld, type WorldOptions } from "../../testing.ts";
 
@@ -394,7 +395,10 @@ describe("Mailgun", () => {
   test("tokens are remembered for as long as their signatures are accepted, and not for ever", async () => {
     let date = Date.now();
     const real = { ...realTime, date: () => date };
-    const { world, post } = await start({ clock: (clock) => Object.create(clock, { real: { value: real } }) });
+    class DatedClock extends ControllableClock {
+      override readonly real = real;
+    }
+    const { world, post } = await start({ clock: DatedClock });
     await using _ = world;
     const { read } = world.app.deps.db;
     const at = () => Math.floor(date / 1000);

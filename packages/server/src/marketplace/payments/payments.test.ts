@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { propertyRuns } from "../../../test/property-runs.ts";
 import { ask } from "../../../test/scenario.ts";
 import { secondWorkspace } from "../../../test/tenant.ts";
-import { tickingClock } from "../../../test/ticking-clock.ts";
+import { TickingClock } from "../../../test/ticking-clock.ts";
 import { createWorld } from "../../testing.ts";
 
 const good = { slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/hook", permissions: [] };
@@ -104,7 +104,7 @@ test("renewals keep the day of the first payment: 31 January, 28 February, 31 Ma
 
 test("a paid month adds at least 28 days, while time passes as it does in production", async () => {
   const run = async (gaps: number[]): Promise<void> => {
-    await using world = await createWorld({ clock: tickingClock });
+    await using world = await createWorld({ clock: TickingClock });
     await world.sdk.listings.create(good);
     let paidUntil = 0;
     for (const days of gaps) {

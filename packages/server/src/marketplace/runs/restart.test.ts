@@ -13,7 +13,7 @@ import { postgresBackend } from "../../backend.pg.ts";
 import { sqliteBackend } from "../../backend.sqlite.ts";
 import type { Backend } from "../../backend.ts";
 import { readConfig } from "../../config.ts";
-import { type ControllableClock, controllableClock } from "../../lib/controllable-clock.ts";
+import { ControllableClock } from "../../lib/controllable-clock.ts";
 import { noRecords } from "../../lib/domain-records.ts";
 import { silentLog } from "../../lib/log.ts";
 import { seededRandom } from "../../lib/random.ts";
@@ -39,7 +39,7 @@ let seed = 0;
 let apiKey = "";
 
 const live = async (backend: Backend, now: number): Promise<Life> => {
-  const clock = controllableClock(now, "frozen");
+  const clock = new ControllableClock(now, "frozen");
   const config = readConfig({ flags: { "secret-key": SECRET }, env: {}, dev: true });
   const app = await createApp({
     config,
