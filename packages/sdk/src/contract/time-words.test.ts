@@ -41,6 +41,15 @@ test.each([
   ["on monday at 8:05am", "2026-02-02T08:05:00.000Z"],
   ["2026-02-01 at 09:30", "2026-02-01T09:30:00.000Z"],
   ["in 2 days at 9am", "2026-01-30T09:00:00.000Z"],
+  ["2 days from now at 9am", "2026-01-30T09:00:00.000Z"],
+  ["next week", "2026-02-04T10:30:00.000Z"],
+  ["next week at 9am", "2026-02-04T09:00:00.000Z"],
+  ["August 5 at 9am", "2026-08-05T09:00:00.000Z"],
+  ["on aug 5th, 9am ET", "2026-08-05T13:00:00.000Z"],
+  ["Sept. 1, 2027 at 17:30", "2027-09-01T17:30:00.000Z"],
+  ["9am 5th of August", "2026-08-05T09:00:00.000Z"],
+  ["January 28 at 10am", "2027-01-28T10:00:00.000Z"],
+  ["may 1 at noon", "2026-05-01T12:00:00.000Z"],
 ])("%j is %s", (text, instant) => {
   expect(parse(text)).toBe(instant);
 });
@@ -53,6 +62,7 @@ test("times of day are those of the zone, through changes of the clocks", () => 
 
 test.each([
   ...["", "soon", "yesterdayish", "in", "in a while", "in 5 parsecs", "tomorrow at 25:00", "tomorrow 13pm", "2026-02-30 9am"],
+  ...["august 5", "february 30 at 9am", "augustus 5 at 9am", "mar at 9am", "february 29 2027 at 9am", "5 at 9am", "next year"],
   ...[
     "2026-02-30T09:30:00Z",
     "2026-02-01T09:30:00",

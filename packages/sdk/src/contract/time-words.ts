@@ -17,6 +17,11 @@ const UNITS: readonly [RegExp, number][] = [
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
+const MONTHS = [
+  ...["january", "february", "march", "april", "may", "june"],
+  ...["july", "august", "september", "october", "november", "december"],
+];
+
 /** Abbreviations that people write. Those that name a place in summer and in winter follow its clocks. */
 const ZONES: Readonly<Record<string, string>> = {
   z: "UTC",
@@ -44,7 +49,7 @@ const TIME = /(?:^|\s)(?:at\s+)?(?:(noon|midnight)|(\d{1,2})(?::(\d{2}))?\s?(am|
 
 /**
  * The instant (ms) that a text names: an ISO 8601 instant with its zone, `now`, `in 1 hour`, `in 10m`, `tomorrow at 9am`, `friday 15:00`,
- * `2030-01-31 at noon`. Times of day are those of `timeZone`, unless the text ends with another one: `tomorrow 9am Europe/Berlin`.
+ * `2030-01-31 at noon`, `august 5 at 9am`. Times of day are those of `timeZone`, unless the text ends with another one: `tomorrow 9am Europe/Berlin`.
  * A weekday, today or tomorrow without a time means the present time of that day; a date needs one. Null for a text that names none.
  */
 export function parseTimeWords(text: string, now: number, timeZone: string): number | null {
@@ -100,8 +105,9 @@ function parseDate(words: string, now: number, zone: string): number | null {
   const date = /^\d{4}-\d\d-\d\d$/.test(day);
   if (date && minutes === null) return null;
   if (date) return readDate(readNumbers(day), at, zone);
-  const span = /^in (.+)$/.exec(day)?.[1];
-  const ms = span === undefined ? null : parseAmounts(span);
+  const named = findNamedDate(day);
+  if (named !== null) return minutes === null ? null : readNamedDate(named, { now, thisYear: today.year, minutes, zone });
+  const ms = parseSpanOfDays(day);
   if (ms !== null) return ms % DAY === 0 && keep(now + ms) !== null ? onDay(ms / DAY) : null;
   return findWeekday(day, { now, onDay, weekday: new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() });
 }
@@ -116,6 +122,39 @@ function readMinutes([, word, twelve, past = "0", half, hour, minute, bare]: Reg
   }
   const [hours, minutes] = [Number(hour ?? bare), Number(minute ?? 0)];
   return hours > 23 || minutes > 59 ? null : hours * 60 + minutes;
+}
+
+/** The length of `in 2 days`, `2 days from now` or `next week`; null for anything else. */
+function parseSpanOfDays(day: string): number | null {
+  if (day === "next week") return 7 * DAY;
+  const span = /^in (.+)$/.exec(day)?.[1] ?? /^(.+) from now$/.exec(day)?.[1];
+  return span === undefined ? null : parseAmounts(span);
+}
+
+/** A day with the name of its month, and perhaps a year. */
+interface NamedDate {
+  /** From 1. */
+  readonly month: number;
+  readonly day: number;
+  readonly year: number | null;
+}
+
+/** `august 5`, `aug 5th 2030`, `5th of august`; null for anything else. */
+function findNamedDate(text: string): NamedDate | null {
+  const [, first, firstDay, secondDay, second, year] =
+    /^(?:([a-z]{3,})\.? (\d{1,2})(?:st|nd|rd|th)?|(\d{1,2})(?:st|nd|rd|th)? (?:of )?([a-z]{3,})\.?)(?: (\d{4}))?$/.exec(text) ?? [];
+  const name = first ?? second;
+  const month = name === undefined ? -1 : MONTHS.findIndex((one) => one === name || (name.length <= 4 && one.startsWith(name)));
+  return month < 0 ? null : { month: month + 1, day: Number(firstDay ?? secondDay), year: year === undefined ? null : Number(year) };
+}
+
+/** When a day with a name comes: without a year, the next time. */
+function readNamedDate(
+  { month, day, year }: NamedDate,
+  { now, thisYear, minutes, zone }: { readonly now: number; readonly thisYear: number; readonly minutes: number; readonly zone: string },
+): number | null {
+  const at = readDate([year ?? thisYear, month, day], minutes, zone);
+  return year === null && (at === null || at < now) ? readDate([thisYear + 1, month, day], minutes, zone) : at;
 }
 
 type DateNumbers = readonly [year: number, month: number, day: number];

@@ -199,6 +199,19 @@ describe("files by URL", () => {
   });
 });
 
+test.each([
+  ["T09:00:00.123456", "T09:00:00.123Z"],
+  ["T09:00", "T09:00:00.000Z"],
+  [" 09:00:00+02:00", "T07:00:00.000Z"],
+  ["T09:00:00+0200", "T07:00:00.000Z"],
+  ["T09:00:00Z", "T09:00:00.000Z"],
+])("a mail that is scheduled for a day%s waits until %s", async (text, instant) => {
+  const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
+  const { data, error } = await server.resend.emails.send({ ...hello, scheduledAt: `${day}${text}` });
+  expect(error).toBeNull();
+  expect((await server.resend.emails.get(data?.id ?? "")).data).toMatchObject({ scheduled_at: `${day}${instant}` });
+});
+
 test("an error leaves what the caller wrote as it is", async () => {
   const sent = await server.resend.emails.send({ ...hello, scheduledAt: "inOneHour" });
   expect(sent.error?.message).toMatch(/^scheduled_at: "inOneHour" is no time/);
