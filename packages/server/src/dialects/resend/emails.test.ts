@@ -169,6 +169,39 @@ describe("files by URL", () => {
   }
   const MB = 1024 * 1024;
 
+  /** A host whose `/n` redirects to `/n-1`, `/0` is the file, and any other path redirects to the URL in its query. */
+  async function serveRedirects() {
+    const host = { url: "", [Symbol.dispose]: () => void files.close() };
+    const files = createServer((req, res) => {
+      const { pathname, searchParams } = new URL(req.url ?? "", "http://x");
+      const left = /^\/\d+$/.test(pathname) ? Number(pathname.slice(1)) : null;
+      if (left === 0) return void res.setHeader("content-type", "text/csv").end("a,b");
+      res.writeHead(302, { location: left === null ? (searchParams.get("to") ?? "") : `/${left - 1}` }).end();
+    }).listen(0, "127.0.0.1");
+    await once(files, "listening");
+    host.url = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+    return host;
+  }
+
+  test("are fetched through up to three redirects", async () => {
+    using host = await serveRedirects();
+    const send = (path: string) => server.resend.emails.send({ ...hello, attachments: [{ path: `${host.url}${path}` }] });
+    const sent = await send("/3");
+    const listed = await server.resend.emails.attachments.list({ emailId: sent.data?.id ?? "" });
+    expect(listed.data?.data).toMatchObject([{ content_type: "text/csv", size: 3 }]);
+    expect((await send("/4")).error).toMatchObject({ statusCode: 422, message: expect.stringContaining("after 3 redirects") });
+  });
+
+  test.each(["http://192.168.0.1/secret", "http://169.254.169.254/latest", "file:///etc/passwd", "https://a:b@example.com/"])(
+    "are not fetched from %s by a redirect",
+    async (to) => {
+      using host = await serveRedirects();
+      const path = `${host.url}/away?to=${encodeURIComponent(to)}`;
+      const { error } = await server.resend.emails.send({ ...hello, attachments: [{ path }] });
+      expect(error).toMatchObject({ statusCode: 422, message: expect.stringContaining("redirects to a URL that is not fetched") });
+    },
+  );
+
   test("are fetched for all emails of a request within one limit", async () => {
     using host = await serveFiles(15 * MB);
     const mail = { ...hello, attachments: [{ path: host.url }] };
