@@ -61,7 +61,7 @@ async function round(start: () => Promise<Contender>): Promise<Load> {
       requests,
       connections: CONNECTIONS,
       // Compilers are done by then: before, they take their share of the one core.
-      warmupMs: 3000,
+      warmupMs: 8000,
       durationMs: 3000,
       timeoutMs: 5000,
     });

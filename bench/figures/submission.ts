@@ -6,7 +6,7 @@ import { loadSmtp, type SmtpLoad } from "../load/smtp-load.ts";
 
 const CONNECTIONS = 100;
 const ROUNDS = 5;
-const TIMES = { connections: CONNECTIONS, warmupMs: 3000, durationMs: 3000 };
+const TIMES = { connections: CONNECTIONS, warmupMs: 8000, durationMs: 3000 };
 
 const MESSAGE = [
   `From: ${BODY.from}`,
