@@ -957,6 +957,7 @@ export interface CampaignStats {
     duplicate: number;
     left_list: number;
     missing_variables: number;
+    replied: number;
   };
   links: Array<{
     url: string;
@@ -2538,7 +2539,7 @@ export interface Recipient {
   contactId: string | null;
   to: string;
   status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
-  skipReason: "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables" | null;
+  skipReason: "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables" | "replied" | null;
   variant: "A" | "B" | "C" | "D" | "E" | null;
   attempts: number;
   inDoubt: boolean;
@@ -2858,7 +2859,7 @@ export interface Sender {
   verifiedAt: string | null;
 }
 
-export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables";
+export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables" | "replied";
 
 export interface SlugSendRequest {
   /** Slug of the template */

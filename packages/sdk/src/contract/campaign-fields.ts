@@ -54,8 +54,9 @@ export type ResendOf = z.infer<typeof ResendOf>;
 /**
  * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
  * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), an address that another
- * recipient of the campaign has (`duplicate`), a person who left the lists of the campaign (`left_list`), or a variable the template
- * requires and the contact does not have (`missing_variables`).
+ * recipient of the campaign has (`duplicate`), a person who left the lists of the campaign (`left_list`), a variable the template
+ * requires and the contact does not have (`missing_variables`), or, of automations only, a contact who has answered while the mail waited
+ * (`replied`).
  */
 export const SKIP_REASONS = [
   "unsubscribed",
@@ -67,6 +68,7 @@ export const SKIP_REASONS = [
   "duplicate",
   "left_list",
   "missing_variables",
+  "replied",
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 

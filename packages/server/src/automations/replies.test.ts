@@ -1,5 +1,6 @@
 import type { NewAutomation } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const ADA = "ada@example.com";
@@ -24,11 +25,13 @@ async function startSeries(world: TestWorld, goal: NewAutomation["goal"]): Promi
     { id: "one", type: "send_email" as const, templateId: await createTemplate(world, "one") },
     { id: "day", type: "delay" as const, for: "1d" },
     { id: "two", type: "send_email" as const, templateId: await createTemplate(world, "two") },
+    { id: "last", type: "delay" as const, for: "1h" },
   ];
   const connections = [
     { from: "trigger", to: "one" },
     { from: "one", to: "day" },
     { from: "day", to: "two" },
+    { from: "two", to: "last" },
   ];
   const { id } = await world.sdk.automations.create({ name: "Series", trigger: { type: "contact.created" }, goal, steps, connections });
   await world.sdk.automations.activate(id);
@@ -85,4 +88,25 @@ test("a reply makes a contact enter, and ends a wait", async () => {
   await world.clock.advance("1h");
   await world.reply(ADA, { text: "Two" });
   expect((await sdk.contacts.get(contactId)).tags).toEqual(["keen"]);
+});
+
+test("who has answered gets no mail of the series that waits, and the mail of others goes on", async () => {
+  await using world = await createWorld();
+  const id = await startSeries(world, { type: "replied" });
+  await world.sdk.contacts.create({ email: "bob@example.com" });
+  await world.settle();
+  const operate = (path: string, body: object) =>
+    ask(world, { method: "POST", path: `/api/v1/queue/${path}`, key: world.operatorKey, body });
+  await operate("hold", { domain: "example.com" });
+  await world.clock.advance("24h 1m");
+  const [waiting] = await world.sdk.emails.list({ to: ADA, status: "queued" }).toArray();
+  expect(waiting).toMatchObject({ subject: "two" });
+  await world.reply(ADA, { text: "Tell me more." });
+  expect((await world.sdk.automations.entries(id, { status: "EXITED" })).data).toMatchObject([{ reason: "replied" }]);
+  await operate("release", { domain: "example.com" });
+  await world.settle();
+  expect(await subjects(world)).toEqual(["one"]);
+  expect((await world.inbox.all({ to: "bob@example.com" })).map(({ subject }) => subject)).toEqual(["one", "two"]);
+  expect(await world.sdk.emails.get(waiting?.id ?? "")).toMatchObject({ status: "skipped", attempts: 0 });
+  expect((await world.sdk.explanations.get(waiting?.id ?? "")).summary).toContain("has answered");
 });

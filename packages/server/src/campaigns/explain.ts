@@ -146,6 +146,7 @@ const SKIPPED: Readonly<Record<SkipReason, string>> = {
   duplicate: "with the address of another recipient",
   left_list: "left the lists of the campaign themselves",
   missing_variables: "without a variable of the template",
+  replied: "answered before",
 };
 
 /** Which lists tell more, for what went wrong. */

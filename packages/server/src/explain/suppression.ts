@@ -40,4 +40,5 @@ export const SKIPPED: Readonly<Record<SkipReason, string>> = {
   duplicate: "Another recipient of the campaign has the same address.",
   left_list: "The contact left the lists of the campaign before its mail went out.",
   missing_variables: "The template needs a variable that the contact does not have.",
+  replied: "The contact has answered, which ends the automation.",
 };

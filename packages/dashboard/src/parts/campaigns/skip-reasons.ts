@@ -11,4 +11,5 @@ export const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   duplicate: "the address of another recipient",
   left_list: "left the lists of the campaign",
   missing_variables: "without a variable that the template needs",
+  replied: "had answered",
 };
