@@ -1,5 +1,5 @@
 import type { Tx } from "../db/db.ts";
-import { buildRetryJob, OPEN } from "../emails/emails.ts";
+import { buildRetryJob, OPEN, readDeliveryJob } from "../emails/emails.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { EmailOutcome } from "./outcome.ts";
@@ -32,6 +32,7 @@ async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOut
     const payload = { workspaceId, emailId: id, type };
     await deps.queue.enqueue(tx, { kind: REACT_JOB, payload, runAt: move.patch.updatedAt + afterMs });
   }
-  if (sharedJob && retryAt !== undefined)
-    await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt, sharedJob.lane));
+  if (!sharedJob || retryAt === undefined) return;
+  const { bytes = 0 } = readDeliveryJob(sharedJob.payload);
+  await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id, bytes }, retryAt, sharedJob.lane));
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { acceptingMailer } from "../../test/accepting-mailer.ts";
 import { type Postfix, postfixMissing, startPostfix } from "../../test/postfix.ts";
 import { ask } from "../../test/scenario.ts";
@@ -92,6 +92,21 @@ test("a recipient who is deferred is tried again alone, before bulk mail, and ke
   await world.clock.advance("2m");
   expect(mailer.mails).toHaveLength(50);
   expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 2, lastError: null, nextAttemptAt: null });
+});
+
+test("the next attempt of one recipient of a large mail knows its size, so that few are read at the same time", async () => {
+  const mailer = acceptingMailer();
+  const failing: Mailer = {
+    ...mailer,
+    send: async () => ({ outcome: "deferred", error: { message: "later", smtpCode: 450, enhancedCode: "4.2.0" } }),
+  };
+  await using world = await createWorld({ mailer: failing });
+  const added = vi.spyOn(world.app.deps.queue, "enqueue");
+  await world.sdk.emails.send({ ...party, text: "x".repeat(100_000) });
+  await world.settle();
+  const retries = added.mock.calls.flatMap(([, ...jobs]) => jobs).filter(({ kind }) => kind === "email.deliver");
+  expect(retries).toHaveLength(50);
+  for (const { payload } of retries) expect(payload).toMatchObject({ bytes: expect.any(Number) });
 });
 
 test("cancelling what is deferred ends it for those who wait, and the mail is what the others got", async () => {

@@ -89,8 +89,13 @@ function deliveryKey(id: string, scheduledAt: number): string {
 }
 
 /** The job that delivers one of several emails of a job again, in the lane of that, at an instant (ms). */
-export function buildRetryJob({ workspaceId, emailId }: { workspaceId: string; emailId: string }, runAt: number, lane: Lane): NewJob {
-  return { kind: DELIVER_JOB, payload: { workspaceId, emailId }, runAt, maxAttempts: MAX_ATTEMPTS, lane };
+export function buildRetryJob(
+  { workspaceId, emailId, bytes }: { workspaceId: string; emailId: string; bytes: number },
+  runAt: number,
+  lane: Lane,
+): NewJob {
+  const payload = { workspaceId, emailId, ...(bytes > LARGE_BYTES && { bytes }) };
+  return { kind: DELIVER_JOB, payload, runAt, maxAttempts: MAX_ATTEMPTS, lane };
 }
 
 /** Emails to be delivered as bulk mail, which waits for all single mails. */
