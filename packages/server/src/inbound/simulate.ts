@@ -48,8 +48,15 @@ interface SimulatedAnswer {
  * mail has no address that is received here, and limit_reached.
  */
 export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answer: SimulatedAnswer): Promise<ReceivedMail> {
-  const addresses = [mail.replyTo ?? mail.from].flat().map((text) => parseAnyMailbox(text).address);
-  const { address, recipient } = await findReceived(deps, addresses);
+  const addresses = listReplyAddresses(mail);
+  const received = await findReceived(deps, addresses);
+  if (received === null)
+    throw new ApiError(
+      "invalid_state",
+      `Replies to this mail go to ${addresses.join(" and ")}, which ${addresses.length === 1 ? "is" : "are"} not received here.`,
+      { hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create" },
+    );
+  const { address, recipient } = received;
   const { mailbox } = recipient;
   const raw = await composeMime({
     ...answer,
@@ -81,19 +88,17 @@ export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answe
   return getReceivedByMessageId(deps.db.read, mailbox, answer.messageId);
 }
 
-/** The first of the addresses that replies go to whose mail is received here. Throws ApiError invalid_state. */
+function listReplyAddresses({ replyTo, from }: Pick<MailToAnswer, "replyTo" | "from">): string[] {
+  return [replyTo ?? from].flat().map((text) => parseAnyMailbox(text).address);
+}
+
+/** The first of the addresses that replies go to whose mail is received here; null if there is none. */
 async function findReceived(deps: InboundDeps, addresses: readonly string[]) {
   for (const address of addresses) {
     const recipient = await findRecipient(deps, address);
     if (recipient !== null && "mailbox" in recipient) return { address, recipient };
   }
-  throw new ApiError(
-    "invalid_state",
-    `Replies to this mail go to ${addresses.join(" and ")}, which ${addresses.length === 1 ? "is" : "are"} not received here.`,
-    {
-      hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create",
-    },
-  );
+  return null;
 }
 
 /**
@@ -121,10 +126,15 @@ export async function simulateReport(
 /** Answers an email as a simulated recipient does; one whose replies are not received here stays without an answer. */
 export async function answerSimulated(deps: InboundDeps, mail: PendingMail): Promise<void> {
   const { email, contents, replyTo, subject, messageId, text } = mail;
-  if (replyTo === null) return;
+  if (replyTo === null || (await findReceived(deps, listReplyAddresses({ replyTo, from: contents.from }))) === null) return;
   const references = mail.headers["References"] ?? null;
   const toAnswer = { from: contents.from, to: email.to, replyTo, subject, messageId, references, text, date: email.createdAt };
-  await simulateReply(deps, toAnswer, { text: "Thank you, this is a reply.", messageId: `<reply-${messageId.slice(1)}` });
+  try {
+    await simulateReply(deps, toAnswer, { text: "Thank you, this is a reply.", messageId: `<reply-${messageId.slice(1)}` });
+  } catch (error) {
+    // Their mail server would try again for a while; nobody waits for this one.
+    if (!(error instanceof ApiError && error.code === "limit_reached")) throw error;
+  }
 }
 
 /** The answer above the mail, as most programs write it. */

@@ -417,5 +417,8 @@ describe("in dev mode", () => {
     await world.sdk.emails.send({ ...message, to: "reply@simulator.mailsvc.test", replyTo: "hello@acme.test" });
     await world.clock.advance("10s");
     expect((await world.sdk.received.list()).data).toMatchObject([{ from: "reply@simulator.mailsvc.test", autoReply: null }]);
+    await world.clock.advance("1d");
+    // No attempt to answer the second one has failed.
+    expect((await world.sdk.jobs.list()).data).toEqual([]);
   });
 });
