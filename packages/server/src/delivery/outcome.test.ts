@@ -3,7 +3,15 @@ import { busy, cutOff, noSuchUser, relayDenied } from "../../test/scripted-maile
 import type { Receipt } from "../mail/mailer.ts";
 import { type Attempt, outcomeOfReceipt, RETRY_DELAYS, withdrawnOutcome } from "./outcome.ts";
 
-const email = { workspaceId: "ws_1", id: "em_1", to: "ada@example.com", toKey: "ada@example.com", inDoubt: false } as Attempt["email"];
+const email = {
+  workspaceId: "ws_1",
+  id: "em_1",
+  to: "ada@example.com",
+  toKey: "ada@example.com",
+  inDoubt: false,
+  createdAt: 0,
+  scheduledAt: null,
+} as Attempt["email"];
 const attempt = (changes: Partial<Attempt> = {}): Attempt => ({ email, attempt: 1, at: 1000, random: { fraction: () => 0.5 }, ...changes });
 const last = attempt({ attempt: RETRY_DELAYS.length + 1 });
 const doubted = attempt({ email: { ...email, inDoubt: true } });
@@ -43,4 +51,15 @@ test("an email that is withdrawn after a crash left it sending stays in doubt", 
     status: "skipped",
     skipReason: "unsubscribed",
   });
+});
+
+test("an email that another relay takes over is due at once and has used up no attempt, for two days", () => {
+  const gone: Receipt = { outcome: "deferred", error: { message: "421 outage", smtpCode: 421, enhancedCode: null }, unavailable: true };
+  const outcome = outcomeOfReceipt(gone, attempt({ takenOver: true }));
+  expect(outcome).toMatchObject({ retryAt: 1000, move: { patch: { status: "deferred", attempts: 0 } } });
+  const tenth = { takenOver: true, attempt: RETRY_DELAYS.length + 1 };
+  expect(outcomeOfReceipt(gone, attempt(tenth)).move.patch).toMatchObject({ status: "deferred", attempts: RETRY_DELAYS.length });
+  const late = email.createdAt + 2 * 24 * 3_600_000;
+  expect(outcomeOfReceipt(gone, attempt({ takenOver: true, at: late })).move.patch).toMatchObject({ status: "deferred", attempts: 1 });
+  expect(outcomeOfReceipt(gone, attempt({ ...tenth, at: late })).move.patch).toMatchObject({ status: "failed" });
 });

@@ -1,7 +1,7 @@
 import type { EmailRow, Engagement, Move } from "../emails/emails.ts";
 import type { Random } from "../lib/random.ts";
 import { isTestMail } from "../lib/test-mail.ts";
-import { HOUR, MINUTE } from "../lib/units.ts";
+import { DAY, HOUR, MINUTE } from "../lib/units.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
 import type { LaneJob } from "../queue/queue.ts";
@@ -12,6 +12,9 @@ export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 
 
 /** The wait of an email that was not handed over because delivery is paused. It is no attempt, so that a long pause fails no email. */
 const PAUSED_DELAY = 5 * MINUTE;
+
+/** For how long relays may take an email over from each other without counting, ms: as long as it is tried in all. */
+const TAKE_OVERS_MS = 2 * DAY;
 
 /** What becomes of an email: its next state, and what is stored with it, all of it only if the email could be moved. */
 export interface EmailOutcome {
@@ -50,10 +53,13 @@ export interface Attempt {
  * | sent                |                   | sent          | engagement, reactions of simulated people    |
  * | delivered           |                   | delivered     | the same, and the record of the delivery     |
  * | bounced             |                   | bounced       | the address is suppressed if it is invalid   |
- * | deferred            | yes               | deferred      | a retry; at once if another relay takes over |
+ * | deferred            | yes               | deferred      | a retry                                      |
  * | deferred: paused    |                   | deferred      | a retry; it counts as no attempt             |
+ * | deferred: another relay takes over |    | deferred      | a retry at once; it counts as no attempt     |
  * | unknown             | yes               | deferred      | a retry; the email is in doubt               |
  * | deferred, unknown   | no                | failed        | in doubt if unknown                          |
+ *
+ * An email whose relays were out of service in turn for two days is tried no longer than another one: then each attempt counts.
  *
  * Test mail is no engagement of its recipient, and suppresses no address.
  */
@@ -136,13 +142,14 @@ function deferredOutcome(
 ): EmailOutcome {
   const { email, attempt: attempts, at, random, takenOver = false } = attempt;
   const inDoubt = email.inDoubt || outcome === "unknown";
-  const delay = paused ? PAUSED_DELAY : RETRY_DELAYS[attempts - 1];
+  const uncounted = paused || (takenOver && at < (email.scheduledAt ?? email.createdAt) + TAKE_OVERS_MS);
+  const delay = paused ? PAUSED_DELAY : takenOver && uncounted ? 0 : RETRY_DELAYS[attempts - 1];
   if (delay === undefined) {
     const failed = refusedOutcome("failed", error, attempt);
     return { ...failed, move: { ...failed.move, patch: { ...failed.move.patch, inDoubt } } };
   }
   const retryAt = takenOver ? at : at + Math.round(delay * (0.8 + 0.4 * random.fraction()));
-  const counted = paused ? attempts - 1 : attempts;
+  const counted = uncounted ? attempts - 1 : attempts;
   const patch = { attempts: counted, inDoubt, updatedAt: at, status: "deferred" as const, lastError: error, nextAttemptAt: retryAt };
   const data = { ...toBounceData(error, "TRANSIENT"), attempt: attempts, inDoubt };
   return { kind: "outcome", retryAt, move: { email, patch, events: [{ type: "email.deferred", data }] } };

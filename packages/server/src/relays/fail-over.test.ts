@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { relayWorld, waitUntil } from "../../test/relays.ts";
+import type { Script } from "../../test/smtp-peer.ts";
 
 const viaA = async (t: Awaited<ReturnType<typeof relayWorld>>) => t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
 
@@ -22,7 +23,7 @@ test("when a relay refuses connections, the next one takes over at once, and get
   const second = await t.send("bob@example.com");
   await t.world.settle();
   expect(t.b.recipients).toEqual(["ada@example.com", "bob@example.com"]);
-  expect(await t.world.sdk.emails.get(first)).toMatchObject({ status: "sent", relay: "b", attempts: 2, inDoubt: false });
+  expect(await t.world.sdk.emails.get(first)).toMatchObject({ status: "sent", relay: "b", attempts: 1, inDoubt: false });
   expect(await t.world.sdk.emails.get(second)).toMatchObject({ status: "sent", relay: "b", attempts: 1 });
   expect(await t.operator.relays.get("a")).toMatchObject({ state: "down", reason: expect.stringContaining("ECONNREFUSED") });
 });
@@ -75,9 +76,26 @@ test("while no relay of the route is in service, mail is tried at the first one 
   await t.world.settle();
   const email = await t.world.sdk.emails.get(id);
   // The first attempt hands over to b, which then is down as well.
-  expect(email).toMatchObject({ status: "deferred", attempts: 2, inDoubt: false });
+  expect(email).toMatchObject({ status: "deferred", attempts: 1, inDoubt: false });
   expect(Date.parse(email.nextAttemptAt ?? "")).toBeGreaterThan(t.world.clock.now() + 60_000);
 });
+
+test("mail survives thirty hours in which all relays of its route let us in and then refuse", async () => {
+  const a: Script = { MAIL: { reply: "421 4.3.2 outage" } };
+  const b: Script = { MAIL: { reply: "421 4.3.2 outage" } };
+  await using t = await relayWorld({ a, b });
+  await viaA(t);
+  const id = await t.send("ada@example.com");
+  for (let hour = 0; hour < 30; hour += 1) {
+    await t.world.clock.advance("1h");
+    // Each finds the relays up again, as their checks succeed.
+    await Promise.all(["a", "b"].map((name) => t.operator.relays.test(name)));
+  }
+  expect(await t.world.sdk.emails.get(id)).toMatchObject({ status: "deferred" });
+  a.MAIL = b.MAIL = { reply: "250 2.1.0 ok" };
+  await t.world.clock.advance("18h");
+  expect(await t.world.sdk.emails.get(id)).toMatchObject({ status: "sent" });
+}, 120_000);
 
 test("a relay that is down is checked, and takes its mail again once it can be reached", async () => {
   await using t = await relayWorld();
