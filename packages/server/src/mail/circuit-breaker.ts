@@ -14,6 +14,8 @@ const MAX_REPLIES = 100;
 
 // Refusals of the mail of one sender may be about that sender alone.
 const MIN_SENDERS = 2;
+// With more senders than these, no pauses of single ones are taken for a pause of all.
+const MAX_SENDERS = 1000;
 
 /** Recipients refused with one reply. Sets stop growing at the numbers above. */
 interface Refusals {
@@ -26,7 +28,7 @@ interface Refusals {
 interface Slot {
   readonly since: number;
   outcomes: number;
-  /** Who sent lately, up to the number above. */
+  /** Who sent lately. */
   readonly senders: Set<string>;
   readonly byReply: Map<string, Refusals>;
 }
@@ -129,7 +131,7 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
     if (receipt.outcome === "bounced" && receipt.error.smtpCode === null) return receipt;
     rotate();
     current.outcomes += 1;
-    if (current.senders.size < MIN_SENDERS) current.senders.add(sender);
+    if (current.senders.size < MAX_SENDERS) current.senders.add(sender);
     const pause = findPause(sender);
     if (receipt.outcome === "bounced") {
       const reply = normalizeReply(receipt.error.message);
@@ -142,15 +144,19 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
     return receipt;
   };
 
-  /** The pause that holds all mail up: that of all senders, or of the only one who sends. */
-  const findFault = (): string | null => {
-    const [[scope = ALL, pause] = []] = pauses;
-    if (pauses.size !== 1 || pause === undefined) return null;
-    const others = [...current.senders, ...previous.senders].some((sender) => sender !== scope);
-    return scope === ALL || !others ? pause.message : null;
+  /** The pause that holds all mail up: that of all senders, or one of those of each who sends. */
+  const findFault = (): Pause | null => {
+    const [pause] = pauses.values();
+    if (pause === undefined || pauses.has(ALL)) return pause ?? null;
+    const senders = [...current.senders, ...previous.senders];
+    return senders.length < MAX_SENDERS && senders.every((sender) => pauses.has(sender)) ? pause : null;
   };
 
-  return { ...mailer, send, fault: () => findFault() ?? mailer.fault() };
+  return {
+    ...mailer,
+    send,
+    fault: (sender) => (sender === undefined ? findFault() : findPause(sender))?.message ?? mailer.fault(sender),
+  };
 }
 
 // No sender is named so.

@@ -110,8 +110,8 @@ export interface Mailer {
   send(mail: OutgoingMail): Promise<Receipt>;
   /** Connects to the next hop: null if it lets us in, else the reason. */
   check(): Promise<string | null>;
-  /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. */
-  fault(): string | null;
+  /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. With a workspace: why its mail is. */
+  fault(workspaceId?: string): string | null;
   /** Takes no further messages. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
   close(graceMs?: number): Promise<void>;
 }

@@ -114,7 +114,7 @@ export function simulator(mailer: Mailer): Mailer {
     concurrency: mailer.concurrency,
     send,
     check: () => mailer.check(),
-    fault: () => mailer.fault(),
+    fault: (workspaceId) => mailer.fault(workspaceId),
     close: (graceMs) => mailer.close(graceMs),
   };
 }

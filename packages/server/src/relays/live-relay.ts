@@ -39,7 +39,8 @@ export class LiveRelay {
   readonly #clock: Clock;
   readonly #availability: Availability;
   readonly #pace: Pace | null;
-  #probedAt = Number.NEGATIVE_INFINITY;
+  /** When mail last tried whether it still refuses nearly everybody, ms: by the workspace that is refused, "" for all. */
+  readonly #probedAt = new Map<string, number>();
   #retired = false;
   #checked: { readonly at: number; readonly result: Promise<RelayCheck> } | null = null;
 
@@ -58,28 +59,33 @@ export class LiveRelay {
     return { state: paused !== null ? "paused" : reason !== null ? "down" : "up", reason: paused ?? reason, since };
   }
 
-  /** Whether to give it a mail that another relay could take instead. */
-  takesMail(): boolean {
+  /** Whether to give it a mail of a workspace that another relay could take instead. */
+  takesMail(workspaceId: string): boolean {
     if (this.#retired) return false;
-    if (this.mailer.fault() === null) return this.#availability.takesMail();
-    const age = this.#clock.now() - this.#probedAt;
+    if (this.mailer.fault(workspaceId) === null) {
+      this.#probedAt.delete(workspaceId);
+      return this.#availability.takesMail();
+    }
+    const refused = this.mailer.fault() === null ? workspaceId : "";
+    const age = this.#clock.now() - (this.#probedAt.get(refused) ?? Number.NEGATIVE_INFINITY);
     // One in the future says nothing: the clock was set back.
     if (age >= 0 && age < PROBE_MS) return false;
-    this.#probedAt = this.#clock.now();
+    this.#probedAt.set(refused, this.#clock.now());
     return true;
   }
 
-  /** Whether another relay should take its mail; unlike `takesMail`, asking changes nothing. */
-  get isOutOfService(): boolean {
-    return this.#retired || this.mailer.fault() !== null || this.#availability.reason !== null;
+  /** Whether another relay should take mail of a workspace; unlike `takesMail`, asking changes nothing. */
+  isOutOfService(workspaceId?: string): boolean {
+    return this.#retired || this.mailer.fault(workspaceId) !== null || this.#availability.reason !== null;
   }
 
-  /** The choice of this relay for a mail. `others` could take it instead. */
-  choose(others: readonly LiveRelay[]): Choice {
+  /** The choice of this relay for a mail of a workspace. `others` could take it instead. */
+  choose(others: readonly LiveRelay[], workspaceId?: string): Choice {
     return {
       mailer: this.mailer,
       relay: this.#stored,
-      isOutOfService: () => this.#retired || (this.isOutOfService && others.some((other) => !other.isOutOfService)),
+      isOutOfService: () =>
+        this.#retired || (this.isOutOfService(workspaceId) && others.some((other) => !other.isOutOfService(workspaceId))),
       takeTurn: (lane) => this.#pace?.take(lane) ?? null,
     };
   }
