@@ -105,6 +105,8 @@ export interface ScriptedPeer {
   readonly silent: number;
   /** Cuts these connections. */
   cutSilent(): void;
+  /** Cuts all connections; the next ones play their scripts as these are then. */
+  cutAll(): void;
   close(): Promise<void>;
 }
 
@@ -136,6 +138,9 @@ export async function scriptedPeer(...scripts: readonly Script[]): Promise<Scrip
     },
     cutSilent: () => {
       for (const socket of silent) socket.destroy();
+    },
+    cutAll: () => {
+      for (const socket of sockets) socket.destroy();
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -1,11 +1,12 @@
-import { RELAY_LIMITS, type Relay } from "@mailsvc/sdk/contract";
-import { and, eq, isNotNull, notInArray } from "drizzle-orm";
+import { DEFAULT_RELAY, RELAY_LIMITS, type Relay } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { dkimSigner } from "../mail/dkim.ts";
 import { type KnownRelay, showRelay } from "./known-relay.ts";
 import type { RelayDeps } from "./relay-deps.ts";
+import { isNamingCampaign } from "./routes.ts";
 import {
   assertSettings,
   joinSecrets,
@@ -53,9 +54,14 @@ export async function updateRelay(tx: Tx, deps: RelayDeps, name: string, changes
   return showStored(deps, settings);
 }
 
-/** Removes a relay. Throws ApiError not_found, or conflict while something names it. */
+/** Removes a relay. Throws ApiError not_found, or conflict while something names it; outside dev mode also for the default one. */
 export async function removeRelay(tx: Tx, deps: RelayDeps, name: string): Promise<Relay> {
   const settings = await getStored(tx, deps, name);
+  // What waits for it, and what is sent until there is another one, would be captured.
+  if (name === DEFAULT_RELAY && !deps.config.dev)
+    throw new ApiError("conflict", `The relay ${name} takes all mail that names none, so it cannot be removed.`, {
+      hint: `Change it: mailsvc relays update ${name}. Or stop the mail: mailsvc queue pause`,
+    });
   const users = [...(await listUsers(tx, name)), ...(await listFallbacks(tx, deps, name))];
   if (users.length > 0)
     throw new ApiError(
@@ -118,11 +124,10 @@ async function listUsers(tx: Tx, name: string): Promise<string[]> {
   const [ofWorkspaces, ofSenders, ofCampaigns] = await Promise.all([
     tx.select({ id: w.id }).from(w).where(eq(w.relay, name)).limit(10),
     tx.select({ value: s.value }).from(s).where(eq(s.relay, name)).limit(10),
-    // One that is over sends nothing more.
     tx
       .select({ id: c.id })
       .from(c)
-      .where(and(isNotNull(c.relay), eq(c.relay, name), notInArray(c.status, ["SENT", "CANCELLED"])))
+      .where(and(isNamingCampaign(tx), eq(c.relay, name)))
       .limit(10),
   ]);
   return [

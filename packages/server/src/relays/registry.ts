@@ -25,7 +25,7 @@ interface RegistryOptions extends RelayMakerOptions, RelayStoreOptions {
  * | the same, and that relay was removed          | as below; it is listed as in doubt                              |
  * | names a relay                                 | the first in service of that relay and its fallbacks            |
  * | names none                                    | the same of the relay called default; without one it is captured |
- * | names one that does not exist any more        | nobody: it is deferred, and says why                            |
+ * | names one that is not there, or not for it    | nobody: it is deferred, and says why                            |
  * | no relay of the route is in service           | the first one                                                   |
  */
 export class RelayRegistry implements Mailers {
@@ -140,7 +140,9 @@ export class RelayRegistry implements Mailers {
   /** True while all mail goes one way: then nothing is looked up. */
   get #isSimple(): boolean {
     const { size } = this.#store;
-    return !this.#hasLostNames && (size === 0 || (size === 1 && this.find(DEFAULT_RELAY) !== null));
+    if (this.#hasLostNames || this.#store.hasRemoved) return false;
+    const main = this.find(DEFAULT_RELAY);
+    return size === 0 || (size === 1 && main !== null && !main.settings.workspaceId);
   }
 
   #chooseFor({ workspaceId, inDoubt, attempts, relay }: RoutedMail["email"], named: string | null): Choice {
@@ -149,12 +151,16 @@ export class RelayRegistry implements Mailers {
       if (had) return had.live.choose([]);
     }
     const first = this.find(named ?? DEFAULT_RELAY);
-    if (!first || !isOpenTo(first.settings, workspaceId)) return named === null ? this.#capture : this.#chooseMissing(named);
+    if (!first && named === null) return this.#capture;
+    if (!first || !isOpenTo(first.settings, workspaceId)) return this.#chooseMissing(named ?? DEFAULT_RELAY);
     const route = [first, ...(first.settings.fallback ?? []).flatMap((name) => this.find(name) ?? [])]
       .filter(({ settings }) => isOpenTo(settings, workspaceId))
       .map(({ live }) => live);
-    const chosen = route.find((one) => one.takesMail()) ?? first.live;
-    return chosen.choose(route.filter((one) => one !== chosen));
+    const chosen = route.find((one) => one.takesMail(workspaceId)) ?? first.live;
+    return chosen.choose(
+      route.filter((one) => one !== chosen),
+      workspaceId,
+    );
   }
 
   #chooseMissing(name: string): Choice {

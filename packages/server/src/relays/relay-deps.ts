@@ -11,5 +11,5 @@ export interface RelayDeps {
   readonly db: Db;
   readonly ids: Ids;
   readonly seal: Seal;
-  readonly config: { readonly mailFrom: string };
+  readonly config: { readonly mailFrom: string; readonly dev: boolean };
 }

@@ -28,6 +28,7 @@ export class RelayStore {
   readonly #maker: RelayMaker;
   readonly #relays = new Map<string, KnownRelay>();
   #mailers: readonly Mailer[] = [];
+  #hasRemoved = false;
   #readAt: number | null = null;
   /** How often the rows of the database have changed, as this process knows. */
   #changes = 0;
@@ -45,6 +46,11 @@ export class RelayStore {
   async open(read: Reader): Promise<void> {
     for (const settings of this.#options.file) this.#relays.set(settings.name, await this.#maker.make(settings, "file"));
     await this.refresh(read);
+  }
+
+  /** Whether a relay that this process knew was removed: mail may still name it. */
+  get hasRemoved(): boolean {
+    return this.#hasRemoved;
   }
 
   get size(): number {
@@ -90,7 +96,11 @@ export class RelayStore {
     const changes = this.#changes;
     const rows = await read.select().from(read.t.relays);
     const stored = new Set(rows.map(({ name }) => name));
-    for (const [name, { source }] of this.#relays) if (source === "api" && !stored.has(name)) this.#drop(name);
+    for (const [name, { source }] of this.#relays) {
+      if (source !== "api" || stored.has(name)) continue;
+      this.#drop(name);
+      this.#hasRemoved = true;
+    }
     for (const { name, settings, secrets, updatedAt } of rows) {
       const known = this.#relays.get(name);
       if (known && known.source !== "api") {

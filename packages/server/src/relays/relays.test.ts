@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { relayWorld, waitUntil } from "../../test/relays.ts";
+import type { Script } from "../../test/smtp-peer.ts";
 import { createWorld } from "../testing.ts";
 import { RelayFileError, readRelayFile } from "./file.ts";
+import { listNames } from "./routes.ts";
 
 describe("routes", () => {
   test("a campaign's relay counts before its sender's, an address's before its domain's, and that before the workspace's", async () => {
@@ -53,6 +56,21 @@ describe("routes", () => {
       lastError: { message: expect.stringMatching(/no relay a that this mail may take.*mailsvc relays add a/) },
     });
     expect(t.a.messages).toBe(0);
+  });
+
+  test("a relay called default that is for one workspace, of an earlier version, takes no mail of another one", async () => {
+    await using t = await relayWorld({}, { relay: { name: "default", fallback: [] } });
+    const { db, relays } = t.world.app.deps;
+    const settings = { name: "default", host: "127.0.0.1", port: t.a.port, workspaceId: "ws_other" };
+    await db.tx(async (tx) => void (await tx.update(tx.t.relays).set({ settings, updatedAt: 2 }).where(eq(tx.t.relays.name, "default"))));
+    relays.clear();
+    const id = await t.send("ada@example.com");
+    await t.world.settle();
+    expect(await t.world.sdk.emails.get(id)).toMatchObject({
+      status: "deferred",
+      lastError: { message: expect.stringContaining("no relay default") },
+    });
+    expect([t.a.messages, t.b.messages]).toEqual([0, 0]);
   });
 
   test("a relay that is changed takes the next mail with what it is now", async () => {
@@ -112,6 +130,41 @@ describe("the API", () => {
     expect(answers[1]).toMatchObject({ auth: "password", ratePerSecond: 5 });
   });
 
+  test("the relay default cannot be removed in production: what waits for it would be captured", async () => {
+    await using t = await relayWorld(
+      { a: { MAIL: { reply: "451 4.3.0 later" } } },
+      { dev: false, flags: { "trust-sender": "acme.test" }, relay: { name: "default" } },
+    );
+    const id = await t.send("ada@example.com");
+    await t.world.settle();
+    await expect(t.operator.relays.remove("default")).rejects.toMatchObject({
+      code: "conflict",
+      hint: expect.stringContaining("mailsvc relays update default"),
+    });
+    await t.world.clock.advance("3h");
+    expect(await t.world.sdk.emails.get(id)).toMatchObject({ status: "deferred" });
+  });
+
+  test("a relay cannot be removed while mail of a campaign that is sent waits for it, and its name is not lost", async () => {
+    const later: Script = { RCPT: { reply: "450 4.2.0 greylisted" } };
+    await using t = await relayWorld({ a: later }, { relay: { fallback: [] } });
+    await t.operator.relays.add({ name: "default", host: "127.0.0.1", port: t.b.port });
+    await t.world.sdk.contacts.create({ email: "cam@example.com" });
+    const campaign = { name: "News", subjectLine: "News", fromEmail: "hello@acme.test", html: "<p>Hi</p>", relay: "a" };
+    const { id } = await t.world.campaign(campaign);
+    await t.world.clock.advance("10s");
+    expect(await t.world.sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
+    await t.operator.relays.remove("b");
+    await expect(t.operator.relays.remove("a")).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(id) });
+    expect(await listNames(t.world.app.deps.db.read)).toEqual(["a"]);
+    later.RCPT = { reply: "250 ok" };
+    t.a.cutAll();
+    await t.world.clock.advance("1h");
+    expect([t.a.recipients, t.b.recipients]).toEqual([["cam@example.com"], []]);
+    expect(await listNames(t.world.app.deps.db.read)).toEqual([]);
+    await t.operator.relays.remove("a");
+  });
+
   test("a relay that something names cannot be removed", async () => {
     await using t = await relayWorld();
     await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
@@ -141,6 +194,7 @@ describe("the API", () => {
     [{ fallback: ["nobody"] }, "fallback"],
     [{ fallback: ["x"] }, "fallback"],
     [{ workspaceId: "ws_nobody" }, "workspaceId"],
+    [{ name: "default", workspaceId: "ws_nobody" }, "workspaceId"],
     [{ dkim: [{ domain: "acme.test", selector: "s", privateKey: "no key" }] }, "dkim"],
   ] as const)("%j is refused, naming the field %s", async (settings, path) => {
     await using world = await createWorld();

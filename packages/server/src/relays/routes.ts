@@ -1,5 +1,5 @@
-import { parseAnyMailbox } from "@mailsvc/sdk/contract";
-import { and, inArray, isNotNull } from "drizzle-orm";
+import { EMAIL_STATES, EMAIL_STATUSES, parseAnyMailbox } from "@mailsvc/sdk/contract";
+import { and, eq, exists, inArray, isNotNull, ne, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 
@@ -33,9 +33,23 @@ export async function findNamedRelays(read: Reader, mails: readonly NamingMail[]
 
 /** The names of relays that anything names, each once. */
 export async function listNames(read: Reader): Promise<string[]> {
-  const tables = [read.t.campaigns, read.t.senders, read.t.workspaces] as const;
-  const rows = await Promise.all(tables.map((t) => read.selectDistinct({ relay: t.relay }).from(t).where(isNotNull(t.relay))));
+  const { campaigns: c, senders, workspaces } = read.t;
+  const rows = await Promise.all([
+    read.selectDistinct({ relay: c.relay }).from(c).where(isNamingCampaign(read)),
+    ...[senders, workspaces].map((t) => read.selectDistinct({ relay: t.relay }).from(t).where(isNotNull(t.relay))),
+  ]);
   return [...new Set(rows.flat().flatMap(({ relay }) => relay ?? []))];
+}
+
+/** Of campaigns: names a relay, and may still send by it. One that is sent does while mail of it is tried again. */
+export function isNamingCampaign(read: Reader): SQL | undefined {
+  const { campaigns: c, emails: e } = read.t;
+  const open = EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].open);
+  const waits = read
+    .select({ id: e.id })
+    .from(e)
+    .where(and(isNotNull(e.campaignId), eq(e.campaignId, c.id), inArray(e.status, open)));
+  return and(isNotNull(c.relay), ne(c.status, "CANCELLED"), or(ne(c.status, "SENT"), exists(waits)));
 }
 
 type Names = ReadonlyMap<string, string>;

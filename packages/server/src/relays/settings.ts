@@ -1,4 +1,12 @@
-import { type NewRelay, OAUTH_PROVIDERS, type OAuthProvider, type Relay, type RelayTls, toDomain } from "@mailsvc/sdk/contract";
+import {
+  DEFAULT_RELAY,
+  type NewRelay,
+  OAUTH_PROVIDERS,
+  type OAuthProvider,
+  type Relay,
+  type RelayTls,
+  toDomain,
+} from "@mailsvc/sdk/contract";
 import { invalid } from "../lib/api-error.ts";
 import type { TokenRequest } from "../mail/access-tokens.ts";
 import type { DkimKey } from "../mail/dkim.ts";
@@ -76,6 +84,12 @@ export function assertSettings(settings: RelaySettings, path = ""): void {
     fail("password", "required", `The user needs a password, or oauth: ${OAUTH_PROVIDERS.join(", ")}.`);
   if (given(user) && (settings.tls === "off" || settings.tls === "opportunistic") && !isLoopback(settings.host))
     fail("tls", "not_allowed", `A login must be encrypted: tls is required or implicit, except on this machine.`);
+  if (name === DEFAULT_RELAY && given(settings.workspaceId))
+    fail(
+      "workspaceId",
+      "not_allowed",
+      `The relay ${DEFAULT_RELAY} takes mail of every workspace. Give this one another name, and name it in the workspace.`,
+    );
   if (fallback.includes(name)) fail("fallback", "invalid", "A relay cannot take over from itself.");
   if (new Set(fallback).size < fallback.length) fail("fallback", "invalid", "fallback names a relay twice.");
   if (!given(oauth)) {
