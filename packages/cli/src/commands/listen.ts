@@ -100,6 +100,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
       if (host.now() - savedAt >= SAVE_MS) save();
     },
     waits: (url) => report.waits(url),
+    repeats: (result) => report.repeats(result),
   });
   const client = await createClient(
     session,

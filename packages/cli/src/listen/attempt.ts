@@ -33,8 +33,11 @@ export const STANDARD_ONLY = "standard only";
 const TIMEOUT_MS = 8000;
 // Older than any receiver accepts.
 const LONG_AGO_MS = 3_600_000;
-// Error codes of connections to a webhook that is not running, as while it restarts.
-const ABSENT: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+// Error codes of connections that were never made: the webhook is not running, as while it restarts, or the network is down.
+const ABSENT: ReadonlySet<string> = new Set([
+  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"],
+  ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN"],
+]);
 
 /** Sends a signed event once. Never throws. */
 export async function attemptDelivery(

@@ -37,6 +37,7 @@ test("a URL where nothing listens holds up neither another one nor the place tha
       if (id === "evt_40") wake();
     },
     waits: () => {},
+    repeats: () => {},
   });
   const last = new Promise<void>((done) => (wake = done));
   // Of one subject, so that the order among them counts for each URL.
@@ -54,4 +55,41 @@ test("a URL where nothing listens holds up neither another one nor the place tha
   expect(arrived.filter((id) => Number(id.slice(4)) > 1 && Number(id.slice(4)) <= 30)).toEqual(
     Array.from({ length: 29 }, (_, i) => `evt_${i + 2}`),
   );
+});
+
+test("an event that a webhook takes and does not answer is sent again, in order, and the fifth time given up", async () => {
+  const arrived: string[] = [];
+  const repeated: string[] = [];
+  const reported: string[] = [];
+  const broken = (code: string): Error => Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("no"), { code }) });
+  // It restarts with the first request in hand, is away once, hangs once, and answers; it never answers the second event.
+  const failures = [broken("UND_ERR_SOCKET"), broken("ECONNREFUSED"), new DOMException("late", "TimeoutError")];
+  const fetch = async (_url: unknown, { headers }: RequestInit = {}) => {
+    const sent = new Headers(headers);
+    arrived.push(`${sent.get("webhook-id")} ${sent.get("x-service-attempt")}`);
+    const failure = sent.get("webhook-id") === "evt_2" ? broken("ECONNRESET") : failures.shift();
+    if (failure !== undefined) throw failure;
+    return new Response(null, { status: 200 });
+  };
+  const forwarder = new Forwarder({
+    secret: "whsec_c2VjcmV0",
+    fetch: fetch as typeof globalThis.fetch,
+    now: () => 0,
+    signal: new AbortController().signal,
+    sleep: async () => {},
+    findUrl: () => PRESENT,
+    report: async ({ event: { id }, attempt, status }) => void reported.push(`${id} ${attempt} ${status}`),
+    waits: () => {},
+    repeats: ({ event: { id }, attempt, error }) => void repeated.push(`${id} ${attempt} ${error}`),
+  });
+  for (let n = 1; n <= 3; n += 1) await forwarder.add(event(n, "present"));
+  await forwarder.settle();
+  expect(arrived).toEqual([
+    ...["evt_1 1", "evt_1 2", "evt_1 2", "evt_1 3"],
+    ...["evt_2 1", "evt_2 2", "evt_2 3", "evt_2 4", "evt_2 5"],
+    "evt_3 1",
+  ]);
+  expect(repeated.slice(0, 2)).toEqual(["evt_1 1 the connection broke off (UND_ERR_SOCKET)", "evt_1 2 no answer within 8 s"]);
+  expect(reported).toEqual(["evt_1 3 200", "evt_2 5 null", "evt_3 1 200"]);
+  expect(forwarder.position).toBe(3);
 });

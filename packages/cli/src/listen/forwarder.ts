@@ -24,6 +24,8 @@ interface ForwarderParts extends AttemptParts {
   readonly report: (result: ForwardResult) => Promise<void>;
   /** Nothing listens at a URL: it is tried again, in order, until something does. */
   readonly waits: (url: string) => void;
+  /** A webhook has taken a request and not answered it: the event is sent once more. */
+  readonly repeats: (result: ForwardResult) => void;
 }
 
 const IN_FLIGHT = 16;
@@ -33,6 +35,8 @@ const MAX_WAITING = 10_000;
 export const KEPT_IDS = 200;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
+/** How often an event is sent that a webhook takes and does not answer: one that ends the webhook each time must not hold up others. */
+export const MAX_UNANSWERED = 5;
 
 /** The place of an event in the stream. */
 interface Place {
@@ -49,11 +53,13 @@ interface Lane {
 /**
  * Forwards events to local webhooks: those of one subject in their order, and 16 at a time to each URL, so that a URL where nothing listens
  * holds no other one up. An event to which nothing listens is tried until something does; one that is answered, whatever the answer, is done.
+ * A webhook that restarts, hangs or sleeps while it has the request answers nothing.
  *
- * | event          | attempt answered | nothing listens        | the program ends    |
- * | -------------- | ---------------- | ---------------------- | ------------------- |
- * | waits its turn | –                | –                      | not forwarded       |
- * | under way      | done             | again, after some time | not forwarded       |
+ * | event          | attempt answered | nothing listens        | taken, not answered                     | the program ends    |
+ * | -------------- | ---------------- | ---------------------- | --------------------------------------- | ------------------- |
+ * | waits its turn | –                | –                      | –                                       | not forwarded       |
+ * | under way      | done             | again, after some time | again as a further attempt; the fifth   | not forwarded       |
+ * |                |                  |                        | time done                               |                     |
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;
@@ -144,15 +150,20 @@ export class Forwarder {
   }
 
   async #try(event: ForwardedEvent, url: string): Promise<boolean> {
-    const { signal, sleep, waits } = this.#parts;
+    const { signal, sleep, waits, repeats } = this.#parts;
+    let attempt = 1;
     for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-      const result = { event, ...(await attemptDelivery(event, url, this.#parts)) };
+      const result = { event, ...(await attemptDelivery(event, url, this.#parts, attempt)) };
       if (result.status === null && signal.aborted) return false;
-      if (!result.absent) {
+      if (result.status !== null || (!result.absent && attempt === MAX_UNANSWERED)) {
         await this.#conclude(result);
         return true;
       }
-      waits(url);
+      if (result.absent) waits(url);
+      else {
+        repeats(result);
+        attempt += 1;
+      }
       await sleep(wait, signal);
     }
     return false;

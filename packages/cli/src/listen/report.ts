@@ -1,6 +1,6 @@
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
-import type { ForwardResult } from "./forwarder.ts";
+import { type ForwardResult, MAX_UNANSWERED } from "./forwarder.ts";
 import type { Position } from "./position-file.ts";
 import type { SigningSecret } from "./secret.ts";
 
@@ -66,6 +66,14 @@ export class Report {
     const { out, term } = this.#session;
     if (out.json) void out.line({ kind: "waiting", url }).catch(() => {});
     else out.note(`${term.err.yellow("waiting")} Nothing listens at ${safeText(url)}. Events wait, and go out when something does.`);
+  }
+
+  /** A webhook has taken an event and not answered: it is sent again. */
+  repeats({ event: { id, sequence, type }, url, attempt, error }: ForwardResult): void {
+    const { out, term } = this.#session;
+    if (out.json) return void out.line({ kind: "unanswered", sequence, id, type, url, attempt, error }).catch(() => {});
+    const why = `${safeText(id)}: ${error ?? "no answer"}, attempt ${attempt} of ${MAX_UNANSWERED}`;
+    out.note(`${term.err.yellow("again")} ${why}. It is sent again.`);
   }
 
   /** The connection to the server was lost and is made again; before `ready` there was none. */
