@@ -96,6 +96,32 @@ describe("reset", () => {
     expect((await ask(world, { method: "GET", path: "/api/v1/me", key: other.apiKey })).status).toBe(401);
   });
 
+  test("lets the numbers of events go on, so that programs which follow them see those after it", async () => {
+    await using world = await createWorld();
+    const numbers = async (): Promise<number[]> =>
+      (await world.sdk.events.list()).data.map(({ sequence }) => sequence).toSorted((a, b) => a - b);
+    await world.sdk.emails.send(hello);
+    await world.settle();
+    const before = await numbers();
+    const last = before.at(-1) ?? 0;
+    expect(last).toBeGreaterThan(1);
+    await world.sdk.world.snapshot({ name: "s" });
+    const follow = async (): Promise<number> => {
+      for await (const { sequence } of world.sdk.events.tail({ from: last + 1 })) return sequence;
+      return 0;
+    };
+    await world.sdk.world.reset();
+    await world.sdk.emails.send(hello);
+    expect(await follow()).toBe(last + 1);
+    await world.settle();
+    expect(await numbers()).toEqual(before.map((n) => n + last));
+    await world.sdk.world.restore({ name: "s" });
+    expect(await numbers()).toEqual(before);
+    await world.sdk.emails.send(hello);
+    await world.settle();
+    expect((await numbers()).slice(before.length)).toEqual(before.map((n) => n + 2 * last));
+  });
+
   test("takes waiting mail, fault rules and used-up rates with it; the workers go on", async () => {
     await using world = await createWorld({ flags: { "rate-limit": "send=1/s" } });
     await world.sdk.faults.add({ path: "/api/v1/suppressions", code: "internal_error" });

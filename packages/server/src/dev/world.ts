@@ -1,4 +1,5 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
+import { continueStreams, loadStreamEnds } from "../events/events.ts";
 import type { FaultInjector } from "../http/fault-injection.ts";
 import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
@@ -45,13 +46,22 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
     }
   };
 
+  /** Replaces the data; the numbers of events go on. */
+  const replace = <T>(change: () => Promise<T>): Promise<T> =>
+    whileStopped(async () => {
+      const ends = await loadStreamEnds(deps.db.read);
+      const result = await change();
+      await deps.db.tx((tx) => continueStreams(tx, ends));
+      return result;
+    });
+
   return {
     clock,
     faults,
     snapshots: () => snapshots.list(),
     snapshot: (name) => whileStopped(() => snapshots.take(name, markClock(clock))),
     restore: (name) =>
-      whileStopped(async () => {
+      replace(async () => {
         await beforeReplaced?.("restore");
         const { snapshot, clock: at } = await snapshots.restore(name);
         if (at) clock.reset(at.now, at.mode);
@@ -59,7 +69,7 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
         return snapshot;
       }),
     reset: () =>
-      whileStopped(async () => {
+      replace(async () => {
         await beforeReplaced?.("reset");
         await resetInstallation(deps, async () => {
           await snapshots.empty();

@@ -139,3 +139,26 @@ function listArrivals(events: readonly NewEvent[], keys: readonly number[]): New
     })),
   );
 }
+
+/** The newest number of each stream of events, by workspace. */
+export async function loadStreamEnds(read: Reader): Promise<ReadonlyMap<string, number>> {
+  const { eventStreams: s } = read.t;
+  const rows = await read.select({ workspaceId: s.workspaceId, last: s.last }).from(s);
+  return new Map(rows.map(({ workspaceId, last }) => [workspaceId, last]));
+}
+
+/**
+ * Lets the streams of the workspaces that there are go on behind these numbers, after their events were replaced: programs that follow a
+ * stream wait for numbers above those they have seen.
+ */
+export async function continueStreams(tx: Tx, ends: ReadonlyMap<string, number>): Promise<void> {
+  const { eventStreams, workspaces } = tx.t;
+  const now = await loadStreamEnds(tx);
+  const known = await tx.select({ id: workspaces.id }).from(workspaces);
+  for (const { id: workspaceId } of known) {
+    const [last = 0, before] = [ends.get(workspaceId), now.get(workspaceId)];
+    if (last <= (before ?? 0)) continue;
+    if (before === undefined) await tx.insert(eventStreams).values({ workspaceId, last });
+    else await tx.update(eventStreams).set({ last }).where(eq(eventStreams.workspaceId, workspaceId));
+  }
+}
