@@ -22,6 +22,14 @@ test("mail that is under way counts: it is sent before the answer", async () => 
   expect((await mailsvc(["inbox", "expect-none", "--to", "grace@example.com"])).code).toBe(0);
 });
 
+test("where mail leaves through a relay it says nothing and moves no clock", async () => {
+  const { mailsvc, world } = await startCliWithServer({ flags: { "smtp-url": "smtp://127.0.0.1:9" } });
+  const { now } = await world.sdk.clock.show();
+  const refused = await mailsvc(["inbox", "expect-none", "--within", "30d"]);
+  expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining("Mail leaves this server through a relay")]);
+  expect((await world.sdk.clock.show()).now).toBe(now);
+});
+
 test("mail of the next thirty days is found by moving the clock", async () => {
   const { mailsvc, world } = await startCliWithServer();
   await world.sdk.emails.send({ ...hello, scheduledAt: "2026-01-20T00:00:00Z" });

@@ -1,9 +1,11 @@
 import { type CapturedMail, type ClockState, contract, DURATION } from "@mailsvc/sdk/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
+import { CliError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
 import { formatInstant } from "../views/time.ts";
 
 const FILTERS = ["to", "from", "subject", "workspace"] as const;
@@ -25,6 +27,7 @@ export function expectNoneCommand(run: Run): Command {
     );
   return runAction(command, run, "connect", async (session, _args, flags): Promise<Exit> => {
     const { out, term } = session;
+    await assertCaptured(session);
     const by = (flags["within"] as string | undefined) ?? "0s";
     const clock = (await session.send(buildCall(contract.clock.advance, [], {}, { by }))).data as ClockState;
     const filter = Object.fromEntries(FILTERS.flatMap((name) => (flags[name] === undefined ? [] : [[name, String(flags[name])]])));
@@ -40,6 +43,18 @@ export function expectNoneCommand(run: Run): Command {
           ].join("\n"),
     );
     return mails.length === 0 ? EXIT.ok : EXIT.differs;
+  });
+}
+
+/** Throws CliError if mail leaves the server: then the inbox cannot tell that none was sent, and what falls due goes to people. */
+async function assertCaptured(session: Session): Promise<void> {
+  const { data: me } = await session.send(buildCall(contract.me.get, [], {}, undefined));
+  if ((me as { server: { capturesMail: boolean } }).server.capturesMail) return;
+  throw new CliError({
+    code: "invalid_state",
+    message: "Mail leaves this server through a relay, so its inbox does not show whether any was sent.",
+    hint: "Start the server without --smtp-url, and remove its relays: mailsvc relays list",
+    exit: EXIT.conflict,
   });
 }
 
