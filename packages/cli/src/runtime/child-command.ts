@@ -18,6 +18,8 @@ export interface ChildSettings {
 
 // Time that what a command leaves behind has to end after SIGTERM.
 const GRACE_MS = 2000;
+// Time that the command has to end after it was asked to, as long as the guard gives it.
+const STOP_MS = 5000;
 const POLL_MS = 20;
 
 // Waits on a pipe. A line means that the command has ended; the end of the pipe, that this process was killed.
@@ -55,8 +57,8 @@ export class ChildCommand {
   }
 
   /**
-   * Runs a command and returns its exit code: 128 + n if signal n ended it. `stop` asks it to end. Rejects with the system's error if it
-   * cannot be started.
+   * Runs a command and returns its exit code: 128 + n if signal n ended it. `stop` asks it to end, and ends it 5 s later. Rejects with the
+   * system's error if it cannot be started.
    */
   static async run(
     [command = "", ...args]: readonly string[],
@@ -74,7 +76,7 @@ export class ChildCommand {
       if (started !== undefined) started.#pass(signal);
     });
     const end = (): void => {
-      if (started !== undefined) started.#send("SIGTERM");
+      if (started !== undefined) void started.#stop();
     };
     stop.addEventListener("abort", end, { once: true });
     let guard: ChildProcess | undefined;
@@ -98,6 +100,16 @@ export class ChildCommand {
       this.#child.once("error", reject);
       this.#child.once("exit", (code, killedBy) => resolve(code ?? 128 + (killedBy === null ? 0 : constants.signals[killedBy])));
     });
+  }
+
+  /** Asks the command to end, and ends it when it does not. */
+  async #stop(): Promise<void> {
+    if (!this.#send("SIGTERM") || this.#settings.platform === "win32") return;
+    for (let waited = 0; waited < STOP_MS; waited += POLL_MS) {
+      await this.#settings.sleep(POLL_MS);
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    }
+    this.#send("SIGKILL");
   }
 
   #pass(signal: Signal): void {
