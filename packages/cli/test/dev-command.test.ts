@@ -140,15 +140,15 @@ describe("mailsvc dev -- COMMAND", () => {
   }, 60_000);
 
   test.each([
-    ["no-such-program", "was not started: it was not found."],
-    ["./plain", "was not started: it may not be executed."],
-    ["", "was not started: its name is empty."],
+    ["no-such-program", "was not started: it was not found.", 127],
+    ["./plain", "was not started: it may not be executed.", 126],
+    ["", "was not started: its name is empty.", 127],
   ])(
-    "says why %s cannot be started, with code 127",
-    async (name, why) => {
+    "says why %s cannot be started: %s Its code is %i",
+    async (name, why, code) => {
       const { ended, home } = start([], [name]);
       writeFileSync(join(home, "plain"), "not a program");
-      expect(await ended).toMatchObject({ code: 127, stderr: expect.stringContaining(why) });
+      expect(await ended).toMatchObject({ code, stderr: expect.stringContaining(why) });
     },
     60_000,
   );

@@ -195,6 +195,23 @@ describe("reports of a run", () => {
   }, 120_000);
 
   test(
+    "are written of a command that is not started, too",
+    async () => {
+      const home = folder();
+      const env = { GITHUB_STEP_SUMMARY: join(home, "summary.md") };
+      const absent = await dev(home, ["--report", "junit=absent.xml", "--", "nosuch-program"], env);
+      expect([absent.code, absent.stderr]).toEqual([127, expect.stringContaining("it was not found")]);
+      expect(readFileSync(join(home, "absent.xml"), "utf8")).toContain("&quot;nosuch-program&quot; was not started: it was not found.");
+      expect(readFileSync(env.GITHUB_STEP_SUMMARY, "utf8")).toContain("| exit code | 127 ");
+      writeFileSync(join(home, "plain.txt"), "text", { mode: 0o644 });
+      const refused = await dev(home, ["--report", "json=refused.json", "--", "./plain.txt"], env);
+      expect([refused.code, refused.stderr]).toEqual([126, expect.stringContaining("it may not be executed")]);
+      expect(JSON.parse(readFileSync(join(home, "refused.json"), "utf8"))).toMatchObject({ exitCode: 126, fault: expect.any(String) });
+    },
+    LIMIT,
+  );
+
+  test(
     "tell of a command that succeeds, of which nothing else remains",
     async () => {
       const home = folder();

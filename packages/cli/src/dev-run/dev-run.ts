@@ -25,8 +25,8 @@ export class DevRun {
     this.#startedAt = session.host.now();
   }
 
-  /** Ends the run. Call it while the server still runs. */
-  async end(exitCode: number): Promise<void> {
+  /** Ends the run; `fault` says why its command was not started. Call it while the server still runs. */
+  async end(exitCode: number, fault: string | null = null): Promise<void> {
     const { record, coverage, reports, stepSummary, annotate } = this.#options;
     const failed = exitCode !== 0;
     if (!failed && record === null && !coverage && reports.length === 0 && stepSummary === null) return;
@@ -34,7 +34,7 @@ export class DevRun {
     const ms = Math.round(host.now() - this.#startedAt);
     const ended = await this.#recorder.end(exitCode);
     const recording = failed || record !== null ? await this.#record(ended, record) : null;
-    const run: ReportedRun = { command: ended.command, exitCode, ms, recording, summary: ended.summary() };
+    const run: ReportedRun = { command: ended.command, exitCode, fault, ms, recording, summary: ended.summary() };
     for (const { kind, file } of reports) await this.#try(() => writeReport(file, renderReport(kind, run)));
     if (stepSummary !== null) await this.#try(() => appendReport(stepSummary, renderMarkdown(run)));
     // These are for a program, so --quiet does not drop them.

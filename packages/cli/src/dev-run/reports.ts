@@ -6,6 +6,8 @@ import type { RunReport } from "./options.ts";
 export interface ReportedRun {
   readonly command: readonly string[];
   readonly exitCode: number;
+  /** Why the command was not started; null if it was. */
+  readonly fault: string | null;
   readonly ms: number;
   /** The file of the recording; null without one. */
   readonly recording: string | null;
@@ -38,10 +40,11 @@ export function renderCoverage(coverage: CoverageReport): string {
 }
 
 /** The run as Markdown, for the summary of a CI job. */
-export function renderMarkdown({ command, exitCode, ms, recording, summary }: ReportedRun): string {
+export function renderMarkdown({ command, exitCode, fault, ms, recording, summary }: ReportedRun): string {
   const { requests, byStatus, mails, emails, deliveries, faults, problems, coverage } = summary;
   const rows: [string, string][] = [
     ["exit code", `${exitCode} after ${(ms / 1000).toFixed(1)} s`],
+    ...(fault === null ? [] : [["not started", fault] satisfies [string, string]]),
     ["requests", requests === 0 ? "none" : `${requests}: ${describeCounts(byStatus)}`],
     ["captured mail", String(mails)],
     ["emails", describeCounts(emails) || "none"],
@@ -62,20 +65,20 @@ export function renderMarkdown({ command, exitCode, ms, recording, summary }: Re
 }
 
 /** The commands by which GitHub Actions marks a step: the command that failed, and the first of what did not arrive. */
-export function renderAnnotations({ command, exitCode, recording, summary }: ReportedRun): string[] {
+export function renderAnnotations({ command, exitCode, fault, recording, summary }: ReportedRun): string[] {
   if (exitCode === 0) return [];
   const kept = recording === null ? "" : ` The run is recorded in ${recording}.`;
   return [
-    annotate("error", "mailsvc dev", `${describeCommand(command)} ended with exit code ${exitCode}.${kept}`),
+    annotate("error", "mailsvc dev", `${fault ?? `${describeCommand(command)} ended with exit code ${exitCode}.`}${kept}`),
     ...summary.problems.slice(0, 5).map(({ title, status, summary: why }) => annotate("notice", `${status}: ${title}`, why)),
   ];
 }
 
 function renderAsJunit(run: ReportedRun): string {
-  const { command, exitCode, ms, recording, summary } = run;
+  const { command, exitCode, fault, ms, recording, summary } = run;
   const told = summary.problems.map(({ title, status, summary: why }) => `${status}: ${title}\n  ${why}`);
   const text = [...(recording === null ? [] : [`Recording: ${recording}`]), ...told].join("\n");
-  const failure = { message: `Exit code ${exitCode}`, text };
+  const failure = { message: fault ?? `Exit code ${exitCode}`, text };
   const only = { group: "mailsvc.dev", name: describeCommand(command), seconds: ms / 1000, ...(exitCode !== 0 && { failure }) };
   const figures = listCoverage(summary.coverage).map(({ title, reached, never }) => [
     `coverage: ${title}`,

@@ -16,12 +16,15 @@ const EXIT_MS = 200;
 interface StartFault {
   readonly reason: string;
   readonly hint?: string;
+  /** 127 when absent. */
+  readonly exit?: Exit;
 }
 
 /** Why the system did not start a command, by its error's code. */
 const START_FAULTS: Readonly<Record<string, StartFault>> = {
   ENOENT: { reason: "it was not found", hint: "Is it installed, and on PATH? Programs of node_modules are started with npx." },
-  EACCES: { reason: "it may not be executed" },
+  EACCES: { reason: "it may not be executed", exit: EXIT.notExecutable },
+  ENOEXEC: { reason: "it is no program of this system, and does not name one in a first line such as #!/bin/sh", exit: EXIT.notExecutable },
   E2BIG: { reason: "its arguments and environment are too long", hint: "Pass long values in a file." },
 };
 const EMPTY: StartFault = { reason: "its name is empty", hint: "Is a variable empty that names the command?" };
@@ -59,8 +62,11 @@ export async function runBesideServer(session: Session, flags: Flags, { table, a
       sayWhereMailGoes(session, server);
       const run = recorder && new DevRun(session, options, recorder);
       const stop = AbortSignal.any([session.signal, parentGone.signal]);
-      const code = await host.exec(argv, await buildEnvironment(server), stop).catch((error) => {
-        throw toStartError(error, argv[0] ?? "");
+      const code = await host.exec(argv, await buildEnvironment(server), stop).catch(async (error: unknown) => {
+        const fault = toStartError(error, argv[0] ?? "");
+        // CI looks for the reports of this run too.
+        if (fault instanceof CliError) await run?.end(fault.failure.exit ?? EXIT.notStarted, fault.message);
+        throw fault;
       });
       await run?.end(code);
       return code as Exit;
@@ -81,11 +87,11 @@ function toStartError(error: unknown, name: string): unknown {
   const shell = /[\s;&|<>*$]/.test(name)
     ? { hint: `A line for the shell needs one: mailsvc dev -- sh -c ${JSON.stringify(command)}` }
     : null;
-  const { reason, ...hint } = (name === "" ? EMPTY : START_FAULTS[code]) ?? { reason: code };
+  const { reason, exit = EXIT.notStarted, ...hint } = (name === "" ? EMPTY : START_FAULTS[code]) ?? { reason: code, exit: EXIT.notStarted };
   return new CliError({
     code: "command_not_started",
     message: `"${command}" was not started: ${reason}.`,
-    exit: EXIT.notStarted,
+    exit,
     ...(shell ?? hint),
   });
 }

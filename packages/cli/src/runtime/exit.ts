@@ -17,6 +17,7 @@ export const EXIT = {
   undelivered: 12,
   unfiltered: 13,
   internal: 70,
+  notExecutable: 126,
   notStarted: 127,
   cancelled: 130,
 } as const;
@@ -39,6 +40,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   12: "the email was not delivered (send --wait)",
   13: "done, but the expression of --jq does not fit a document, which is printed whole",
   70: "a bug in this program",
+  126: "the command after -- was found and may not be executed (dev)",
   127: "the command after -- could not be started (dev), or jq (--jq)",
   130: "cancelled",
 };
