@@ -187,6 +187,7 @@ export const ENDPOINTS: EndpointTable = {
   keys: {
     list: { method: "GET", path: "/api/v1/keys", query: true, page: true },
     create: { method: "POST", path: "/api/v1/keys", body: true },
+    update: { method: "PATCH", path: "/api/v1/keys/:id", body: true },
     revoke: { method: "DELETE", path: "/api/v1/keys/:id" },
   },
   dashboard: {

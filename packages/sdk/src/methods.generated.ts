@@ -2034,6 +2034,17 @@ export interface MailsvcMethods {
       key: string;
     }>;
     /**
+     * Rename an API key.
+     *
+     * What it may do stays as it is. A key cannot rename one that can do more than itself.
+     *
+     * `PATCH /api/v1/keys/:id`
+     */
+    update(id: string, input: {
+      /** What the key is for */
+      name: string;
+    }, options?: CallOptions): APIPromise<Key>;
+    /**
      * Revoke an API key permanently.
      *
      * Revoking it again changes nothing. A key cannot revoke one that can do more than itself. The last live owner key of a workspace cannot be revoked.

@@ -41,6 +41,7 @@ const workspaceColumns: Column<Workspace>[] = [
 export const serverViews: Readonly<Record<string, View>> = {
   "keys.list": { columns: keyColumns },
   "keys.create": { object: created },
+  "keys.update": { object: formatKey },
   "keys.revoke": { object: formatKey },
   "jobs.list": { columns: jobColumns },
   "me.get": { object: me },

@@ -101,6 +101,18 @@ export const keys = {
       },
     ],
   }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/keys/:id",
+    access: { permission: "keys:write" },
+    mailsTo: "nobody",
+    summary: "Rename an API key",
+    description: "What it may do stays as it is. A key cannot rename one that can do more than itself.",
+    body: z.strictObject({ name: nameSchema("What the key is for") }),
+    output: Key,
+    errors: ["not_found", "forbidden"],
+    examples: [{ summary: "Rename", params: { id: "key_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { name: "shop in production" } }],
+  }),
   revoke: endpoint({
     method: "DELETE",
     path: "/api/v1/keys/:id",

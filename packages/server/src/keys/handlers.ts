@@ -1,7 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import type { KeyDeps } from "./deps.ts";
-import { assertMayGrant, createKey, listKeys, revokeKey } from "./keys.ts";
+import { assertMayGrant, createKey, listKeys, renameKey, revokeKey } from "./keys.ts";
 
 export const keyHandlers: Handlers<typeof contract.keys, KeyDeps> = {
   list: (input, { read, workspaceId }) => listKeys(read, workspaceId, input),
@@ -9,5 +9,6 @@ export const keyHandlers: Handlers<typeof contract.keys, KeyDeps> = {
     assertMayGrant(key, input.permissions);
     return createKey(tx, deps, workspaceId, input);
   },
+  update: ({ id, name }, { tx, key }) => renameKey(tx, key, id, name),
   revoke: ({ id }, { tx, deps, key }) => revokeKey(tx, deps, key, id),
 };

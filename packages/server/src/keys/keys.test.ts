@@ -1,7 +1,7 @@
 import { PERMISSIONS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
-import { keyFor } from "../../test/tenant.ts";
+import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { seededRandom } from "../lib/random.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { KEY_PATTERN, makeKey, parseKeyKind, previewKey } from "./secret.ts";
@@ -72,6 +72,27 @@ describe("keys", () => {
     }
     expect((await me(world, world.apiKey)).status).toBe(200);
     expect((await world.sdk.keys.list({ revoked: true })).data.map(({ id }) => id)).toEqual([weaker.id]);
+  });
+
+  test("a key is renamed, keeps what it may do, and goes on working", async () => {
+    await using world = await createWorld();
+    const { key, ...made } = await world.sdk.keys.create({ name: "shop", permissions: ["transactional:send"] });
+    expect(await world.sdk.keys.update(made.id, { name: "web shop" })).toEqual({ ...made, name: "web shop" });
+    expect((await world.sdk.keys.list({ revoked: false })).data.map(({ name }) => name)).toEqual(["web shop", "owner"]);
+    expect((await me(world, key)).status).toBe(200);
+    await expect(world.sdk.keys.update("key_none", { name: "x" })).rejects.toMatchObject({ code: "not_found" });
+    await expect(world.sdk.keys.update(made.id, { name: "" })).rejects.toMatchObject({ code: "validation_error" });
+  });
+
+  test("a key cannot rename one that can do more than itself, nor one of another workspace", async () => {
+    await using world = await createWorld();
+    const { id } = (await world.sdk.me.get()).key;
+    const clerk = await keyFor(world, "keys:read", "keys:write");
+    const rename = (key: string) => ask(world, { method: "PATCH", path: `/api/v1/keys/${id}`, key, body: { name: "mine" } });
+    const refused = await rename(clerk);
+    expect([refused.status, JSON.stringify(await refused.json())]).toEqual([403, expect.stringContaining("rename an owner key")]);
+    expect((await rename((await secondWorkspace(world)).apiKey)).status).toBe(404);
+    expect((await world.sdk.me.get()).key.name).toBe("owner");
   });
 
   test("the owner key may grant every permission, but not ownership", async () => {

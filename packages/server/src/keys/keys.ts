@@ -67,6 +67,15 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
   });
 }
 
+/** Renames a key. Throws ApiError not_found, or forbidden if the key can do more than `renamer`. */
+export async function renameKey(tx: Tx, renamer: DeveloperKey, id: string, name: string): Promise<Key> {
+  const { keys } = tx.t;
+  const row = await getOwnRow(tx, renamer, id);
+  assertMayChange("rename", renamer, row);
+  await tx.update(keys).set({ name }).where(eq(keys.id, id));
+  return toKey({ ...row, name });
+}
+
 /**
  * Revokes a key for good. Throws ApiError not_found, forbidden if the key can do more than `revoker`, or invalid_state for the
  * last owner key.
@@ -74,10 +83,8 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
 export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id: string): Promise<Key> {
   const { workspaceId } = revoker;
   const { keys } = tx.t;
-  const mine = and(eq(keys.workspaceId, workspaceId), eq(keys.id, id));
-  const [row] = await tx.select().from(keys).where(mine);
-  if (!row) throw notFound("key", id);
-  assertMayRevoke(revoker, row);
+  const row = await getOwnRow(tx, revoker, id);
+  assertMayChange("revoke", revoker, row);
   if (row.revokedAt !== null) return toKey(row);
   if (row.owner) {
     // Writing the workspace's row makes two revocations at once collide, each of which still sees the other's key.
@@ -90,7 +97,7 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
       throw new ApiError("invalid_state", "This is the last owner key of the workspace, which could not be managed without it.");
   }
   const revokedAt = deps.clock.now();
-  await tx.update(keys).set({ revokedAt }).where(mine);
+  await tx.update(keys).set({ revokedAt }).where(eq(keys.id, id));
   tx.afterCommit(() => {
     deps.keyCache.clear();
     deps.keyWatch.checkNow();
@@ -115,6 +122,13 @@ export async function getKey(read: Reader, id: string): Promise<Key> {
   return toKey(row);
 }
 
+/** A key of the workspace of another one. Throws ApiError not_found. */
+async function getOwnRow(tx: Tx, { workspaceId }: DeveloperKey, id: string): Promise<Row> {
+  const [row] = await findRows(tx, tx.t.keys, { workspaceId, id });
+  if (!row) throw notFound("key", id);
+  return row;
+}
+
 function toKey(row: Row): Key {
   return {
     id: row.id,
@@ -128,14 +142,14 @@ function toKey(row: Row): Key {
   };
 }
 
-/** Throws ApiError forbidden if a key can do more than the one that would revoke it: revoking must not outrank creating. */
-function assertMayRevoke(revoker: DeveloperKey, { id, owner, permissions }: Row): void {
-  if (revoker.owner || revoker.id === id) return;
-  const missing = permissions.filter((p) => !revoker.permissions.has(p));
+/** Throws ApiError forbidden if a key can do more than the one that would change it: changing must not outrank creating. */
+function assertMayChange(verb: "rename" | "revoke", changer: DeveloperKey, { id, owner, permissions }: Row): void {
+  if (changer.owner || changer.id === id) return;
+  const missing = permissions.filter((p) => !changer.permissions.has(p));
   if (!owner && missing.length === 0) return;
-  throw new ApiError("forbidden", "This key cannot revoke a key that can do more than itself.", {
+  throw new ApiError("forbidden", `This key cannot ${verb} a key that can do more than itself.`, {
     details: owner
-      ? [{ path: "id", code: "owner_only", message: "Only an owner key can revoke an owner key." }]
+      ? [{ path: "id", code: "owner_only", message: `Only an owner key can ${verb} an owner key.` }]
       : missing.map((p) => ({ path: "id", code: "missing_permission", message: p })),
   });
 }

@@ -16,9 +16,6 @@ export const ABSENT: readonly AbsentOperation[] = [
     ["GET", "/domains/:id/claim"],
     ["POST", "/domains/:id/claim/verify"],
   ]),
-  ...list("Keys do not change: create another one, and revoke this: mailsvc keys create, mailsvc keys revoke ID.", [
-    ["PATCH", "/api-keys/:id"],
-  ]),
   ...list("Other programs get a key instead of a grant: mailsvc keys create, mailsvc keys revoke ID.", [
     ["GET", "/oauth/grants"],
     ["DELETE", "/oauth/grants/:id"],

@@ -37,6 +37,15 @@ export const apiKeyOperations: readonly Operation[] = [
       ),
   }),
   writeOperation({
+    method: "PATCH",
+    path: "/api-keys/:id",
+    body: z.object({ name: z.string() }),
+    run: async ({ id, name }, { write }) => {
+      await write(contract.keys.update, { id, name: name || UNNAMED });
+      return { object: "api_key", id };
+    },
+  }),
+  writeOperation({
     method: "DELETE",
     path: "/api-keys/:id",
     run: async ({ id }, { write }) => {

@@ -121,7 +121,8 @@ test("API keys are created, used and revoked", async () => {
   const headers = { authorization: `Bearer ${token}` };
   expect((await call(server, "POST", "/emails", hello, headers)).status).toBe(200);
   expect(await call(server, "GET", "/domains", undefined, headers)).toMatchObject({ status: 401, body: { name: "restricted_api_key" } });
-  expect(dataOf(await apiKeys.list()).data).toContainEqual(expect.objectContaining({ id, name: "shop" }));
+  expect(dataOf(await apiKeys.update(id, { name: "web shop" }))).toEqual({ object: "api_key", id });
+  expect(dataOf(await apiKeys.list()).data).toContainEqual(expect.objectContaining({ id, name: "web shop" }));
   dataOf(await apiKeys.remove(id));
   expect((await call(server, "POST", "/emails", hello, headers)).status).toBe(401);
 });

@@ -68,7 +68,7 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
 
     "apiKeys.create": () => here({ id, token: text }, { name: "shop" }),
     "apiKeys.list": () => here(expect.objectContaining({ data: expect.any(Array) })),
-    "apiKeys.update": () => absent(made["apiKeys.create"], { name: "other" }),
+    "apiKeys.update": () => here(object("api_key"), made["apiKeys.create"], { name: "other" }),
     "apiKeys.remove": () => here(expect.anything(), made["apiKeys.create"]),
 
     "webhooks.create": () =>
