@@ -406,6 +406,19 @@ test("every path that a page names exists", () => {
   expect(named.filter(({ page, path }) => !exists(path, page)).map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
 });
 
+test("every term of the glossary occurs in the sources", () => {
+  // As words: names in camel case and comments of several lines, too.
+  const text = [...sources.values()]
+    .join("\n")
+    .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .replace(/[\s*/_-]+/g, " ")
+    .toLowerCase();
+  const occurs = (term: string): boolean => text.includes(term.toLowerCase().replace(/[`*]/g, "").replaceAll("-", " "));
+  const rows = tableUnder(`${root}/ARCHITECTURE.md`, "Glossary").map(([terms = ""]) => terms);
+  expect(rows.length).toBeGreaterThan(40);
+  expect(rows.filter((terms) => !terms.split(", ").some(occurs))).toEqual([]);
+});
+
 test("every page and heading that a comment names exists", () => {
   const links = [...sources].flatMap(([file, source]) =>
     [...source.matchAll(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g)].map(([link]) => ({ file, link })),
@@ -431,6 +444,11 @@ test("decisions are numbered from 1, each number once and in its title", () => {
   expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, i) => i + 1));
   const titles = files.map((file) => readFileSync(`${root}/docs/decisions/${file}`, "utf8").split(" ", 2).join(" "));
   expect(titles).toEqual(files.map((_, i) => `# ${i + 1}.`));
+});
+
+test("the changelog has one line for each entry", () => {
+  const lines = readFileSync(`${root}/CHANGELOG.md`, "utf8").split("\n");
+  expect(lines.filter((line) => /^( |#{4})/.test(line))).toEqual([]);
 });
 
 test("the map of the marketplace names its rooms and their files", () => {

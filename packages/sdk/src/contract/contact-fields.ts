@@ -14,8 +14,8 @@ interface ContactText {
 
 /**
  * The text fields of a contact besides its address, each optional. Inputs, outputs, segment rules, template variables, sign-up
- * forms, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry here and a
- * column in the server's `contacts/tables.ts`.
+ * forms, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry here, a
+ * column in the server's `contacts/tables.ts`, and its name in docs/audience.md.
  */
 export const CONTACT_TEXTS = {
   firstName: {

@@ -127,7 +127,7 @@ function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, re
   return [
     {
       name: "mailsvc_jobs",
-      help: "Rows of the queue by state, each counted up to 10000; while requests are many, several jobs share a row",
+      help: "Jobs by state, each counted up to 10000",
       label: "state",
       read: async () => (await queue.readStats(db.read)).jobs,
     },
