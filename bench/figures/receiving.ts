@@ -11,7 +11,8 @@ import { type Bench, type Figure, median } from "../figure.ts";
 const PROBE = pathToFileURL(join(import.meta.dirname, "../load/stretches.ts"));
 const DOMAIN = "in.bench.test";
 const TO = `reader@${DOMAIN}`;
-const WARMUP = 30;
+// The compilers are done by then.
+const WARMUP = 300;
 const MAILS = 100;
 const ROUNDS = 3;
 const SIZE = 100_000;
