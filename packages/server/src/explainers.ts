@@ -4,6 +4,7 @@ import type { Deps } from "./deps.ts";
 import { explainWebhook, explainWebhookDelivery } from "./developer-webhooks/explain.ts";
 import { getEvent } from "./events/list.ts";
 import { type Explainers, explainAddress, explainContact, explainEmail } from "./explain/explain.ts";
+import { getOwnMail } from "./inbox/inbox.ts";
 import { ApiError } from "./lib/api-error.ts";
 import { explainActivation, explainAgentEvent, explainToBuilder } from "./marketplace/agent-webhooks/explain.ts";
 import { explainRun } from "./marketplace/runs/explain.ts";
@@ -15,6 +16,19 @@ export const EXPLAINERS: Explainers<Deps> = {
     {
       permission: "transactional:read",
       explain: (read, deps, { workspaceId, ...question }) => explainEmail(read, deps, workspaceId, question),
+    },
+  ],
+  // A captured mail is explained by the email that it delivers, to its recipient.
+  mail: [
+    {
+      permission: "transactional:read",
+      explain: async (read, _deps, { workspaceId, id }) => {
+        const { emailId, to } = await getOwnMail(read, id, workspaceId);
+        if (emailId !== null) return { about: emailId, recipient: to };
+        throw new ApiError("not_found", `${id} is a mail of the server itself, such as a confirmation, and belongs to no email.`, {
+          hint: "Read it: mailsvc inbox get ID",
+        });
+      },
     },
   ],
   rcv: [

@@ -58,7 +58,7 @@ export const explanations = {
     tool: "why",
     summary: "Explain an object: its history and state, the reasons, the next step and what to do",
     description:
-      "Takes the id of an email, received mail, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",
+      "Takes the id of an email, captured mail, received mail, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",
     query: z.object({
       recipient: SoughtAddress.optional().meta({ description: "Of an email to several recipients: only what concerns this address" }),
       activation: z.string().max(100).optional().meta({ description: "Of a run: its activation, if several have a run of this id" }),

@@ -20,6 +20,7 @@ const wordsOf = ({ timeline }: Explanation): string[] => timeline.map(({ what })
 scenarios("questions without an answer", [
   { name: "no key", method: "GET", path: "/api/v1/explain/em_x", key: null, status: 401 },
   { name: "an unknown email", method: "GET", path: "/api/v1/explain/em_x", status: 404, code: "not_found" },
+  { name: "an unknown captured mail", method: "GET", path: "/api/v1/explain/mail_x", status: 404, code: "not_found" },
   { name: "an unknown contact", method: "GET", path: "/api/v1/explain/con_x", status: 404, code: "not_found" },
   { name: "an unknown address", method: "GET", path: "/api/v1/explain/who@example.com", status: 404, code: "not_found" },
   { name: "an unknown campaign", method: "GET", path: "/api/v1/explain/cmp_x", status: 404, code: "not_found" },
@@ -76,6 +77,28 @@ test("an event is explained by what it is about, to keys that may read that", as
   const reader = world.sdk.withOptions({ apiKey: await keyFor(world, "events:read") });
   await expect(reader.explanations.get(event?.id ?? "")).rejects.toMatchObject({ code: "forbidden" });
   await expect(world.sdk.explanations.get("evt_0000000009z")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a captured mail is explained by its email, to its recipient", async () => {
+  await using world = await createWorld();
+  const id = await send(world);
+  const together = await send(world, { to: ["grace@example.com"], cc: "bob@example.com" });
+  await world.settle();
+  const mailTo = async (to: string): Promise<string> => (await world.sdk.inbox.list({ to })).data[0]?.id ?? "";
+  const mail = await mailTo("ada@example.com");
+  expect(await world.sdk.explanations.get(mail)).toEqual(await world.sdk.explanations.get(id));
+  expect(await world.sdk.explanations.get(await mailTo("bob@example.com"))).toEqual(
+    await world.sdk.explanations.get(together, { recipient: "bob@example.com" }),
+  );
+  const other = await secondWorkspace(world);
+  await expect(world.sdk.withOptions({ apiKey: other.apiKey }).explanations.get(mail)).rejects.toMatchObject({ code: "not_found" });
+  await world.sdk.senders.create({ email: "ceo@acme.test" });
+  await world.settle();
+  const confirmation = await mailTo("ceo@acme.test");
+  if (confirmation !== "")
+    await expect(world.sdk.explanations.get(confirmation)).rejects.toMatchObject({
+      message: expect.stringContaining("of the server itself"),
+    });
 });
 
 test("one mail to several recipients: for all of them, or for one by its address or id", async () => {

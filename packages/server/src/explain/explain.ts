@@ -19,7 +19,13 @@ interface Explainer<Deps> {
   /** What a key needs to read it. */
   readonly permission: Permission;
   /** Explains it, or gives the id of what it is about, which explains it. Throws ApiError not_found. */
-  readonly explain: (read: Reader, deps: Deps, question: Question) => Promise<Explanation | { readonly about: string }>;
+  readonly explain: (read: Reader, deps: Deps, question: Question) => Promise<Explanation | About>;
+}
+
+/** What an object is about: the id of another one, and of an email perhaps one recipient. */
+interface About {
+  readonly about: string;
+  readonly recipient?: string;
 }
 
 /** The explainers of each prefix of ids, in the order in which they are asked: the first that finds the object answers. */
@@ -51,7 +57,9 @@ export async function explain<Deps extends ExplainDeps>(
   for (const { explain: answer } of allowed) {
     try {
       const found = await answer(read, deps, question);
-      return "about" in found ? await explain(explainers, read, deps, asker, { ...question, id: found.about }) : found;
+      if (!("about" in found)) return found;
+      const { about, recipient = question.recipient } = found;
+      return await explain(explainers, read, deps, asker, { ...question, id: about, recipient });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
       missing ??= error;

@@ -1,6 +1,6 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey, SEND_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, exists, gt, inArray, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gt, inArray, isNull, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -83,6 +83,21 @@ export async function findMail(read: Reader, id: string, workspace?: string): Pr
   const [row] = await findRows(read, read.t.inbox, { id });
   const isOwn = workspace === undefined || (row?.test && row.workspaceId === workspace);
   return row && isOwn ? joinRow(read, row) : null;
+}
+
+/**
+ * A captured mail of a workspace, or one of the server itself, without its message. Throws ApiError not_found, also for one of another
+ * workspace.
+ */
+export async function getOwnMail(read: Reader, id: string, workspaceId: string): Promise<MailSummary> {
+  const { inbox } = read.t;
+  const own = or(eq(inbox.workspaceId, workspaceId), isNull(inbox.workspaceId));
+  const [row] = await read
+    .select(summaryColumns(read))
+    .from(inbox)
+    .where(and(eq(inbox.id, id), own));
+  if (!row) throw notFound("captured mail", id);
+  return row;
 }
 
 /** A captured mail, parsed as a mail program would. Throws ApiError rate_limited. */
