@@ -9,7 +9,10 @@ interface WrittenMailbox {
 /** The mailboxes of an address header. */
 interface AddressList {
   readonly boxes: readonly WrittenMailbox[];
-  /** True for a list of RFC 5322 3.4 without groups and comments: all readers find the same mailboxes in it. */
+  /**
+   * True for a list of RFC 5322 3.4 without groups, and without comments but those that name a bare address, as in
+   * `root@acme.example (Cron Daemon)`: all readers find the same mailboxes in it.
+   */
   readonly strict: boolean;
   /** False if more than `MAX_BOXES` mailboxes are named: then `boxes` are the first ones. */
   readonly complete: boolean;
@@ -28,7 +31,7 @@ export function readAddressList(value: string): AddressList {
   let box = newBox();
   const endBox = (): void => {
     if (box.angle !== null) boxes.push({ name: box.name.trim(), address: box.angle.trim() });
-    else if (box.text.trim() !== "") boxes.push({ name: "", address: box.text.trim() });
+    else if (box.text.trim() !== "") boxes.push({ name: box.comment ?? "", address: box.text.trim() });
     else strict = false;
     box = newBox();
   };
@@ -38,12 +41,15 @@ export function readAddressList(value: string): AddressList {
     const end = endOfPiece(value, at, first);
     const piece = value.slice(at, end === -1 ? value.length : end);
     const isText = first === '"' || !SPECIAL.has(first);
+    if (box.comment !== null && first !== "," && piece.trim() !== "") strict = false;
     if (first === ",") endBox();
     else if (first === "<" && end !== -1 && box.angle === null) box.angle = piece.slice(1, -1);
     else if (isText && end !== -1 && box.angle === null) {
       box.text += piece;
       box.name += first === '"' ? piece.slice(1, -1).replace(/\\(.)/gs, "$1") : piece;
       box.needsQuotes ||= first !== '"' && /[@[\]\\]/.test(piece);
+    } else if (box.comment === null && box.angle === null && ADDRESS.test(box.text.trim()) && NAMING.test(piece)) {
+      box.comment = piece.slice(1, -1).trim();
     } else if (!isText || piece.trim() !== "") strict = false;
     // A group begins with its name and ends as a list does.
     if (first === ":") box = newBox();
@@ -55,9 +61,13 @@ export function readAddressList(value: string): AddressList {
   return boxes.length > MAX_BOXES ? { boxes: boxes.slice(0, MAX_BOXES), strict, complete: false } : { boxes, strict, complete: true };
 }
 
-function newBox(): { text: string; name: string; angle: string | null; needsQuotes: boolean } {
-  return { text: "", name: "", angle: null, needsQuotes: false };
+function newBox(): { text: string; name: string; angle: string | null; comment: string | null; needsQuotes: boolean } {
+  return { text: "", name: "", angle: null, comment: null, needsQuotes: false };
 }
+
+// An address without quotes, and a comment after it that is nothing but a name.
+const ADDRESS = /^[^\s"]+@[^\s"@]+$/;
+const NAMING = /^\([^()<>[\]:;@\\,"]*\)$/;
 
 const SPECIAL = new Set('"(),:;<>');
 

@@ -25,7 +25,7 @@ export interface Envelope {
   /** The name of this server. */
   readonly by: string;
   readonly at: number;
-  /** True if no mail leaves the server: then the message may name addresses of local hosts, such as root@localhost. */
+  /** True if no mail leaves the server: then the message may name addresses of local hosts, such as root@localhost, and have long lines. */
   readonly captured: boolean;
 }
 
@@ -60,7 +60,7 @@ const [LF, CR] = [10, 13];
  * the headers and a Received header is added; all else stays as it is. Throws ApiError validation_error.
  */
 export async function readMessage(raw: Buffer, envelope: Envelope): Promise<ReadMessage> {
-  await assertLines(raw);
+  await assertLines(raw, envelope.captured);
   const { fields, headBytes, content } = splitMessage(raw, MAX_HEAD);
   if (headBytes > MAX_HEAD) throw unreadable(`The headers take more than ${MAX_HEAD / 1024} KB.`);
   if (fields.filter(({ key }) => key === "received").length > MAX_RECEIVED)
@@ -88,24 +88,31 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   };
 }
 
-/** A line must end in CRLF and nothing else: servers that disagree about where a message ends let a second one be smuggled in. */
-async function assertLines(raw: Buffer): Promise<void> {
+/**
+ * A line must end in CRLF and nothing else: servers that disagree about where a message ends let a second one be smuggled in. Long lines are
+ * refused where the message may go out, because servers behind this one cut or refuse them.
+ */
+async function assertLines(raw: Buffer, captured: boolean): Promise<void> {
+  const longest = captured ? Number.POSITIVE_INFINITY : MAX_LINE;
   let start = 0;
   for (let from = 0; from < raw.length; from += CHUNK_BYTES) {
     if (from > 0) await waitForTurn();
-    start = assertBytes(raw, from, Math.min(raw.length, from + CHUNK_BYTES), start);
+    start = assertBytes(raw, { from, to: Math.min(raw.length, from + CHUNK_BYTES), start, longest });
   }
 }
 
 /** Checks the bytes from `from` to `to` of a message, and returns where the line begins that is open there; `start` is the one before. */
-function assertBytes(raw: Buffer, from: number, to: number, start: number): number {
+function assertBytes(
+  raw: Buffer,
+  { from, to, start, longest }: { readonly from: number; readonly to: number; readonly start: number; readonly longest: number },
+): number {
   let line = start;
   // Byte by byte: a search for each line end takes ten times as long where lines are short.
   for (let at = from; at < to; at += 1) {
     const byte = raw[at];
     if (byte === LF) {
       if (raw[at - 1] !== CR) throw unreadable("A line of the message ends in LF without CR; lines end in CRLF (RFC 5321 2.3.8).");
-      if (at - 1 - line > MAX_LINE) throw unreadable(`A line of the message is longer than ${MAX_LINE} bytes; encode it (RFC 5322 2.1.1).`);
+      if (at - 1 - line > longest) throw unreadable(`A line of the message is longer than ${MAX_LINE} bytes; encode it (RFC 5322 2.1.1).`);
       line = at + 1;
     } else if (byte === CR && raw[at + 1] !== LF) throw unreadable("The message has a CR without LF; lines end in CRLF (RFC 5321 2.3.8).");
     else if (byte === 0) throw unreadable("The message holds a NUL byte; encode it (RFC 5321 2.3.8).");

@@ -257,9 +257,19 @@ describe("what could smuggle a second message in, or breaks mail on its way, is 
     ["a NUL byte", "a\0b\r\n", "NUL byte"],
     ["a line of a kilobyte", `${"x".repeat(1000)}\r\n`, "longer than 998 bytes"],
   ])("%s", async (_name, body, fault) => {
-    const { world, port } = await start();
-    expect(await submitTo(port, Buffer.from(HELLO + body))).toMatch(new RegExp(`^550 5\\.6\\.0 .*${fault}`));
+    const { world, port, login } = await startProduction();
+    expect(await submitTo(port, Buffer.from(HELLO + body), { login })).toMatch(new RegExp(`^550 5\\.6\\.0 .*${fault}`));
     expect((await world.sdk.emails.list()).data).toEqual([]);
+  });
+
+  test("and while mail is captured too, but for long lines, which stay as they are", async () => {
+    const { world, port } = await start();
+    expect(await submitTo(port, Buffer.from(`${HELLO}\n.\n\r\n`))).toMatch(/^550 5\.6\.0 .*ends in LF without CR/);
+    const line = `<p>${"word ".repeat(1000)}</p>`;
+    expect(readId(await submitTo(port, HELLO.replace("\r\n\r\n", "\r\nContent-Type: text/html\r\n\r\n").replace("Hi Ada", line)))).toMatch(
+      /^em_/,
+    );
+    expect(await world.inbox.waitFor({ to: "ada@example.com" })).toMatchObject({ html: `${line}\n` });
   });
 
   test("headers without end, and mail in a circle", async () => {
@@ -281,6 +291,13 @@ describe("who a message is from", () => {
     ["a group", "From: Acme: a@acme.example;", "From header must be exactly one mailbox"],
     ["an address as name", "From: ceo@victim.example <a@acme.example>", "From header must be exactly one mailbox"],
     ["an address in a comment", "From: (ceo@victim.example) a@acme.example", "From header must be exactly one mailbox"],
+    ["an address in a comment after it", "From: a@acme.example (ceo@victim.example)", "From header must be exactly one mailbox"],
+    ["a comment with brackets", "From: a@acme.example (<ceo@victim.example>)", "From header must be exactly one mailbox"],
+    ["a comment in a comment", "From: a@acme.example (CEO (\\))", "From header must be exactly one mailbox"],
+    ["a comment and more text", "From: a@acme.example (CEO) ceo@victim.example", "From header must be exactly one mailbox"],
+    ["a comment before brackets", "From: a@acme.example (CEO) <ceo@victim.example>", "From header must be exactly one mailbox"],
+    ["two comments", "From: a@acme.example (CEO) (ceo)", "From header must be exactly one mailbox"],
+    ["a comment that is not closed", "From: a@acme.example (CEO", "From header must be exactly one mailbox"],
     ["a quotation that is not closed", 'From: "CEO <ceo@victim.example> <a@acme.example>', "From header must be exactly one mailbox"],
     ["an encoded address", "From: =?utf-8?Q?a=40acme.example?=", "has no @"],
     ["nothing", "From:", "From header must be exactly one mailbox"],
@@ -315,6 +332,10 @@ describe("who a message is from", () => {
     ['From: "=?utf-8?Q?Acm=C3=A9?=" <a@acme.example>', '"Acmé" <a@acme.example>'],
     ['From: "Acme" Inc. <a@acme.example>', '"Acme Inc." <a@acme.example>'],
     ["From: Acme\r\n\t<a@acme.example>", "Acme <a@acme.example>"],
+    // As cron writes it.
+    ["From: root@acme.example (Cron Daemon)", '"Cron Daemon" <root@acme.example>'],
+    ["From: root@acme.example (=?utf-8?Q?Acm=C3=A9?=)", '"Acmé" <root@acme.example>'],
+    ["From: root@acme.example ()", "root@acme.example"],
     ["From: a@acme.example\r\nSender: Robot <b@acme.example>", "a@acme.example"],
   ])("is read as others read it: %s", async (headers, from) => {
     const { world, port, login } = await startProduction();
