@@ -173,6 +173,25 @@ describe("what is no message of the protocol gets an error, never a 5xx", () => 
     if (status >= 300) expect(JSON.parse(text)).toMatchObject({ jsonrpc: "2.0", error: { code: expect.any(Number) } });
   });
 
+  test("what is no JSON is a parse error of JSON-RPC, and a text an invalid request", async () => {
+    const codeOf = async (body: string) => (JSON.parse((await post({ body })).text) as { error: { code: number } }).error.code;
+    expect(await Promise.all(["{", '"hello"', "null"].map(codeOf))).toEqual([-32_700, -32_600, -32_600]);
+  });
+
+  test("a batch is answered as the revision 2025-03-26 has it, and one without end is refused", async () => {
+    const headers = { "mcp-protocol-version": "2025-03-26" };
+    const batch = (...messages: string[]): string => `[${messages.join(",")}]`;
+    const ping = rpc({ id: 1, method: "ping" });
+    const answered = await post({
+      body: batch(ping, rpc({ id: "two", method: "tools/list" }), rpc({ method: "notifications/initialized" })),
+      headers,
+    });
+    expect(answered.status).toBe(200);
+    for (const part of ['"id":1', '"id":"two"', '"emails_list"']) expect(answered.text).toContain(part);
+    const endless = await post({ body: batch(...Array.from({ length: 1001 }, () => ping)), headers });
+    expect([endless.status, JSON.parse(endless.text).error.code]).toEqual([400, -32_600]);
+  });
+
   test("tools that do not exist, arguments of the wrong kind and paths in ids change nothing", async () => {
     const call = async (name: unknown, input: unknown) =>
       (

@@ -4,7 +4,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import { MB } from "../../lib/units.ts";
-import { checkMediaType, parseJson } from "../body/json.ts";
+import { checkMediaType, parseObjectOrArray } from "../body/json.ts";
 import type { FailedLogins } from "../failed-logins.ts";
 import type { InFlightRequests } from "../in-flight.ts";
 import { RoutedRequest } from "../routed-request.ts";
@@ -90,7 +90,8 @@ function serveWith(h3: H3, { load, failedLogins, dev }: McpRouteParts): (event: 
       failedLogins.countRequest(refusal, request);
       throw refusal;
     }
-    const body = method === "POST" ? parseJson(await request.body(MAX_BODY)) : undefined;
+    // A message, or the batch of the revision 2025-03-26.
+    const body = method === "POST" ? parseObjectOrArray(await request.body(MAX_BODY)) : undefined;
     const serve = await (loading ??= load());
     return serve(new Request(`${IN_PROCESS}/mcp`, { method, headers: new Headers(headers), signal }), body, call, me.body);
   };
@@ -137,6 +138,8 @@ function toApiError({ body, headers }: Awaited<ReturnType<CallApi>>): ApiError {
 
 /** The status of HTTP, and an error of JSON-RPC that belongs to no request. */
 function toResponse({ status, code, message, hint, details, headers }: ApiError, requestId: string): Response {
-  const error = { code: -32_600, message: `${message} ${hint}`, data: { code, hint, details, requestId } };
+  // "Parse error" and "Invalid Request" of JSON-RPC 2.0.
+  const number = details.some((detail) => detail.code === "invalid_json") ? -32_700 : -32_600;
+  const error = { code: number, message: `${message} ${hint}`, data: { code, hint, details, requestId } };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers: { ...headers, "x-request-id": requestId } });
 }
