@@ -77,7 +77,7 @@ async function readDeliveries({ db: { read } }: RecordingDeps, filter: SecretFil
     found.push({ line: { kind: "delivery", round, id, type, state, body, log, receiver: `agent ${slug}` }, workspaceId: null });
   }
   for (const { workspaceId, id, type, state, body, log, url } of await listSentDeliveries(read, MOST.deliveries)) {
-    filter.learnUrl(url);
+    filter.learnWebhook(url);
     found.push({ line: { kind: "delivery", round, id, type, state, body: body ?? null, log, receiver: url }, workspaceId });
   }
   return found.reverse();

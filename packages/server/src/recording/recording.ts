@@ -147,9 +147,9 @@ export class RunRecorder {
     return lines;
   }
 
-  #answered({ body: sent, answer, answerHeaders }: RecordedRequest, authorization: string | undefined): void {
+  #answered({ url, body: sent, answer, answerHeaders }: RecordedRequest, authorization: string | undefined): void {
     this.#filter.add(authorization?.replace(/^\S+\s+/, ""));
-    this.#filter.learnRequest(parseJson(sent.text));
+    this.#filter.learnRequest(parseJson(sent.text), /^[^?]*\/webhooks(?:[/?]|$)/.test(url));
     if (!answerHeaders["content-type"]?.startsWith("application/json")) return;
     const body = parseJson(answer.text);
     this.#filter.learn(body);

@@ -45,6 +45,21 @@ describe("a filter of secrets", () => {
     expect(learning.clean(`POST ${url}`)).toBe("POST https://shop.example/hook?shop=7&api_token=[removed]");
   });
 
+  test("removes secrets in the path of a webhook's address, and a token before its host, everywhere", () => {
+    const learning = new SecretFilter();
+    const slack = "https://hooks.slack.com/services/T00000000/B00000000/aBcDeFgHiJkLmNoPqRsTuVwX";
+    const id = "act_01jc3v2m9k8q4w6x0y5z7a1b2c";
+    learning.learnRequest({ url: slack }, true);
+    learning.learnRequest({ steps: [{ kind: "webhook", url: "https://sk0123456789@api.example/incoming-web-hooks/0123456789abcdef" }] });
+    learning.learnRequest({ webhookUrl: `https://app.example/hooks/${id}` });
+    learning.learnRequest({ variables: { url: "https://acme.example/reset/abcdefgh12345678" } });
+    expect(learning.clean(`POST ${slack}`)).toBe("POST https://hooks.slack.com/services/T00000000/B00000000/[removed]");
+    expect(learning.clean("https://sk0123456789@api.example/incoming-web-hooks/0123456789abcdef")).toBe(
+      "https://[removed]@api.example/incoming-web-hooks/[removed]",
+    );
+    for (const kept of [id, "https://acme.example/reset/abcdefgh12345678"]) expect(learning.clean(kept)).toBe(kept);
+  });
+
   test("removes fields of bodies that are cut off, and of forms", () => {
     expect(filter.cleanBody('{"name":"a","password":"hunter2","note":"cu')).toBe('{"name":"a","password":"[removed]","note":"cu');
     expect(filter.cleanBody("user=ada&password=hunter2&x=1")).toBe("user=ada&password=[removed]&x=1");

@@ -10,6 +10,8 @@ const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s:/?#@"']*:)[^\s@/"']+(?=@)/gi;
 const SECRET_FIELD = /^key$|(?:secret|password|passphrase|token|api_?key|authorization|signature|private_?key|credentials?)$/i;
 // Where a program says to which address of its own something goes.
 const URL_FIELD = /^(?:url|webhookUrl|endpoint)$/;
+// A part of a path as services make them to know who calls: long, and of digits or of letters in both cases. Our ids open nothing.
+const SECRET_SEGMENT = /^(?![a-z]{2,4}_[0-9a-z]{26}$)(?=.*[0-9]|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[A-Za-z0-9._~%-]{16,}$/;
 // Of a body that is no whole JSON document, and of a form.
 const JSON_FIELD = /("([A-Za-z_]+)"\s*:\s*")(?:[^"\\]|\\.)+/g;
 const FORM_FIELD = /((?:^|&)([A-Za-z_]+)=)[^&\s]+/g;
@@ -61,13 +63,28 @@ export class SecretFilter {
     }
   }
 
-  /** Looks for secrets in what a program sends to the server: those in the query of the addresses it names. */
-  learnRequest(value: unknown): void {
+  /**
+   * Looks for secrets in what a program sends to the server: those in the query of the addresses it names, and in the whole addresses of
+   * webhooks. `ofWebhook` says that the request is about one.
+   */
+  learnRequest(value: unknown, ofWebhook = false): void {
     if (typeof value !== "object" || value === null) return;
+    // Such as the step of an automation.
+    const isWebhook = ofWebhook || Object.values(value).includes("webhook");
     for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner === "string" && URL_FIELD.test(name)) this.learnUrl(inner);
-      else this.learnRequest(inner);
+      if (typeof inner !== "string" || !URL_FIELD.test(name)) this.learnRequest(inner, isWebhook);
+      else if (isWebhook || name === "webhookUrl") this.learnWebhook(inner);
+      else this.learnUrl(inner);
     }
+  }
+
+  /** Removes the secrets in the address of a webhook from everything: also those in its path, as Slack and Discord have them, and a user. */
+  learnWebhook(url: string): void {
+    this.learnUrl(url);
+    if (!URL.canParse(url)) return;
+    const { username, pathname } = new URL(url);
+    this.add(username);
+    for (const segment of pathname.split("/")) if (SECRET_SEGMENT.test(segment)) this.add(segment);
   }
 
   /** Removes the secrets in the query of an address from everything. */
