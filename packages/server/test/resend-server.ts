@@ -21,12 +21,18 @@ export interface ResendServer {
   close(): Promise<void>;
 }
 
-/** Starts a server, and the official package as its client: the installed version, or the one in the folder RESEND_PACKAGE. */
-export async function startResend({ dev = true }: { dev?: boolean } = {}): Promise<ResendServer> {
+/** Starts a server, and the official package as its client: the installed version, the one in the folder RESEND_PACKAGE, or the one named. */
+export async function startResend({
+  dev = true,
+  package: name = process.env["RESEND_PACKAGE"] ?? "resend",
+}: {
+  dev?: boolean;
+  package?: string;
+} = {}): Promise<ResendServer> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-resend-"));
   const flags = { port: "0", data: folder, ...(!dev && { capture: "" }) };
   const server = await serve(readConfig({ flags, env: {}, dev }), silentLog);
-  const { Resend } = createRequire(import.meta.url)(process.env["RESEND_PACKAGE"] ?? "resend") as typeof import("resend");
+  const { Resend } = createRequire(import.meta.url)(name) as typeof import("resend");
   const apiKey = server.apiKey ?? "";
   return {
     url: server.url,
