@@ -152,6 +152,62 @@ describe("a command that fails", () => {
   );
 });
 
+test(
+  "mail that is refused over SMTP is in the recording, and coverage counts errors in the words of other APIs",
+  async () => {
+    const home = folder();
+    const script = `(async () => {
+      const { RESEND_BASE_URL: url, RESEND_API_KEY: key, SMTP_HOST: host, SMTP_PORT: port } = process.env;
+      await fetch(url + "/emails", { method: "POST", headers: { authorization: "Bearer " + key, "content-type": "application/json" }, body: JSON.stringify({ from: "nobody" }) });
+      const login = Buffer.from("\\0user\\0ms_live_wrong-password").toString("base64");
+      const submit = (from) => ["MAIL FROM:<a@acme.example>", "RCPT TO:<ada@example.com>", "DATA", "From: " + from + "\\r\\n\\r\\nHi\\r\\n."];
+      const lines = ["EHLO app", "AUTH PLAIN " + login, ...submit("a, b"), ...submit("a@acme.example"), "MAIL FROM:<a@acme.example>", "RCPT TO:<" + "a".repeat(70) + "@example.com>", "QUIT"];
+      const socket = require("node:net").connect(Number(port), host);
+      socket.on("data", (chunk) => { if (/^\\d{3} /m.test(String(chunk)) && lines.length) socket.write(lines.shift() + "\\r\\n"); });
+      await new Promise((ended) => socket.on("close", ended));
+    })();`;
+    const { code, stderr } = await dev(home, [
+      "--record",
+      "run.gz",
+      "--report",
+      "json=run.json",
+      "--coverage",
+      "--",
+      process.execPath,
+      "-e",
+      script,
+    ]);
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    const text = gunzipSync(readFileSync(join(home, "run.gz"))).toString();
+    expect(text).not.toContain("wrong-password");
+    const lines = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .filter(({ kind }) => kind === "smtp");
+    expect(lines).toMatchObject([
+      { from: "", to: [], size: null, reply: expect.stringMatching(/^535 5\.7\.8 /) },
+      {
+        from: "a@acme.example",
+        to: ["ada@example.com"],
+        size: expect.any(Number),
+        reply: expect.stringMatching(/^550 5\.6\.0 The From header/),
+      },
+      {
+        from: "a@acme.example",
+        to: ["ada@example.com"],
+        size: expect.any(Number),
+        reply: expect.stringMatching(/^250 2\.0\.0 queued as em_/),
+      },
+      { from: "a@acme.example", to: [expect.stringMatching(/^a{70}@/)], size: null, reply: expect.stringMatching(/^55/) },
+    ]);
+    const { summary } = JSON.parse(readFileSync(join(home, "run.json"), "utf8"));
+    expect(summary.smtp).toEqual({ 250: 1, 535: 1, 550: 2 });
+    expect(summary.coverage.errorCodes.reached).toEqual(expect.arrayContaining(["validation_error", "unauthorized"]));
+  },
+  LIMIT,
+);
+
 describe("reports of a run", () => {
   test("are written in each form that is asked for, and CI gets a summary and annotations", async () => {
     const home = folder();

@@ -266,6 +266,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       ...hooks,
       statusListeners: [...hooks.statusListeners, recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
       eventListeners: [...hooks.eventListeners, ...(recorder ? [recorder.eventListener] : [])],
+      ...(recorder && { onSubmission: recorder.submissionListener, onError: recorder.errorListener }),
       staging: createStaging(() => deps),
       submissionPorts: new SubmissionPorts(),
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),

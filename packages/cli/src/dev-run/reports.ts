@@ -41,11 +41,12 @@ export function renderCoverage(coverage: CoverageReport): string {
 
 /** The run as Markdown, for the summary of a CI job. */
 export function renderMarkdown({ command, exitCode, fault, ms, recording, summary }: ReportedRun): string {
-  const { requests, byStatus, mails, emails, deliveries, faults, problems, coverage } = summary;
+  const { requests, byStatus, smtp, mails, emails, deliveries, faults, problems, coverage } = summary;
   const rows: [string, string][] = [
     ["exit code", `${exitCode} after ${(ms / 1000).toFixed(1)} s`],
     ...(fault === null ? [] : [["not started", fault] satisfies [string, string]]),
     ["requests", requests === 0 ? "none" : `${requests}: ${describeCounts(byStatus)}`],
+    ...(Object.keys(smtp).length === 0 ? [] : [["replies over SMTP", describeCounts(smtp)] satisfies [string, string]]),
     ["captured mail", String(mails)],
     ["emails", describeCounts(emails) || "none"],
     ["webhook deliveries", describeCounts(deliveries) || "none"],

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
@@ -22,5 +23,7 @@ export interface HttpDeps {
   readonly storage: StorageHealth;
   /** Traces; null when they are off. */
   readonly tracing: Tracing | null;
+  /** Hears of every error that is answered, also over SMTP. */
+  readonly onError?: (code: ErrorCode) => void;
   readonly config: { readonly dev: boolean; readonly maxBodyBytes: number; readonly rates: Rates };
 }

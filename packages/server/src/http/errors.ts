@@ -1,4 +1,4 @@
-import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { Endpoint, ErrorCode } from "@mailsvc/sdk/contract";
 import { StorageUnavailable, Unstorable } from "../db/errors.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Log } from "../lib/log.ts";
@@ -7,13 +7,21 @@ import type { StorageHealth } from "./storage-health.ts";
 interface ErrorParts {
   readonly log: Log;
   readonly storage: StorageHealth;
+  /** Hears of every error that is answered. */
+  readonly onError?: (code: ErrorCode) => void;
 }
 
 /**
  * Turns anything thrown into the error to answer with. An unexpected error is logged with its stack and answered without its
  * text, which may hold SQL or addresses.
  */
-export function toApiError(error: unknown, endpoint: Endpoint, requestId: string, { log, storage }: ErrorParts): ApiError {
+export function toApiError(error: unknown, endpoint: Endpoint, requestId: string, parts: ErrorParts): ApiError {
+  const answered = translate(error, endpoint, requestId, parts);
+  parts.onError?.(answered.code);
+  return answered;
+}
+
+function translate(error: unknown, endpoint: Endpoint, requestId: string, { log, storage }: ErrorParts): ApiError {
   if (error instanceof ApiError) {
     if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
     return error;

@@ -51,6 +51,11 @@ export function reply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
+/** The line of a reply that `reply` made. */
+export function formatReply(made: Error & { readonly responseCode?: number }): string {
+  return `${made.responseCode ?? 550} ${made.message}`;
+}
+
 /**
  * Listens for SMTP with limits for connections, in all and of one address, and takes up renewed certificates. smtp-server is loaded with the
  * first connection, because it takes a tenth of a start. Throws the error of the operating system if it cannot listen.

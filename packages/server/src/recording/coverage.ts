@@ -1,4 +1,4 @@
-import { AGENT_EVENT_TYPES, EMAIL_STATES, EMAIL_STATUSES, ERROR_CODES, EVENT_TYPES } from "@mailsvc/sdk/contract";
+import { AGENT_EVENT_TYPES, EMAIL_STATES, EMAIL_STATUSES, ERROR_CODES, type ErrorCode, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import type { StatusChange } from "../emails/emails.ts";
 
 /** What of a list of the contract was reached, and what never was. */
@@ -39,6 +39,11 @@ export class Coverage {
     webhookEvents: new Set(),
     agentEvents: new Set(),
   };
+
+  /** Notes an error that was answered, in whatever words: APIs of other services and SMTP have their own. */
+  addError(code: ErrorCode): void {
+    this.#seen.errorCodes.add(code);
+  }
 
   /** Notes every error in an answer, also those of single emails in the answer to a batch. */
   addAnswer(body: unknown): void {

@@ -22,7 +22,7 @@ iframe { width: 100%; height: 420px; border: 1px solid var(--line); border-radiu
 
 /** The page of a recording: everything of it in words, as HTML without scripts. All texts of the recording are escaped. */
 export function renderRecording(recording: Recording): string {
-  const sections = [problems, mails, emails, deliveries, requests, control, events, coverage, log]
+  const sections = [problems, mails, emails, deliveries, requests, smtp, control, events, coverage, log]
     .map((section) => section(recording))
     .filter(({ count }) => count > 0);
   return `<!doctype html>
@@ -125,6 +125,16 @@ function requests(recording: Recording): Section {
 <p class="quiet">Time of the server: ${time(clock)}</p>${pre(formatHeaders(headers))}${sent.size > 0 ? pre(formatBody(sent)) : ""}${pre(formatHeaders(answerHeaders))}${answer.size > 0 ? pre(formatBody(answer)) : ""}</details>`;
   });
   return { id: "requests", title: "Requests", count: found.length, body: body.join("") };
+}
+
+/** Messages that came over SMTP, and what was refused before one came. */
+function smtp(recording: Recording): Section {
+  const found = linesOf(recording, "smtp");
+  const lines = found.map(({ at, from, to, size, reply }): [string, string] => [
+    time(at),
+    `<span class="${/^2/.test(reply) ? "good" : "bad"}">${escapeHtml(reply)}</span><br><span class="quiet">from ${escapeHtml(from || "nobody")} to ${escapeHtml(to.join(", ") || "nobody")}${size === null ? "" : `, ${size} bytes`}</span>`,
+  ]);
+  return { id: "smtp", title: "SMTP", count: found.length, body: `<div class="card">${rows(lines)}</div>` };
 }
 
 /** Moves of the clock, fault rules and resets, in their order. */

@@ -3,11 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import type { ErrorCode } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { StatusChange } from "../emails/emails.ts";
 import type { EventListener } from "../events/events.ts";
 import type { Log } from "../lib/log.ts";
 import { MB } from "../lib/units.ts";
+import type { SubmissionReport } from "../submission/submission.ts";
 import { collectLines, toMoment } from "./collect.ts";
 import { Coverage, type CoverageReport } from "./coverage.ts";
 import type { RecordingDeps } from "./deps.ts";
@@ -33,6 +35,8 @@ export interface RunSummary {
   readonly requests: number;
   /** Requests by their status, such as 404. */
   readonly byStatus: Readonly<Record<string, number>>;
+  /** Messages over SMTP, and refusals before there was one, by the code of the reply, such as 550. */
+  readonly smtp: Readonly<Record<string, number>>;
   readonly mails: number;
   /** Emails by their state. */
   readonly emails: Readonly<Record<string, number>>;
@@ -46,6 +50,7 @@ export interface RunSummary {
 
 const MAX_BODY = 16 * 1024;
 const MAX_LOG_LINES = 10_000;
+const MAX_SMTP_LINES = 10_000;
 const MAX_TEXT = 64 * MB;
 // Deliveries under way when a run ends have this long to end too.
 const SETTLE_MS = 1000;
@@ -61,6 +66,7 @@ export class RunRecorder {
   readonly #requests: RequestTap;
   readonly #startedAt: number;
   readonly #log: LineOf<"log">[] = [];
+  readonly #smtp: LineOf<"smtp">[] = [];
   readonly #earlier: Line[] = [];
   #round = 0;
   #deps: RecordingDeps | null = null;
@@ -97,6 +103,16 @@ export class RunRecorder {
   readonly tap = (req: IncomingMessage, res: ServerResponse): void => this.#requests.follow(req, res);
 
   /** @internal */
+  readonly errorListener = (code: ErrorCode): void => this.coverage.addError(code);
+
+  /** @internal */
+  readonly submissionListener = (report: SubmissionReport): void => {
+    const at = this.#options.now();
+    this.#smtp.push({ kind: "smtp", at: toMoment(at), clock: toMoment(this.#deps?.clock.now() ?? at), ...report, to: [...report.to] });
+    if (this.#smtp.length > MAX_SMTP_LINES) this.#smtp.shift();
+  };
+
+  /** @internal */
   readonly statusListener = async (tx: Tx, changes: readonly StatusChange[]): Promise<void> => {
     tx.afterCommit(() => this.coverage.addChanges(changes));
   };
@@ -130,6 +146,7 @@ export class RunRecorder {
         startedAt: toMoment(this.#startedAt),
       },
       ...this.#toLines(requests),
+      ...this.#smtp,
       ...this.#log,
       ...data,
     ];
@@ -209,6 +226,7 @@ export class EndedRun {
     return {
       requests: requests.length + this.#facts.dropped,
       byStatus: count(requests.map(({ status }) => String(status ?? "none"))),
+      smtp: count(of("smtp").map(({ reply }) => reply.slice(0, 3))),
       mails: of("mail").length,
       emails: count(of("email").map(({ status }) => status)),
       deliveries: count(of("delivery").map(({ state }) => state)),

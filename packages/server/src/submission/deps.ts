@@ -30,6 +30,18 @@ export interface SubmissionAccess {
   toApiError(error: unknown): ApiError;
 }
 
+/** How a client was answered that sent a message, or was refused before it could. */
+export interface SubmissionReport {
+  /** The sender of the envelope; empty for none. */
+  readonly from: string;
+  /** The recipients that were named, also one that was refused. */
+  readonly to: readonly string[];
+  /** Bytes of the message; null where none came. */
+  readonly size: number | null;
+  /** The reply, such as `550 5.6.0 …`. */
+  readonly reply: string;
+}
+
 /** What submission over SMTP needs. */
 export interface SubmissionDeps extends EmailDeps, MailCapture {
   readonly relays: EmailDeps["relays"] &
@@ -38,6 +50,8 @@ export interface SubmissionDeps extends EmailDeps, MailCapture {
       readonly capturesAll: boolean;
     };
   readonly submissionPorts: SubmissionPorts;
+  /** Hears how clients were answered. */
+  readonly onSubmission?: (report: SubmissionReport) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: EmailDeps["config"] & {

@@ -6,8 +6,8 @@ import type { Timer } from "../lib/clock.ts";
 import { isLoopbackAddress } from "../lib/loopback.ts";
 import { HOUR, MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
-import { type ListenerOptions, listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
-import type { SubmissionAccess, SubmissionDeps, Submitter } from "./deps.ts";
+import { formatReply, type ListenerOptions, listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
+import type { SubmissionAccess, SubmissionDeps, SubmissionReport, Submitter } from "./deps.ts";
 import { toReply } from "./replies.ts";
 import { submit } from "./submit.ts";
 
@@ -80,16 +80,22 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMT
     onAuth: (auth, session, done) => {
       sessions.logIn(auth, session).then(
         () => done(null, { user: auth.username || "key" }),
-        (error: unknown) => done(sessions.failed(session, error)),
+        (error: unknown) => done(tell(deps, session, sessions.failed(session, error))),
       );
     },
-    onMailFrom: (_from, session, done) => done(sessions.refuseStranger(session)),
+    onMailFrom: ({ address }, session, done) => done(tell(deps, session, sessions.refuseStranger(session), { from: address })),
     // Answered at once: commands that wait are read into memory that nothing limits. `receive` asks the database too.
-    onRcptTo: ({ address }, _session, done) => done(refuseAddress(address, config.dev && deps.relays.capturesAll)),
+    onRcptTo: ({ address }, session, done) =>
+      done(tell(deps, session, refuseAddress(address, config.dev && deps.relays.capturesAll), { to: [address] })),
     onData: (stream, session, done) => {
       receive(deps, sessions, intake, stream, session).then(
-        (result) => (result instanceof Error ? done(result) : done(null, `2.0.0 queued as ${result}`)),
-        (error: unknown) => done(sessions.refuse(error)),
+        (result) => {
+          const answer = result instanceof Error ? result : reply(250, `2.0.0 queued as ${result}`);
+          tell(deps, session, answer, { size: stream.byteLength });
+          if (answer === result) done(answer);
+          else done(null, answer.message);
+        },
+        (error: unknown) => done(tell(deps, session, sessions.refuse(error), { size: stream.byteLength })),
       );
     },
     onClose: (session, done) => {
@@ -127,6 +133,19 @@ async function receive(
   } finally {
     release();
   }
+}
+
+/** Returns a reply, and tells who listens of it; null is none. `of` has what the envelope of the session does not have yet. */
+function tell<Reply extends Error | null>(
+  { onSubmission }: SubmissionDeps,
+  { envelope: { mailFrom, rcptTo } }: SMTPServerSession,
+  answer: Reply,
+  of: Partial<SubmissionReport> = {},
+): Reply {
+  if (answer === null || onSubmission === undefined) return answer;
+  const to = [...rcptTo.map(({ address }) => address), ...(of.to ?? [])];
+  onSubmission({ from: mailFrom ? mailFrom.address : "", size: null, ...of, to, reply: formatReply(answer) });
+  return answer;
 }
 
 /** The mailboxes, each once. */

@@ -1,2 +1,3 @@
+export type { SubmissionReport } from "./deps.ts";
 export { SubmissionPorts } from "./ports.ts";
 export { type SubmissionOptions, serveSubmission } from "./server.ts";
