@@ -415,7 +415,7 @@ test("every term of the glossary occurs in the sources", () => {
     .toLowerCase();
   const occurs = (term: string): boolean => text.includes(term.toLowerCase().replace(/[`*]/g, "").replaceAll("-", " "));
   const rows = tableUnder(`${root}/ARCHITECTURE.md`, "Glossary").map(([terms = ""]) => terms);
-  expect(rows.length).toBeGreaterThan(40);
+  expect(rows.length).toBeGreaterThan(20);
   expect(rows.filter((terms) => !terms.split(", ").some(occurs))).toEqual([]);
 });
 

@@ -1,5 +1,8 @@
 import { ERROR_CODES, ERRORS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
+import { ANSWERS } from "../../sdk/src/testing/answers.generated.ts";
+import { listCommandSpecs } from "../src/contract/command-map.ts";
+import { SUCCEEDED } from "../src/contract/execute.ts";
 import { toFailure } from "../src/runtime/errors.ts";
 import { EXIT } from "../src/runtime/exit.ts";
 import { cli, TERMINAL } from "./harness.ts";
@@ -42,6 +45,66 @@ describe("exit codes", () => {
     expect(failed.stdout).toBe("");
     expect(failed.stderr).toMatch(/^error No\./m);
     expect(failed.stderr).toContain(`code ${code}, request req_1`);
+  });
+
+  const failing: Readonly<Record<string, [argv: string, failed: Record<string, unknown>]>> = {
+    "senders.verify": ["senders verify snd_01jc3v2m9k8q4w6x0y5z7a1b2c", { status: "PENDING", verifiedAt: null }],
+    "deliveries.test": ["deliveries test launch-writer", { ok: false }],
+    "webhooks.test": ["webhooks test whk_01jc3v2m9k8q4w6x0y5z7a1b2c", { ok: false }],
+    "relays.test": ["relays test ses", { ok: false }],
+    "me.checkRelays": ["relays check", { ok: false }],
+    "domains.check": ["domains check acme.example", { ok: false }],
+    "webhooks.redeliver": [
+      "webhooks redeliver whk_01jc3v2m9k8q4w6x0y5z7a1b2c whd_01jc3v2m9k8q4w6x0y5z7a1b2c",
+      {
+        lastAttempt: {
+          attempt: 2,
+          at: "2030-01-31T08:00:00.000Z",
+          ms: 1,
+          class: "http",
+          httpStatus: 500,
+          message: "No.",
+          hint: null,
+          answer: null,
+        },
+      },
+    ],
+    "deliveries.redeliver": [
+      "deliveries redeliver launch-writer evt_01jc3v2m9k8q4w6x0y5z7a1b2c",
+      {
+        lastAttempt: {
+          attempt: 2,
+          at: "2030-01-31T08:00:00.000Z",
+          ms: 1,
+          class: "http",
+          httpStatus: 500,
+          message: "No.",
+          hint: null,
+          answer: null,
+        },
+      },
+    ],
+  };
+
+  test.each(Object.entries(failing))("%s that is answered but has failed is 11", async (id, [argv, failed]) => {
+    const run = async (answer: object) => {
+      const asked: string[] = [];
+      const fetch = (async (input: Request | URL | string) => {
+        asked.push(input instanceof Request ? input.url : String(input));
+        return Response.json(answer);
+      }) as typeof globalThis.fetch;
+      const { code } = await cli(argv.split(" "), { env: { ...REMOTE, MAILSVC_OPERATOR_KEY: "ms_op_0123456789abcdef" }, fetch });
+      expect(asked).toHaveLength(1);
+      return code;
+    };
+    const succeeded = ANSWERS[id] as object;
+    expect([await run(succeeded), await run({ ...succeeded, ...failed })]).toEqual([EXIT.ok, EXIT.partial]);
+  });
+
+  test("these are all operations that may be answered although they have failed", () => {
+    expect(Object.keys(SUCCEEDED).sort()).toEqual(Object.keys(failing).sort());
+    const ids = listCommandSpecs().map(({ id }) => id);
+    expect(Object.keys(SUCCEEDED).filter((id) => !ids.includes(id))).toEqual([]);
   });
 
   test("nobody there is 10, with what to do", async () => {

@@ -42,8 +42,8 @@ export function reportPartialFailure(session: Session, data: unknown): Exit {
   return EXIT.partial;
 }
 
-// Calls whose response may be 200 although the operation failed.
-const SUCCEEDED: Readonly<Record<string, (answer: { [name: string]: unknown }) => boolean>> = {
+/** Whether an operation has succeeded, of those whose response may be 200 although it failed. */
+export const SUCCEEDED: Readonly<Record<string, (answer: { [name: string]: unknown }) => boolean>> = {
   "senders.verify": ({ status }) => status === "VERIFIED",
   "deliveries.test": ({ ok }) => ok !== false,
   "webhooks.test": ({ ok }) => ok !== false,

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import type { DeveloperKey } from "../http/auth.ts";
+import { growingCache } from "../lib/growing-cache.ts";
 import { hashKey } from "./secret.ts";
 
 /** The fact that holds the SHA-256 of the operator key, hex. */
@@ -18,8 +19,8 @@ export class KeyCache {
   readonly #db: Db;
   readonly #maxAgeMs: number;
   readonly #realNow: () => number;
-  readonly #hashes = new Map<string, string>();
-  readonly #keys = new Map<string, { key: DeveloperKey | null; at: number }>();
+  readonly #hashes = growingCache<string, string>(MAX_HASHES);
+  readonly #keys = growingCache<string, { key: DeveloperKey | null; at: number }>(MAX_ENTRIES);
 
   constructor(db: Db, maxAgeMs: number, realNow: () => number) {
     this.#db = db;
@@ -39,7 +40,6 @@ export class KeyCache {
     let hash = this.#hashes.get(key);
     if (hash === undefined) {
       hash = hashKey(key);
-      if (this.#hashes.size >= MAX_HASHES) this.#hashes.clear();
       this.#hashes.set(key, hash);
     }
     return hash;
@@ -64,7 +64,6 @@ export class KeyCache {
           revokedAt: row.revokedAt,
         }
       : null;
-    if (this.#keys.size >= MAX_ENTRIES) this.#keys.clear();
     this.#keys.set(hash, { key, at });
     return key;
   }

@@ -39,6 +39,67 @@ interface Pause {
   nextProbeAt: number;
 }
 
+/** What the mail server replied in the last minutes, in two slots, of which the older one is forgotten whole. */
+class RecentReplies {
+  readonly #now: () => number;
+  #current: Slot;
+  #previous: Slot;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#current = newSlot(now());
+    this.#previous = newSlot(now());
+  }
+
+  get outcomes(): number {
+    return this.#current.outcomes + this.#previous.outcomes;
+  }
+
+  /** Who sent lately. */
+  get senders(): string[] {
+    this.#rotate();
+    return [...this.#current.senders, ...this.#previous.senders];
+  }
+
+  /** Counts a reply to the mail of a sender. */
+  add(sender: string): void {
+    this.#rotate();
+    this.#current.outcomes += 1;
+    if (this.#current.senders.size < MAX_SENDERS) this.#current.senders.add(sender);
+  }
+
+  /** Counts a refusal that was added; answers how many recipients got this reply, and from how many senders, if the breaker must open, else null. */
+  countRefusal(reply: string, mail: OutgoingMail, invalidRecipient: boolean): { count: number; senders: number } | null {
+    const { byReply } = this.#current;
+    const known = byReply.get(reply) ?? { count: 0, recipients: new Set(), domains: new Set(), senders: new Set() };
+    if (byReply.size < MAX_REPLIES) byReply.set(reply, known);
+    const recipient = addressKey(mail.envelopeTo);
+    known.count += 1;
+    if (known.recipients.size < MIN_RECIPIENTS) known.recipients.add(recipient);
+    if (known.senders.size < MIN_SENDERS) known.senders.add(readSender(mail));
+    if (known.domains.size < MIN_DOMAINS) known.domains.add(recipient.slice(recipient.lastIndexOf("@")));
+    const before = this.#previous.byReply.get(reply);
+    const recipients = new Set([...known.recipients, ...(before?.recipients ?? [])]).size;
+    const domains = new Set([...known.domains, ...(before?.domains ?? [])]).size;
+    const count = known.count + (before?.count ?? 0);
+    const most = count > this.outcomes / 2;
+    const senders = new Set([...known.senders, ...(before?.senders ?? [])]).size;
+    return most && recipients >= MIN_RECIPIENTS && (!invalidRecipient || domains >= MIN_DOMAINS) ? { count, senders } : null;
+  }
+
+  forget(): void {
+    this.#current = newSlot(this.#now());
+    this.#previous = newSlot(this.#now());
+  }
+
+  #rotate(): void {
+    const age = this.#now() - this.#current.since;
+    if (age >= 0 && age < SLOT_MS) return;
+    this.#previous = age >= 0 && age < 2 * SLOT_MS ? this.#current : newSlot(this.#now());
+    this.#current = newSlot(this.#now());
+  }
+}
+
 /**
  * Stops handing mail over while the next hop refuses nearly everybody with the same words: then the fault is ours or the
  * relay's (not allowed to relay, blocked, wrong sender), and bouncing on would fail a whole audience.
@@ -57,42 +118,15 @@ interface Pause {
  * Refusals of the mailbox itself open it only when they concern three domains or more.
  */
 export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number; log: Log }): Mailer {
-  let current: Slot = newSlot(now());
-  let previous: Slot = newSlot(now());
+  const recent = new RecentReplies(now);
   /** By sender; ALL for those of all. */
   const pauses = new Map<string, Pause>();
   const findPause = (sender: string): Pause | null => pauses.get(ALL) ?? pauses.get(sender) ?? null;
 
-  const rotate = (): void => {
-    const age = now() - current.since;
-    if (age >= 0 && age < SLOT_MS) return;
-    previous = age >= 0 && age < 2 * SLOT_MS ? current : newSlot(now());
-    current = newSlot(now());
-  };
-
-  /** Counts a refusal; answers how many recipients got this reply, and from how many senders, if the breaker must open, else null. */
-  const countRefusal = (reply: string, mail: OutgoingMail, invalidRecipient: boolean): { count: number; senders: number } | null => {
-    const { envelopeTo } = mail;
-    const known = current.byReply.get(reply) ?? { count: 0, recipients: new Set(), domains: new Set(), senders: new Set() };
-    if (current.byReply.size < MAX_REPLIES) current.byReply.set(reply, known);
-    const recipient = addressKey(envelopeTo);
-    known.count += 1;
-    if (known.recipients.size < MIN_RECIPIENTS) known.recipients.add(recipient);
-    if (known.senders.size < MIN_SENDERS) known.senders.add(readSender(mail));
-    if (known.domains.size < MIN_DOMAINS) known.domains.add(recipient.slice(recipient.lastIndexOf("@")));
-    const before = previous.byReply.get(reply);
-    const recipients = new Set([...known.recipients, ...(before?.recipients ?? [])]).size;
-    const domains = new Set([...known.domains, ...(before?.domains ?? [])]).size;
-    const count = known.count + (before?.count ?? 0);
-    const most = count > (current.outcomes + previous.outcomes) / 2;
-    const senders = new Set([...known.senders, ...(before?.senders ?? [])]).size;
-    return most && recipients >= MIN_RECIPIENTS && (!invalidRecipient || domains >= MIN_DOMAINS) ? { count, senders } : null;
-  };
-
   const open = (reply: string, error: DeliveryError, refused: number, scope: string): Pause => {
     // It is told to others than the recipient whom it may name.
     const message = maskAddresses(error.message);
-    const outcomes = current.outcomes + previous.outcomes;
+    const { outcomes } = recent;
     const pause = {
       reply,
       message: `Delivery is paused: the mail server refused ${refused} of the last ${outcomes} recipients with: ${message}`,
@@ -111,13 +145,11 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
 
   const close = (sender: string): void => {
     pauses.delete(pauses.has(ALL) ? ALL : sender);
-    current = newSlot(now());
-    previous = newSlot(now());
+    recent.forget();
     log.info("the mail server accepts recipients again; delivery continues");
   };
 
   const send = async (mail: OutgoingMail): Promise<Receipt> => {
-    rotate();
     const sender = readSender(mail);
     const before = findPause(sender);
     if (before !== null) {
@@ -129,14 +161,12 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
     const receipt = await mailer.send(mail);
     // Without a reply it was not the mail server that refused the message: the server cannot take it in this form.
     if (receipt.outcome === "bounced" && receipt.error.smtpCode === null) return receipt;
-    rotate();
-    current.outcomes += 1;
-    if (current.senders.size < MAX_SENDERS) current.senders.add(sender);
+    recent.add(sender);
     const pause = findPause(sender);
     if (receipt.outcome === "bounced") {
       const reply = normalizeReply(receipt.error.message);
       if (pause?.reply === reply) return refuse(pause);
-      const refused = countRefusal(reply, mail, receipt.invalidRecipient === true);
+      const refused = recent.countRefusal(reply, mail, receipt.invalidRecipient === true);
       if (refused !== null && pause === null)
         return refuse(open(reply, receipt.error, refused.count, refused.senders >= MIN_SENDERS ? ALL : sender));
     }
@@ -148,7 +178,7 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
   const findFault = (): Pause | null => {
     const [pause] = pauses.values();
     if (pause === undefined || pauses.has(ALL)) return pause ?? null;
-    const senders = [...current.senders, ...previous.senders];
+    const { senders } = recent;
     return senders.length < MAX_SENDERS && senders.every((sender) => pauses.has(sender)) ? pause : null;
   };
 

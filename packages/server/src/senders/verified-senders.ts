@@ -1,3 +1,5 @@
+import { growingCache } from "../lib/growing-cache.ts";
+
 // A workspace sends from a few addresses.
 const MAX_ENTRIES = 20_000;
 
@@ -8,7 +10,7 @@ const MAX_ENTRIES = 20_000;
 export class VerifiedSenders {
   readonly #maxAgeMs: number;
   readonly #realNow: () => number;
-  readonly #seenAt = new Map<string, number>();
+  readonly #seenAt = growingCache<string, number>(MAX_ENTRIES);
 
   constructor(maxAgeMs: number, realNow: () => number) {
     this.#maxAgeMs = maxAgeMs;
@@ -21,7 +23,6 @@ export class VerifiedSenders {
   }
 
   add(workspaceId: string, address: string): void {
-    if (this.#seenAt.size >= MAX_ENTRIES) this.#seenAt.clear();
     this.#seenAt.set(`${workspaceId} ${address}`, this.#maxAgeMs === Number.POSITIVE_INFINITY ? 0 : this.#realNow());
   }
 

@@ -2,6 +2,7 @@ import { type KeyObject, X509Certificate } from "node:crypto";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchText } from "../../lib/fetch-text.ts";
+import { growingCache } from "../../lib/growing-cache.ts";
 import { perMinute, TokenBuckets } from "../../lib/rate.ts";
 import { badSignature } from "./provider.ts";
 
@@ -18,7 +19,7 @@ const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-z]{1,64}\.pem$/;
 export class SnsClient {
   readonly #fetchText: FetchText;
   readonly #fetches: TokenBuckets;
-  readonly #keys = new Map<string, KeyObject>();
+  readonly #keys = growingCache<string, KeyObject>(MAX_KEYS);
   /** Certificates that are being fetched. */
   readonly #pending = new Map<string, Promise<KeyObject>>();
 
@@ -45,7 +46,6 @@ export class SnsClient {
     if (!this.#fetches.take("certificates", FETCHES).allowed)
       throw new ApiError("not_ready", "Too many different certificates of Amazon SNS were named. Send this again.");
     const key = readKey(await this.#get(url));
-    if (this.#keys.size >= MAX_KEYS) this.#keys.clear();
     this.#keys.set(url, key);
     return key;
   }
