@@ -148,6 +148,18 @@ describe("The SMTP mailer", () => {
     await expectSameMail(peer.mails[0]?.raw ?? new Uint8Array(), mail);
   });
 
+  test("needs SMTPUTF8 for a header that names an address beyond ASCII, also of another recipient", async () => {
+    const mail = sampleMail({ to: ["ada@example.com", "jörg@example.com"].map((address) => ({ name: "", address })) });
+    const { peer, mailer } = await open({}, (port) => `smtp://127.0.0.1:${port}?pool=1`);
+    for (const one of [mail, sampleMail()]) expect(await mailer.send(one)).toMatchObject({ outcome: "sent" });
+    expect(peer.mails.map((got) => got.smtpUtf8)).toEqual([true, false]);
+    const old = await open({ hideSMTPUTF8: true } as SMTPServerOptions, (port) => `smtp://127.0.0.1:${port}`);
+    expect(await old.mailer.send(mail)).toMatchObject({ outcome: "bounced", error: { enhancedCode: "5.6.7" } });
+    // What a program has written goes out as it is.
+    const message = Buffer.from("Subject: Grüße\r\n\r\nHi\r\n");
+    expect(await old.mailer.send(sampleMail({ message }))).toMatchObject({ outcome: "sent" });
+  });
+
   test("bounces addresses beyond ASCII with 5.6.7 where SMTPUTF8 is missing, and keeps the connection", async () => {
     const { peer, mailer } = await open({ hideSMTPUTF8: true } as SMTPServerOptions, (port) => `smtp://127.0.0.1:${port}`);
     expect(await mailer.send(sampleMail({ envelopeTo: "jürgen@example.com" }))).toMatchObject({

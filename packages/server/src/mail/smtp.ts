@@ -24,7 +24,7 @@ export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
     concurrency: pool.maxConnections,
     send: async (mail) => {
       const { envelopeFrom: from, envelopeTo: to, isStillWanted } = mail;
-      return pool.send({ from, to, isStillWanted }, await composeMime(mail, signer));
+      return pool.send({ from, to, isStillWanted, needsUtf8: mail.message === undefined }, await composeMime(mail, signer));
     },
     check: () => pool.check(),
     fault: () => null,
