@@ -133,3 +133,23 @@ test.each<[string, (after: () => Promise<void>) => Script]>([
     await peer.close();
   }
 });
+
+test("behind a slow mail server, the headers of a mail to several name nobody who was erased while it waited", async () => {
+  const held: (() => void)[] = [];
+  let slow = true;
+  const script = () => (slow ? new Promise<Receipt>((answer) => held.push(() => answer(accepted))) : accepted);
+  const mailer: ScriptedMailer = { ...scriptedMailer(script), concurrency: 1 };
+  await using world = await createWorld({ mailer });
+  const letTimePass = shiftRealTime(world);
+  const people = ["one", "two", "three"].map((name) => `${name}@example.com`);
+  await world.sdk.emails.send({ from: "news@acme.example", to: people, together: true, subject: "Hi", text: "Hello." });
+  while (mailer.sent.length === 0) await new Promise((turn) => setImmediate(turn));
+  letTimePass();
+  const erased = people.find((address) => address !== mailer.sent[0]?.envelopeTo) ?? "";
+  await world.sdk.people.erase(erased);
+  slow = false;
+  for (const answer of held.splice(0)) answer();
+  await world.settle();
+  expect(mailer.sent).toHaveLength(2);
+  expect(mailer.sent[1]?.to.map(({ address }) => address)).toEqual(people.filter((address) => address !== erased));
+});

@@ -1,4 +1,4 @@
-import type { EmailRow } from "../emails/emails.ts";
+import { type ContentsRow, type EmailRow, findContents } from "../emails/emails.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -32,11 +32,12 @@ export interface WaitingMail {
 export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
   try {
     const heldDomains = await listHeldDomains(deps.db.read);
+    const renewed = await findNaming(deps, waiting);
     const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
       const domain = domainOf(loaded.toKey);
       if (mail.email === loaded && heldDomains.has(domain) && !isTestMail(loaded.id))
         return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
-      return { next: "handOver", mail: toPendingMail(loaded, mail.contents) };
+      return { next: "handOver", mail: toPendingMail(loaded, renewed.get(mail.contents.id) ?? mail.contents) };
     });
     await chooseMailers(deps, decided);
     const transformed = await transformLoaded(deps, decided);
@@ -49,6 +50,12 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
   } catch (error) {
     return waiting.map(() => ({ next: "fail", error }));
   }
+}
+
+/** The contents of mails to several recipients as they are now, by id: a person whom their headers named may have been erased. */
+async function findNaming({ db }: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Map<number, ContentsRow>> {
+  const ids = [...new Set(waiting.flatMap(({ mail: { contents } }) => (contents.addressees === null ? [] : contents.id)))];
+  return new Map(ids.length === 0 ? [] : (await findContents(db.read, ids)).map((row) => [row.id, row]));
 }
 
 /** What is decided about an email as it was loaded, for the email as it is since it was marked: it has not been attempted. */
