@@ -24,12 +24,12 @@ const STATES = {
   failed: { meaning: "still not accepted at the last attempt, or could not be composed", rank: 8, open: false, next: [] },
   suppressed: {
     meaning: "the address was suppressed: after the message was queued, or before, as one of several recipients of a mail",
-    rank: 9,
+    rank: 10,
     open: false,
     next: [],
   },
-  skipped: { meaning: "mail of a campaign or an automation that is not sent, for its `skipReason`", rank: 10, open: false, next: [] },
-  cancelled: { meaning: "cancelled before it was handed over", rank: 11, open: false, next: [] },
+  skipped: { meaning: "mail of a campaign or an automation that is not sent, for its `skipReason`", rank: 11, open: false, next: [] },
+  cancelled: { meaning: "cancelled before it was handed over", rank: 9, open: false, next: [] },
 } as const;
 
 export const EMAIL_STATUSES = Object.keys(STATES) as readonly (keyof typeof STATES)[];

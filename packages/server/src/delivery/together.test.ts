@@ -109,6 +109,13 @@ test("the next attempt of one recipient of a large mail knows its size, so that 
   for (const { payload } of retries) expect(payload).toMatchObject({ bytes: expect.any(Number) });
 });
 
+test("a mail that is cancelled is cancelled, also if an address of it was suppressed", async () => {
+  await using world = await createWorld();
+  await world.sdk.suppressions.create({ email: "person1@example.com", reason: "manual" });
+  const { id } = await world.sdk.emails.send({ ...party, scheduledAt: "2027-01-01T00:00:00Z" });
+  expect(await world.sdk.emails.cancel(id)).toMatchObject({ status: "cancelled" });
+});
+
 test("cancelling what is deferred ends it for those who wait, and the mail is what the others got", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.emails.send({ ...content, to: "ada@example.com", cc: "delayed@simulator.mailsvc.test" });
