@@ -1,4 +1,4 @@
-import { EMAIL_STATUSES, type Email, type EmailStatus, type Page } from "@mailsvc/sdk/contract";
+import { EMAIL_STATUSES, type Email, type EmailStatus, type Page, toUnicodeDomain } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
@@ -79,9 +79,18 @@ async function selectCandidates(read: Reader, workspaceId: string, filter: Exami
   const { campaignId, toKey } = filter;
   const label = findSourceLabel(filter);
   if (label !== undefined) return selectLabelled(read, workspaceId, label, filter, slice);
-  if (toKey === undefined && campaignId !== undefined) return selectOfCampaign(read, campaignId, filter, slice);
+  if (toKey === undefined && campaignId !== undefined)
+    return (await hasCampaign(read, workspaceId, campaignId)) ? selectOfCampaign(read, campaignId, filter, slice) : [];
   const rows = await selectIds(read, await chooseEmails(read, workspaceId, filter), slice);
   return rows.map(({ id }) => id);
+}
+
+/** Whether a workspace has mail of a campaign: where a page of another one's ends must not be told. All mail of a campaign is of one workspace. */
+async function hasCampaign(read: Reader, workspaceId: string, campaignId: string): Promise<boolean> {
+  const { emails } = read.t;
+  const ofCampaign = and(OF_CAMPAIGN, eq(emails.campaignId, campaignId));
+  const [first] = await read.select({ workspaceId: emails.workspaceId }).from(emails).where(ofCampaign).limit(1);
+  return first?.workspaceId === workspaceId;
 }
 
 /** The label whose index yields the candidates. All of them have it, so it is not checked again. */
@@ -180,8 +189,16 @@ function hasLabel(read: Reader, workspaceId: string, label: EmailLabel): SQL {
 
 function matchContents({ t: { contents }, sqlDialect: words }: Reader, { from, subject }: ExaminedFilter): SQL | undefined {
   const sender = words.fold(contents.from);
+  const isFrom = (address: string): SQL | undefined =>
+    or(eq(sender, words.fold(words.text(address))), words.ends(sender, words.fold(words.text(`<${address}>`))));
   return and(
-    from === undefined ? undefined : or(eq(sender, words.fold(words.text(from))), words.ends(sender, words.fold(words.text(`<${from}>`)))),
+    from === undefined ? undefined : or(...listSpellings(from).map(isFrom)),
     subject === undefined ? undefined : words.starts(words.fold(contents.subject), words.fold(words.text(subject))),
   );
+}
+
+/** An address with its domain in ASCII, and in Unicode where that differs: From has one of them. */
+function listSpellings(key: string): string[] {
+  const at = key.lastIndexOf("@") + 1;
+  return [...new Set([key, key.slice(0, at) + toUnicodeDomain(key.slice(at))])];
 }

@@ -162,3 +162,33 @@ for (const [query, path] of [
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: "validation_error", details: [{ path }] } });
   });
+
+test("a sender is found in each spelling of its address", async () => {
+  await using world = await createWorld();
+  const given = [
+    "Acme <hello@bücher.example>",
+    "Acme <hello@xn--bcher-kva.example>",
+    " <hello@bücher.example> ",
+    '"hello"@BÜCHER.example',
+    '"Acme, Inc." < hello@bücher.example >',
+  ];
+  const ids: string[] = [];
+  for (const from of given) ids.unshift(await send(world, { from }));
+  expect(await list(world, { from: "hello@bücher.example" })).toEqual(ids);
+  expect(await list(world, { from: "hello@xn--bcher-kva.example" })).toEqual(ids);
+  expect((await world.sdk.emails.get(ids.at(-1) ?? "")).from).toBe(given[0]);
+  expect((await world.sdk.emails.get(ids[0] ?? "")).from).toBe('"Acme, Inc." <hello@bücher.example>');
+});
+
+test("the campaign of another workspace tells nothing, as one that does not exist", async () => {
+  await using world = await createWorld();
+  await world.sdk.contacts.import({ rows: Array.from({ length: 1000 }, (_, i) => ({ email: `p${i}@example.com` })) });
+  await world.sdk.contacts.import({ rows: Array.from({ length: 5 }, (_, i) => ({ email: `q${i}@example.com` })) });
+  const { id } = await world.sdk.campaigns.create({ name: "C", subjectLine: "C", fromEmail: "hello@acme.test", html: "<p>C</p>" });
+  await world.sdk.campaigns.send(id);
+  await world.settle();
+  const other = await world.createWorkspace("Other");
+  expect((await world.sdk.emails.list({ campaign: id, subject: "C" })).pagination.hasMore).toBe(true);
+  const foreign = await other.sdk.emails.list({ campaign: id, subject: "C" });
+  expect(foreign).toEqual(await other.sdk.emails.list({ campaign: "cmp_nobody", subject: "C" }));
+}, 60_000);
