@@ -14,6 +14,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { ReadContext } from "../http/handler.ts";
 import type { EarlierAnswer, PartClaim } from "../http/part-answers.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { hashInTurns } from "../lib/hash-in-turns.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MB } from "../lib/units.ts";
 import { type AcceptedSend, acceptSend, type NewSend, type Origin } from "./accept.ts";
@@ -31,8 +32,8 @@ interface PreparedEmail {
   readonly failure?: ApiError;
   readonly direct?: Pick<NewSend, "request" | "files">;
   readonly rendered?: PreparedSend;
-  /** Its own idempotency key, and the email without it as it was sent. */
-  readonly own?: { readonly idempotencyKey: string; readonly content: string };
+  /** Its own idempotency key, and a hash of the email as it was sent. */
+  readonly own?: Pick<PartClaim, "idempotencyKey" | "contentHash">;
 }
 
 /** What is known of an email whose key was used before. */
@@ -135,7 +136,7 @@ async function prepareEmail(
   decode: Decode,
 ): Promise<PreparedEmail> {
   const { idempotencyKey, template, attachments: _decoded, ...request } = email;
-  const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, content: JSON.stringify(asSent) } };
+  const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, contentHash: await hashInTurns(JSON.stringify(asSent)) } };
   try {
     const files = await decode(email, asSent);
     if (template !== undefined) {

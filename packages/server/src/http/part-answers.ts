@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Tx } from "../db/db.ts";
 
 /** Identifies a part of a request that has an idempotency key of its own. */
@@ -7,8 +6,8 @@ export interface PartClaim {
   /** What the part is: one key may be used for different things. */
   readonly route: string;
   readonly idempotencyKey: string;
-  /** The part without the key, as it was sent. */
-  readonly content: string;
+  /** A hash of the part without the key, as it was sent. */
+  readonly contentHash: string;
 }
 
 /** What is known of a part: nothing, its earlier answer, or that its key was used for something else. */
@@ -31,18 +30,14 @@ export const partAnswers: PartAnswers = {
     return claims.map((claim, i) => {
       const [found] = rows[i] ?? [];
       if (!found) return null;
-      return found.requestHash === hashContent(claim) ? { answer: found.answer } : "reused";
+      return found.requestHash === claim.contentHash ? { answer: found.answer } : "reused";
     });
   },
   store: async (tx, parts, now) => {
     const rows = parts.map(({ claim, answer }) => {
       const { keyId, route, idempotencyKey } = claim;
-      return { keyId, route, idempotencyKey, requestHash: hashContent(claim), status: 200, answer, createdAt: now };
+      return { keyId, route, idempotencyKey, requestHash: claim.contentHash, status: 200, answer, createdAt: now };
     });
     if (rows.length > 0) await tx.insertAll(tx.t.idempotency, rows);
   },
 };
-
-function hashContent({ content }: PartClaim): string {
-  return hash("sha256", content, "hex");
-}

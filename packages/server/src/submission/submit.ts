@@ -20,7 +20,7 @@ export async function submit(deps: SubmissionDeps, submitter: Submitter, raw: Bu
   const { idempotencyKey } = message.instructions;
   if (idempotencyKey === null) return deps.db.tx(store, { insertsOnly: true });
   const { keyId } = submitter;
-  const claim = { keyId, route: ROUTE, idempotencyKey, content: await fingerprint(raw, message, envelope) };
+  const claim = { keyId, route: ROUTE, idempotencyKey, contentHash: await fingerprint(raw, message, envelope) };
   const commit = (): Promise<string> =>
     deps.db.tx(
       async (tx) => {
