@@ -109,3 +109,12 @@ test("it learns nothing of a recipient by bcc: not from the answers of others, n
   expect(JSON.stringify(outputs)).not.toMatch(/unseen|hidden\.example/i);
   expect(ada?.threadId).toBe(id);
 });
+
+test("it sees no address of the other recipients of the mail, nor half of one", async () => {
+  await using world = await createWorld();
+  const agent = await createTestAgent(world, { permissions: SCOPES });
+  await sendFor(world, agent.activationId, { cc: "Grace <grace@example.com>" });
+  await world.reply(ADA, { text: `Ask grace@example.com. ${"x".repeat(64 * 1024 - 38)} ${ADA}` });
+  const { body } = await agent.call("GET", "/replies");
+  expect(body.data).toMatchObject([{ text: expect.stringMatching(/^Ask \[address\]\. x+\s*$/) }]);
+});

@@ -1,4 +1,4 @@
-import type { AgentReply, Page } from "@mailsvc/sdk/contract";
+import { type AgentReply, type Page, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
@@ -42,10 +42,10 @@ export async function passToAgent(tx: AgentTx, deps: AgentDeps, { mail, email, c
   if (!activation || activation.status === "deactivated" || !activation.scopes.includes("messages:replies")) return;
   const now = deps.clock.now();
   const id = deps.ids("rpl");
-  const addresses = [mail.to, email.to, mail.from ?? "", ...splitAddresses(mail.replyTo)];
-  const [subject, text] = [mail.subject, mail.reply].map((one) =>
-    withoutAddresses(one.slice(0, MAX_TEXT).toWellFormed(), mail.headers, addresses),
-  );
+  const { to = [], cc = [] } = contents.addressees ?? {};
+  const named = [...to, ...cc].map((text) => parseAnyMailbox(text).address);
+  const addresses = [mail.to, email.to, mail.from ?? "", ...splitAddresses(mail.replyTo), ...named];
+  const [subject, text] = [mail.subject, mail.reply].map((one) => withoutAddresses(cutText(one), mail.headers, addresses));
   await lockActivations(tx, [activationId]);
   await tx.insert(tx.t.agentReplies).values({
     id,
@@ -57,6 +57,14 @@ export async function passToAgent(tx: AgentTx, deps: AgentDeps, { mail, email, c
     receivedAt: mail.receivedAt,
   });
   await emit(tx, deps, activationId, { type: "reply.received", at: now, fields: { replyId: id, threadId } });
+}
+
+/** A text of at most MAX_TEXT characters, cut between two words: half an address would not be found. */
+function cutText(text: string): string {
+  if (text.length <= MAX_TEXT) return text;
+  let end = MAX_TEXT;
+  while (end > 0 && !/\s/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 function listReplies(read: Reader<AgentTables>, activationId: string, input: PageInput): Promise<Page<AgentReply>> {
