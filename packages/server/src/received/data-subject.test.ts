@@ -32,3 +32,12 @@ test("all mails of a person are exported in pages, of which long ones have fewer
   );
   expect(pages.map(({ received }) => received.length)).toEqual([2, 2, 50, 3]);
 });
+
+test("what a person answered from another address is exported as it is erased", async () => {
+  await using s = await start();
+  const { replyTo } = await s.send();
+  await s.deliver(replyTo, write("From home", { From: "ada@home.example", "Message-ID": "<1@x>" }));
+  await s.deliver(replyTo, write("From Ada", { "Message-ID": "<2@x>" }));
+  expect((await s.world.sdk.people.get(ADA)).received.map(({ reply }) => reply)).toEqual(["From Ada", "From home"]);
+  expect(await s.world.sdk.people.erase(ADA)).toMatchObject({ received: 2 });
+});

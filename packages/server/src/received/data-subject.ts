@@ -11,7 +11,7 @@ import { deleteReceivedRows } from "./store.ts";
 const PAGE = 50;
 const MAX_CHARACTERS = 2 * MB;
 
-/** The person whose mail is meant: what came from the address. */
+/** The person whose mail is meant: what came from the address, or answers an email to it, from whatever address. */
 interface Writer {
   readonly workspaceId: string;
   /** As `addressKey` returns it. */
@@ -23,17 +23,27 @@ export async function exportReceived(
   read: Reader,
   { workspaceId, address, before }: Writer & { readonly before: string | null },
 ): Promise<{ readonly received: ReceivedMailDetail[]; readonly last: string | null }> {
-  const { received: t } = read.t;
-  const ids = await read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.fromKey, address), before === null ? undefined : lt(t.id, before)))
-    .orderBy(desc(t.id))
-    .limit(PAGE + 1);
+  const { received: t, emails: e } = read.t;
+  const find = (which: SQL) =>
+    read
+      .select({ id: t.id })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), which, before === null ? undefined : lt(t.id, before)))
+      .orderBy(desc(t.id))
+      .limit(PAGE + 1);
+  const toPerson = read
+    .select({ id: e.id })
+    .from(e)
+    .where(and(eq(e.workspaceId, workspaceId), eq(e.toKey, address)));
+  const found = [...(await find(eq(t.fromKey, address))), ...(await find(inArray(t.emailId, toPerson)))];
+  const ids = [...new Set(found.map(({ id }) => id))]
+    .sort()
+    .reverse()
+    .slice(0, PAGE + 1);
   const received: ReceivedMailDetail[] = [];
   let characters = 0;
   let last: string | null = null;
-  for (const { id } of ids.slice(0, PAGE)) {
+  for (const id of ids.slice(0, PAGE)) {
     last = id;
     const [row] = await findRows(read, t, { id });
     if (!row) continue;
@@ -42,7 +52,7 @@ export async function exportReceived(
     characters += mail.text.length + mail.reply.length + (mail.html?.length ?? 0);
     if (characters > MAX_CHARACTERS) break;
   }
-  return { received, last: last !== null && last !== ids.at(-1)?.id ? last : null };
+  return { received, last: last !== null && last !== ids.at(-1) ? last : null };
 }
 
 /** Deletes what a person wrote: from the address, or as an answer to one of these emails. */
