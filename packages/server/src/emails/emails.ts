@@ -32,7 +32,7 @@ import {
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
-export { deleteLabels, joinThread } from "./labels.ts";
+export { deleteLabels, findMailByMessageId, joinThread } from "./labels.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
@@ -61,11 +61,6 @@ export {
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 export { prepareTemplateSend, sendPrepared } from "./template-send.ts";
 export { deleteUnusedContents } from "./unused-contents.ts";
-
-/** The id of the mail that has a Message-ID; null for one that is not ours. */
-export function readMessageId(messageId: string): string | null {
-  return /^<(em_[0-9a-hjkmnp-tv-z]{26})@/.exec(messageId)?.[1] ?? null;
-}
 
 /** One mail with its content and history, by its id or that of one of its recipients. Throws ApiError not_found or rate_limited. */
 export async function getEmail(read: Reader, deps: MessageReading, workspaceId: string, id: string): Promise<EmailDetail> {

@@ -1,20 +1,42 @@
-import { and, eq, inArray } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
+import { and, desc, eq, inArray } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
-import { type EmailLabel, toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
-import { type ContentsRow, type EmailRow, findEmailRows } from "./store.ts";
+import { type EmailLabel, toAutomationLabel, toLabelOfTag, toMessageLabel, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
+import { readMessageId } from "../lib/message-id.ts";
+import { type ContentsRow, type EmailRow, type FullMail, findMail } from "./store.ts";
 
-/** Puts an email whose contents are its own into a conversation, by which it is found. */
-export async function joinThread(tx: Tx, workspaceId: string, emailId: string, threadId: string): Promise<void> {
+/** Puts a mail whose contents are its own into a conversation, by which it is found: each of its recipients. */
+export async function joinThread(tx: Tx, workspaceId: string, mailId: string, threadId: string): Promise<void> {
   const { contents, emailLabels } = tx.t;
-  const [email] = await findEmailRows(tx, workspaceId, [emailId]);
-  if (!email) return;
-  await tx.update(contents).set({ threadId }).where(eq(contents.id, email.contentsId));
-  await tx.insert(emailLabels).values({ workspaceId, label: toThreadLabel(threadId), emailId });
+  const mail = await findMail(tx, workspaceId, mailId);
+  if (mail === null) return;
+  await tx.update(contents).set({ threadId }).where(eq(contents.id, mail.contents.id));
+  const label = toThreadLabel(threadId);
+  await tx.insertAll(
+    emailLabels,
+    mail.emails.map(({ id }) => ({ workspaceId, label, emailId: id })),
+  );
+}
+
+/** A mail by its Message-ID: ours, which has its id, or that of a program that submitted the message. */
+export async function findMailByMessageId(q: Tx | Reader, workspaceId: string, messageId: string): Promise<FullMail | null> {
+  const id = readMessageId(messageId) ?? (await findSubmitted(q, workspaceId, messageId));
+  return id === null ? null : findMail(q, workspaceId, id);
+}
+
+async function findSubmitted(q: Tx | Reader, workspaceId: string, messageId: string): Promise<string | null> {
+  const { emailLabels: t } = q.t;
+  const [newest] = await q
+    .select({ id: t.emailId })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.label, toMessageLabel(messageId))))
+    .orderBy(desc(t.emailId))
+    .limit(1);
+  return newest?.id ?? null;
 }
 
 /** What the labels of an email follow from. */
-type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId">>;
+type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId" | "messageId">>;
 
 /** Emails that share contents, with what their labels follow from. */
 interface LabelledEmails {
@@ -42,8 +64,8 @@ export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly
   const { contents: c, emailLabels: t } = tx.t;
   const labelsOf = new Map<number, EmailLabel[]>();
   for (const ids of splitIntoChunks([...new Set(emails.map(({ contentsId }) => contentsId))])) {
-    const { id, tags, template, automationId, threadId } = c;
-    const found = await tx.select({ id, tags, template, automationId, threadId }).from(c).where(inArray(id, ids));
+    const { id, tags, template, automationId, threadId, messageId } = c;
+    const found = await tx.select({ id, tags, template, automationId, threadId, messageId }).from(c).where(inArray(id, ids));
     for (const contents of found) labelsOf.set(contents.id, listLabels(contents));
   }
   const labelled = emails.flatMap(({ id, contentsId }) => (labelsOf.get(contentsId) ?? []).map((label) => ({ label, id })));
@@ -56,11 +78,12 @@ export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly
   return deleted;
 }
 
-function listLabels({ tags, template, automationId, threadId }: Labelled): EmailLabel[] {
+function listLabels({ tags, template, automationId, threadId, messageId }: Labelled): EmailLabel[] {
   const labels: EmailLabel[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
   // A stored name is `slug@version`.
   if (template !== null) labels.push(toTemplateLabel(template.slice(0, template.lastIndexOf("@"))));
   if (automationId) labels.push(toAutomationLabel(automationId));
   if (threadId) labels.push(toThreadLabel(threadId));
+  if (messageId && readMessageId(messageId) === null) labels.push(toMessageLabel(messageId));
   return labels;
 }

@@ -1,4 +1,4 @@
-import { isTogether, listAddresses, type NamedRecipient, type SendResponse } from "@mailsvc/sdk/contract";
+import { isTogether, listAddresses, type NamedRecipient, parseAnyMailbox, type SendResponse, toUnicodeDomain } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { toTestId } from "../lib/test-mail.ts";
@@ -28,7 +28,8 @@ export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly Accept
   const stored = sends.map((send, i) => {
     const ids = contentsIds[i] as readonly number[];
     const rows = isTogether(send.request) ? buildTogether(deps, send, ids) : buildEach(deps, send, ids);
-    return { ...rows, contents: { tags: send.request.tags ?? {}, template: toTemplateName(send) } };
+    const contents = { tags: send.request.tags ?? {}, template: toTemplateName(send), messageId: send.asIs?.messageId ?? null };
+    return { ...rows, contents };
   });
   await insertEmails(
     tx,
@@ -178,7 +179,7 @@ function toContents(
   const { request, workspaceId, files, asIs } = send;
   return {
     workspaceId,
-    from: request.from,
+    from: spellFrom(request.from),
     replyTo: request.replyTo ?? null,
     subject,
     html,
@@ -194,4 +195,16 @@ function toContents(
     addressees: isTogether(request) ? { to: [...listAddresses(request.to)], cc: [...listAddresses(request.cc)] } : null,
     ...(asIs && { asIs: true, messageId: asIs.messageId }),
   };
+}
+
+// What most are: an address alone, or behind a name.
+const USUAL_FROM = /^(?:[^<>@"]*[^<>@"\s] <[\w.+-]+@[\w.-]+>|[\w.+-]+@[\w.-]+)$/;
+
+/** From as it is stored: as it was written, but for blanks and needless quotes in and around the address, which a filter would not find. */
+function spellFrom(from: string): string {
+  if (USUAL_FROM.test(from)) return from;
+  const { local, domain } = parseAnyMailbox(from);
+  const name = from.slice(0, Math.max(0, from.lastIndexOf("<"))).trim();
+  const address = `${local}@${from.includes("xn--") ? domain : toUnicodeDomain(domain)}`;
+  return name === "" ? address : `${name} <${address}>`;
 }

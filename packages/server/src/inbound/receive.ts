@@ -1,10 +1,12 @@
-import { findEmailById, readMessageId } from "../emails/emails.ts";
+import { findEmailById } from "../emails/emails.ts";
+import { readMessageId } from "../lib/message-id.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { DailyQuotaReached, type Mailbox, storeIncoming } from "../received/received.ts";
 import { readUnsubscribeSubject, unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
 import type { Peer } from "./authentication/authenticate.ts";
 import type { InboundDeps } from "./deps.ts";
+import { MailNotRead } from "./mail-parser.ts";
 import type { ParsedMail } from "./parse-mail.ts";
 import type { Recipient } from "./recipients.ts";
 import type { Report } from "./report.ts";
@@ -45,16 +47,20 @@ export async function receiveMail(deps: InboundDeps, message: ReceivedMessage): 
 /** Puts a mail into mailboxes. */
 async function deliver(deps: InboundDeps, mailboxes: readonly Mailbox[], message: ReceivedMessage): Promise<Received> {
   const { envelopeFrom, peer } = message;
-  const { raw: read, result } = await deps.mailParser.read(message.raw);
-  if ("fault" in result) {
-    deps.log.warn("a mail cannot be read", { reason: result.fault, workspaceIds: mailboxes.map(({ workspaceId }) => workspaceId) });
+  const parsed = await orFault(deps.mailParser.read(message.raw));
+  const read = "result" in parsed ? parsed.result : parsed;
+  if ("fault" in parsed || "fault" in read) {
+    const reason = "fault" in read ? read.fault : null;
+    deps.log.warn("a mail cannot be read", { reason, workspaceIds: mailboxes.map(({ workspaceId }) => workspaceId) });
     return "unreadable";
   }
   const { raw, authentication } =
-    peer === null ? { raw: read, authentication: null } : await deps.mailAuthenticator.authenticate(read, { ...peer, envelopeFrom });
+    peer === null
+      ? { raw: parsed.raw, authentication: null }
+      : await deps.mailAuthenticator.authenticate(parsed.raw, { ...peer, envelopeFrom });
   try {
     for (const mailbox of mailboxes)
-      await deps.db.tx((tx) => storeIncoming(tx, deps, { mailbox, mail: result.mail, raw, envelopeFrom, authentication }));
+      await deps.db.tx((tx) => storeIncoming(tx, deps, { mailbox, mail: read.mail, raw, envelopeFrom, authentication }));
     return "applied";
   } catch (error) {
     if (!(error instanceof DailyQuotaReached)) throw error;
@@ -64,8 +70,8 @@ async function deliver(deps: InboundDeps, mailboxes: readonly Mailbox[], message
 }
 
 async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received[]> {
-  const mail = await deps.mailParser.parse(raw.subarray(0, MAIL_LIMITS.bytes));
-  if (mail.fault !== null) {
+  const mail = await orFault(deps.mailParser.parse(raw.subarray(0, MAIL_LIMITS.bytes)));
+  if (!("outcome" in mail) || mail.fault !== null) {
     const emailIds = addresses.flatMap((address) => ("emailId" in address ? address.emailId : []));
     deps.log.warn("a mail to the inbound domain cannot be read", { reason: mail.fault, emailIds });
     return ["unreadable"];
@@ -76,6 +82,16 @@ async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddre
       address.kind === "unsubscribe" ? await unsubscribeByMail(deps, address.emailId, mail) : await applyMail(deps, address, mail),
     );
   return results;
+}
+
+/** A mail that can never be read is one with a fault: its sender must not try again. */
+async function orFault<Result>(reading: Promise<Result>): Promise<Result | { readonly fault: string }> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof MailNotRead && error.isLasting) return { fault: error.message };
+    throw error;
+  }
 }
 
 /** The email that a report is about. */

@@ -1,5 +1,10 @@
-/** What an email is listed by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues. */
-export type EmailLabel = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}`;
+import { hashMessageId } from "./message-id.ts";
+
+/**
+ * What an email is found by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues, the
+ * Message-ID of a program that submitted it.
+ */
+export type EmailLabel = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}` | `message:${string}`;
 
 /** The label of a tag that a filter names as `name=value`. */
 export function toLabelOfTag(tag: string): EmailLabel {
@@ -16,4 +21,8 @@ export function toAutomationLabel(id: string): EmailLabel {
 
 export function toThreadLabel(threadId: string): EmailLabel {
   return `thread:${threadId}`;
+}
+
+export function toMessageLabel(messageId: string): EmailLabel {
+  return `message:${hashMessageId(messageId)}`;
 }

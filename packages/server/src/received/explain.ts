@@ -2,8 +2,9 @@ import type { AutoReplyReason, Explanation, MailAuthentication } from "@mailsvc/
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { findEmailById, readMessageId } from "../emails/emails.ts";
+import { findEmailById } from "../emails/emails.ts";
 import { type Action, buildExplanation, count, joinSentences, type Moment, type Present, quote } from "../lib/explanation.ts";
+import { readMessageId } from "../lib/message-id.ts";
 import { isSenderCredible } from "./sender-proof.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";
 

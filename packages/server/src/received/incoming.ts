@@ -2,7 +2,7 @@ import { type AutoReplyReason, addressKey, type MailAuthentication, RECEIVED_LIM
 import { and, desc, eq } from "drizzle-orm";
 import { findContactByEmail } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
-import { findMail, readMessageId } from "../emails/emails.ts";
+import { findMailByMessageId } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { HOUR } from "../lib/units.ts";
 import type { ReceivedDeps } from "./deps.ts";
@@ -120,7 +120,7 @@ async function judge(
 ): Promise<AutoReplyReason | null> {
   if (mail.autoReply !== null) return mail.autoReply;
   if (envelopeFrom === "") return "null_sender";
-  if (mail.messageId !== null && (await findMail(tx, mailbox.workspaceId, readMessageId(mail.messageId) ?? "")) !== null) return "loop";
+  if (mail.messageId !== null && (await findMailByMessageId(tx, mailbox.workspaceId, mail.messageId)) !== null) return "loop";
   if (fromKey === undefined) return null;
   const { received: t } = tx.t;
   const last = await tx

@@ -3,6 +3,8 @@ import { mail } from "../../test/bounce-samples.ts";
 import { ADA, CRLF, message, newest, type Setting, start, write } from "../../test/receiving.ts";
 import { ask } from "../../test/scenario.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
+import { readId, serve, submitTo } from "../../test/submission.ts";
+import { MailNotRead } from "../inbound/mail-parser.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 describe("a workspace that receives replies", () => {
@@ -207,6 +209,9 @@ describe("an answer to a received mail", () => {
       ],
     });
     expect((await s.world.sdk.emails.list({ thread: id })).data.map((one) => one.id)).toEqual([answer.id]);
+    const listed = async (query: object) => (await s.world.sdk.emails.list({ thread: id, ...query })).data.map((one) => one.id);
+    expect(await listed({ to: "bob@example.com" })).toEqual([answer.id]);
+    expect(await listed({ status: "suppressed" })).toEqual([answer.id]);
     await s.world.settle();
     const sent = await s.world.inbox.waitFor({ to: "bob@example.com" });
     expect(sent.headers.find(({ name }) => name === "To")?.value).toBe("desk@example.com, bob@example.com, gone@example.com");
@@ -421,4 +426,39 @@ describe("in dev mode", () => {
     // No attempt to answer the second one has failed.
     expect((await world.sdk.jobs.list()).data).toEqual([]);
   });
+});
+
+test("an answer to a message that a program submitted belongs to its conversation, and the message itself coming back is a loop", async () => {
+  await using s = await start();
+  const { sdk, app } = s.world;
+  await sdk.inboundDomains.create({ domain: "in.acme.test" });
+  const server = await serve(s.world);
+  const submitted =
+    "From: Acme <hello@in.acme.test>\r\nTo: ada@example.com\r\nSubject: Hi\r\nMessage-ID: <17@django.acme.test>\r\n\r\nHi Ada\r\n";
+  const id = readId(await submitTo(server.port, submitted));
+  await s.world.settle();
+  expect(await s.deliver("hello@in.acme.test", write("Thanks", { "In-Reply-To": "<17@django.acme.test>" }))).toBe(250);
+  expect(await newest(s)).toMatchObject({ emailId: id, threadId: id, autoReply: null });
+  await s.deliver(
+    "hello@in.acme.test",
+    write("Thanks", { "Message-ID": "<2@x>", From: "eve@example.com", References: "<17@django.acme.test>" }),
+  );
+  expect(await newest(s)).toMatchObject({ emailId: null, threadId: id });
+  await s.deliver("hello@in.acme.test", Buffer.from(submitted));
+  expect(await newest(s)).toMatchObject({ autoReply: "loop" });
+  const labels = () => app.deps.db.read.$count(app.deps.db.read.t.emailLabels);
+  expect(await labels()).toBe(1);
+  await sdk.people.erase(ADA);
+  expect(await labels()).toBe(0);
+});
+
+test("a mail that can never be read is refused for good, not for now", async () => {
+  await using s = await start();
+  const { replyTo } = await s.send();
+  const { mailParser } = s.world.app.deps;
+  const never = async (): Promise<never> => {
+    throw new MailNotRead("Reading it takes too much memory.", true);
+  };
+  Object.assign(s.world.app.deps, { mailParser: { read: never, parse: never, close: () => mailParser.close() } });
+  expect(await s.deliver(replyTo, write("Hi"))).toBe(554);
 });

@@ -1,10 +1,10 @@
-import { hash } from "node:crypto";
 import { addressKey } from "@mailsvc/sdk/contract";
 import { inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { hashMessageId } from "../lib/message-id.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
 import type { IncomingFile } from "./incoming.ts";
 import type { Mailbox } from "./mailboxes.ts";
@@ -82,9 +82,4 @@ export async function getRowByMessageId(q: Reader, { workspaceId, address }: Mai
   const row = rows.reduce<ReceivedRow | null>((newest, one) => (newest === null || one.id > newest.id ? one : newest), null);
   if (row === null) throw notFound("received mail", messageId);
   return row;
-}
-
-/** A Message-ID as mails are looked up by it: ids may be long, keys of an index may not. */
-export function hashMessageId(messageId: string): string {
-  return hash("sha256", messageId, "base64url");
 }

@@ -1,8 +1,8 @@
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { type ContentsRow, type EmailRow, findMail, readMessageId } from "../emails/emails.ts";
+import { type ContentsRow, type EmailRow, findMail, findMailByMessageId } from "../emails/emails.ts";
+import { hashMessageId } from "../lib/message-id.ts";
 import type { Mailbox } from "./mailboxes.ts";
-import { hashMessageId } from "./store.ts";
 
 /** The conversation of a mail, and the email of it that the mail answers. */
 export interface Thread {
@@ -37,13 +37,18 @@ interface Clues {
 export async function findThread(tx: Tx, { mailbox, references, fromKey, isCredible }: Clues): Promise<Thread> {
   const { workspaceId, emailId } = mailbox;
   const named = references.slice(-MAX_LOOKED_UP).reverse();
-  for (const id of [emailId, ...named.map(readMessageId)]) {
-    const mail = id === null ? null : await findMail(tx, workspaceId, id);
+  const find = [
+    ...(emailId === null ? [] : [() => findMail(tx, workspaceId, emailId)]),
+    ...named.map((messageId) => () => findMailByMessageId(tx, workspaceId, messageId)),
+  ];
+  for (const [i, findNext] of find.entries()) {
+    const mail = await findNext();
     if (mail === null) continue;
+    const isAddressed = emailId !== null && i === 0;
     const { emails, contents } = mail;
     const [first] = emails;
     if (!first) continue;
-    const email = emails.find((one) => (id === emailId ? one.id === id : isCredible && one.toKey === fromKey)) ?? null;
+    const email = emails.find((one) => (isAddressed ? one.id === emailId : isCredible && one.toKey === fromKey)) ?? null;
     return { threadId: contents.threadId ?? first.mailId ?? first.id, email, contents: email && contents };
   }
   if (named.length === 0) return NONE;
