@@ -221,6 +221,8 @@ export interface MailsvcMethods {
       since?: string | Date | undefined;
       /** Only mail received before this instant */
       until?: string | Date | undefined;
+      /** Answers to emails of test keys, instead of all others; always so with a test key */
+      test?: boolean | undefined;
     }, options?: CallOptions): PagePromise<ReceivedMail>;
     /**
      * Get one received mail with its texts and headers.

@@ -2486,6 +2486,7 @@ export interface ReceivedMail {
   authentication: MailAuthentication | null;
   /** Bytes of the raw message */
   size: number;
+  test: boolean;
   /** ISO 8601 instant */
   receivedAt: string;
 }
@@ -2506,6 +2507,7 @@ export interface ReceivedMailDetail {
   authentication: MailAuthentication | null;
   /** Bytes of the raw message */
   size: number;
+  test: boolean;
   /** ISO 8601 instant */
   receivedAt: string;
   text: string;

@@ -79,6 +79,8 @@ export const ReceivedMail = z
     /** Results of SPF, DKIM and DMARC; null for mail that did not come over SMTP. Only `pass` says something for the sender. */
     authentication: MailAuthentication.nullable(),
     size: z.int().meta({ description: "Bytes of the raw message" }),
+    /** It answers an email of a test key. */
+    test: z.boolean(),
     receivedAt: Instant,
   })
   .meta({ id: "ReceivedMail" });
@@ -147,6 +149,10 @@ export const received = {
       autoReply: z.stringbool().optional().meta({ description: "Only automatic mail (true), or only mail by people (false)" }),
       since: Instant.optional().meta({ description: "Only mail received at this instant or later" }),
       until: Instant.optional().meta({ description: "Only mail received before this instant" }),
+      test: z
+        .stringbool()
+        .default(false)
+        .meta({ description: "Answers to emails of test keys, instead of all others; always so with a test key" }),
     }),
     output: pageSchema(ReceivedMail),
     examples: [{ summary: "Mail by people", query: { autoReply: "false" } }],

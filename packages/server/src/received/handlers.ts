@@ -1,6 +1,8 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import { type DecodedAttachments, decodeAttachments } from "../emails/emails.ts";
-import type { Handlers } from "../http/handler.ts";
+import type { Handlers, ReadContext } from "../http/handler.ts";
+import { notFound } from "../lib/api-error.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import type { RecordLook } from "../senders/senders.ts";
 import { answerReceived } from "./answer.ts";
 import type { ReceivedDeps } from "./deps.ts";
@@ -9,11 +11,12 @@ import { deleteReceived, getReceived, listAttachments, listReceived, readAttachm
 import { getReceivedRow, readRaw } from "./store.ts";
 
 export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> = {
-  list: (input, { read, workspaceId }) => listReceived(read, workspaceId, input),
-  get: ({ id }, { read, workspaceId }) => getReceived(read, workspaceId, id),
-  attachments: ({ id }, { read, workspaceId }) => listAttachments(read, workspaceId, id),
-  attachment: ({ id, number }, { read, workspaceId }) => readAttachment(read, workspaceId, id, number),
-  raw: async ({ id }, { read, workspaceId }) => readRaw(read, await getReceivedRow(read, workspaceId, id)),
+  list: (input, { read, workspaceId, key }) => listReceived(read, workspaceId, { ...input, test: input.test || key.test }),
+  get: async ({ id }, context) => getReceived(context.read, context.workspaceId, await visibleTo(context, id)),
+  attachments: async ({ id }, context) => listAttachments(context.read, context.workspaceId, await visibleTo(context, id)),
+  attachment: async ({ id, number }, context) => readAttachment(context.read, context.workspaceId, await visibleTo(context, id), number),
+  raw: async ({ id }, context) =>
+    readRaw(context.read, await getReceivedRow(context.read, context.workspaceId, await visibleTo(context, id))),
   reply: {
     prepare: ({ attachments }) => (attachments ? decodeAttachments(attachments) : []),
     run: ({ id, ...request }, { tx, deps, workspaceId }, files: DecodedAttachments) =>
@@ -33,3 +36,12 @@ export const inboundDomainHandlers: Handlers<typeof contract.inboundDomains, Rec
   },
   delete: ({ id }, { tx, deps, workspaceId }) => removeDomain(tx, deps, workspaceId, id),
 };
+
+/** The same id. A test key sees no mail but answers to emails of test keys: throws ApiError not_found. */
+async function visibleTo(
+  { read, workspaceId, key }: Pick<ReadContext<ReceivedDeps>, "read" | "workspaceId" | "key">,
+  id: string,
+): Promise<string> {
+  if (key.test && !isTestMail((await getReceivedRow(read, workspaceId, id)).emailId)) throw notFound("received mail", id);
+  return id;
+}

@@ -4,13 +4,14 @@ import { findContactByEmail } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import { findMailByMessageId } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { HOUR } from "../lib/units.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import { countIntoQuota } from "./quota.ts";
 import { joinAddresses, listReplyAddresses, readMailbox } from "./reply-addresses.ts";
 import { isSenderCredible } from "./sender-proof.ts";
-import { insertFiles, type ReceivedRow } from "./store.ts";
+import { insertFiles, isTest, type ReceivedRow } from "./store.ts";
 import { findThread, type Thread } from "./threads.ts";
 
 /** A file of a mail. */
@@ -86,7 +87,7 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
     replyTo: joinAddresses(listReplyAddresses(mail.replyTo, from?.address ?? null, addressKey(mailbox.address))),
     references: [...references],
     headers: [...headers],
-    autoReply: await judge(tx, deps, delivery, from?.key),
+    autoReply: await judge(tx, deps, delivery, from?.key, isTestMail(email?.id)),
     files: files.length,
     authentication: delivery.authentication,
     size: raw.length,
@@ -94,7 +95,7 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
   };
   const added = await tx.insert(tx.t.received).values(row).onConflictDoNothing().returning({ id: tx.t.received.id });
   if (added.length === 0) return false;
-  await countIntoQuota(tx, deps, { workspaceId, size: raw.length });
+  if (!isTestMail(row.emailId)) await countIntoQuota(tx, deps, { workspaceId, size: raw.length });
   await insertFiles(tx, id, raw, files);
   await announce(tx, deps, row, thread);
   return true;
@@ -117,6 +118,7 @@ async function judge(
   { clock }: ReceivedDeps,
   { mailbox, mail, envelopeFrom }: Delivery,
   fromKey: string | undefined,
+  test: boolean,
 ): Promise<AutoReplyReason | null> {
   if (mail.autoReply !== null) return mail.autoReply;
   if (envelopeFrom === "") return "null_sender";
@@ -126,7 +128,7 @@ async function judge(
   const last = await tx
     .select({ receivedAt: t.receivedAt })
     .from(t)
-    .where(and(eq(t.workspaceId, mailbox.workspaceId), eq(t.fromKey, fromKey)))
+    .where(and(eq(t.workspaceId, mailbox.workspaceId), eq(t.fromKey, fromKey), isTest(tx, test)))
     .orderBy(desc(t.id))
     .limit(RECEIVED_LIMITS.personalPerHour);
   const isFast = last.length === RECEIVED_LIMITS.personalPerHour && (last.at(-1)?.receivedAt ?? 0) > clock.now() - HOUR;

@@ -6,7 +6,7 @@ import { notFound } from "../lib/api-error.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import { toAttachment, toDetail, toReceivedMail } from "./show.ts";
-import { deleteReceivedRows, getReceivedRow, getRowByMessageId, listFiles, readFile } from "./store.ts";
+import { deleteReceivedRows, getReceivedRow, getRowByMessageId, isTest, listFiles, readFile } from "./store.ts";
 
 export { withoutAddresses } from "./addresses.ts";
 export { eraseReceived, exportReceived } from "./data-subject.ts";
@@ -26,17 +26,21 @@ interface ReceivedQuery extends PageInput {
   autoReply?: boolean | undefined;
   since?: string | undefined;
   until?: string | undefined;
+  /** Answers to test mail, instead of all other mail. */
+  test: boolean;
 }
 
 /** A page of received mail, newest first. Each filter by an address, a conversation or an email reads few rows among a million. */
 export async function listReceived(read: Reader, workspaceId: string, input: ReceivedQuery): Promise<Page<ReceivedMail>> {
   const { received: t } = read.t;
-  const { from, to, thread, email, autoReply, since, until } = input;
+  const { from, to, thread, email, autoReply, since, until, test } = input;
   // Ids rise with time, so that every index serves a period too.
   const scope = and(
     eq(t.workspaceId, workspaceId),
     since === undefined ? undefined : gte(t.id, firstIdAt("rcv", Date.parse(since))),
     until === undefined ? undefined : lt(t.id, firstIdAt("rcv", Date.parse(until))),
+    // Nearly all mail is no test mail: without another filter it is read on the way down.
+    test ? undefined : isTest(read, false),
   );
   const filters: Filter[] = [];
   if (email !== undefined) filters.push({ scope, condition: eq(t.emailId, email) });
@@ -46,7 +50,8 @@ export async function listReceived(read: Reader, workspaceId: string, input: Rec
   const chosen = filters.length === 0 ? { where: scope, unindexed: undefined } : await chooseFilter(read, t, filters);
   const isAutomatic = autoReply === undefined ? undefined : autoReply ? isNotNull(t.autoReply) : isNull(t.autoReply);
   const { references, headers, replyTo, reply, text, html, messageKey, contentKey, truncated, ...columns } = getTableColumns(t);
-  const unindexed = chosen.unindexed === undefined && isAutomatic === undefined ? undefined : and(chosen.unindexed, isAutomatic);
+  const others = [chosen.unindexed, isAutomatic, test ? isTest(read, true) : undefined].filter((one) => one !== undefined);
+  const unindexed = others.length === 0 ? undefined : and(...others);
   return listPage(read, input, { table: t, columns, where: chosen.where, unindexed, toItem: toReceivedMail });
 }
 

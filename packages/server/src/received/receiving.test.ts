@@ -1,3 +1,4 @@
+import { Mailsvc } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
 import { mail } from "../../test/bounce-samples.ts";
 import { ADA, CRLF, message, newest, type Setting, start, write } from "../../test/receiving.ts";
@@ -461,4 +462,23 @@ test("a mail that can never be read is refused for good, not for now", async () 
   };
   Object.assign(s.world.app.deps, { mailParser: { read: never, parse: never, close: () => mailParser.close() } });
   expect(await s.deliver(replyTo, write("Hi"))).toBe(554);
+});
+
+test("answers to emails of test keys are apart from live mail, and a test key sees no other", async () => {
+  await using s = await start();
+  const { sdk } = s.world;
+  const { key } = await sdk.keys.create({ name: "staging", test: true, permissions: ["transactional:send", "received:read"] });
+  const testing = new Mailsvc({ apiKey: key, baseUrl: s.world.url, fetch: s.world.fetch });
+  const to = "reply@simulator.mailsvc.test";
+  await testing.emails.send({ ...message, to });
+  await sdk.emails.send({ ...message, to });
+  await s.world.clock.advance("10s");
+  const [live, tested] = [(await sdk.received.list()).data, (await sdk.received.list({ test: true })).data];
+  expect([live, tested]).toMatchObject([[{ test: false }], [{ test: true }]]);
+  expect((await testing.received.list()).data).toEqual(tested);
+  expect(await testing.received.get(tested[0]?.id ?? "")).toMatchObject({ test: true });
+  await expect(testing.received.get(live[0]?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+  await expect(testing.received.raw(live[0]?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+  const { db } = s.world.app.deps;
+  expect((await db.read.select().from(db.read.t.receivedQuotas)).reduce((sum, { mails }) => sum + mails, 0)).toBe(1);
 });

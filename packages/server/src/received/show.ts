@@ -1,6 +1,7 @@
 import type { ReceivedAttachment, ReceivedMail, ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { splitAddresses } from "./reply-addresses.ts";
 import { listFiles, type ReceivedFileRow, type ReceivedRow } from "./store.ts";
 
@@ -34,6 +35,7 @@ export function toReceivedMail(row: ListedRow): ReceivedMail {
     attachmentCount: row.files,
     authentication: row.authentication,
     size: row.size,
+    test: isTestMail(row.emailId),
     receivedAt: iso(row.receivedAt),
   };
 }

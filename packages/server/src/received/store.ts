@@ -1,11 +1,12 @@
 import { addressKey } from "@mailsvc/sdk/contract";
-import { inArray } from "drizzle-orm";
+import { gte, inArray, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { hashMessageId } from "../lib/message-id.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
+import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { IncomingFile } from "./incoming.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import type { ReceivedTables } from "./tables.ts";
@@ -21,6 +22,11 @@ export async function getReceivedRow(q: Tx | Reader, workspaceId: string, id: st
   const [row] = await findRows(q, q.t.received, { id });
   if (row?.workspaceId !== workspaceId) throw notFound("received mail", id);
   return row;
+}
+
+/** Whether a mail answers test mail. */
+export function isTest({ t: { received } }: Pick<Reader, "t">, test: boolean): SQL | undefined {
+  return test ? gte(received.emailId, TEST_MAIL_FROM) : or(isNull(received.emailId), lt(received.emailId, TEST_MAIL_FROM));
 }
 
 /** The files of a mail in their order, without their bytes. */
