@@ -64,8 +64,6 @@ export const REASONS = {
     credits: LOOKED_UP,
     plans: LOOKED_UP,
     payments: LOOKED_UP,
-    testInbox: "`why` takes the id of the email it was captured from.",
-    inbox: "`why` takes the id of the email it was captured from.",
     clock: TOOL,
     world: TOOL,
     faults: TOOL,

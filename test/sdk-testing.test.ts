@@ -63,6 +63,12 @@ test("a server of a test takes no settings of the environment", async () => {
   expect(lines.join("")).not.toContain("MAILSVC_DATABASE_URL");
 });
 
+test("a server whose mail leaves through a relay does not say that none was sent", async () => {
+  await using server = await startLocal({ cwd: root, flags: ["--smtp-url", "smtp://127.0.0.1:9"] });
+  await expect(toHaveSent(server, { to: "ada@example.com" })).rejects.toThrow("Mail leaves this server through a relay");
+  await expect(server.inbox.all()).rejects.toThrow("Mail leaves this server through a relay");
+});
+
 test("a server that does not start says why", async () => {
   await expect(startLocal({ cwd: root, flags: ["--relays", "/nowhere.json"] })).rejects.toThrow(
     /The dev server did not start:.*\n.*\/nowhere\.json/s,
