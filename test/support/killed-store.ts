@@ -5,7 +5,7 @@ import pg from "pg";
 import { startPostgres } from "../../packages/server/test/postgres-server.ts";
 
 /** The database of servers that are killed. */
-export interface KilledStore {
+interface KilledStore {
   /** What a server is started with to use it. */
   readonly flags: readonly string[];
   /** The emails that are `sending`, as killed servers left them. */

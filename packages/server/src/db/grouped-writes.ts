@@ -6,7 +6,7 @@ import { GroupHold } from "./group-hold.ts";
 const MAX_GROUP = 128;
 
 /** How writes of one kind are done; both only insert rows and look rows up, as a rule (see `Db.tx`). */
-export interface GroupedWork<Item, Checked, Result> {
+interface GroupedWork<Item, Checked, Result> {
   /** Reads what only the database knows of an item, and changes nothing. Throws if it is refused. */
   readonly check: (tx: Tx, item: Item) => Promise<Checked>;
   /** Stores the items that passed. The results are in their order. */

@@ -38,16 +38,25 @@ export async function decodeAttachments(
   return decoded;
 }
 
+/** The files of contents. */
+interface NewAttachments {
+  readonly contentsId: number;
+  readonly files: DecodedAttachments;
+}
+
 /** Inserts the attachments of contents, large ones in parts. */
-export async function insertAttachments(tx: Tx, contentsId: number, files: DecodedAttachments): Promise<void> {
-  const split = files.map((file, position) => ({ file, position, ...splitIntoParts(file.content) }));
+export async function insertAttachments(tx: Tx, all: readonly NewAttachments[]): Promise<void> {
+  const split = all.flatMap(({ contentsId, files }) =>
+    files.map((file, position) => ({ file, contentsId, position, ...splitIntoParts(file.content) })),
+  );
+  if (split.length === 0) return;
   await tx.insertAll(
     tx.t.attachments,
-    split.map(({ file, position, first }) => ({ ...file, contentsId, position, content: first })),
+    split.map(({ file, contentsId, position, first }) => ({ ...file, contentsId, position, content: first })),
   );
   await tx.insertAll(
     tx.t.attachmentParts,
-    split.flatMap(({ position, others }) => others.map((content, i) => ({ contentsId, position, part: i + 1, content }))),
+    split.flatMap(({ contentsId, position, others }) => others.map((content, i) => ({ contentsId, position, part: i + 1, content }))),
   );
 }
 

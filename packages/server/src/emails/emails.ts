@@ -29,6 +29,7 @@ import {
   updateEmails,
 } from "./store.ts";
 
+export { type AcceptedSend, acceptSend } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
@@ -58,8 +59,9 @@ export {
   listIdsTo,
   patchEmail,
 } from "./store.ts";
+export { storeSends } from "./store-sends.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
-export { prepareTemplateSend, sendPrepared } from "./template-send.ts";
+export { acceptPrepared, prepareTemplateSend } from "./template-send.ts";
 export { deleteUnusedContents } from "./unused-contents.ts";
 
 /** One mail with its content and history, by its id or that of one of its recipients. Throws ApiError not_found or rate_limited. */

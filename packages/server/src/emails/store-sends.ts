@@ -136,33 +136,37 @@ function buildEmails(deps: EmailDeps, { workspaceId, test, template, now, schedu
     }) satisfies NewEmail;
 }
 
-/** Inserts contents for each message of each send, and returns their ids in that order. */
+/** A message of a send, which is stored once for all its recipients. */
+interface NewMessage {
+  readonly send: AcceptedSend;
+  readonly contents: NewContents;
+}
+
+/** Inserts contents for each message of each send, and returns their ids in that order. Of messages with the same files the first owns them. */
 async function insertMessages(tx: Tx, deps: EmailDeps, sends: readonly AcceptedSend[]): Promise<(readonly number[])[]> {
   const traceparent = deps.tracing?.current() ?? null;
-  const build = (send: AcceptedSend, filesOf: number | null) =>
-    listMessages(send).map((message) => toContents(send, message, filesOf, traceparent));
-  const plain = sends.filter(({ files }) => files.length === 0);
-  const rows = plain.map((send) => build(send, null));
-  const ids = plain.length === 0 ? [] : await insertContents(tx, rows.flat());
-  const idsOf = new Map<AcceptedSend, readonly number[]>();
-  for (const [i, send] of plain.entries()) idsOf.set(send, ids.splice(0, rows[i]?.length ?? 0));
-  // Of contents with the same files the first own them.
-  const owners = new Map<DecodedAttachments, number>();
-  for (const send of sends) {
-    if (send.files.length === 0) continue;
-    const known = owners.get(send.files);
-    if (known !== undefined) {
-      idsOf.set(send, await insertContents(tx, build(send, known)));
-      continue;
-    }
-    const [first, ...others] = build(send, null) as [NewContents, ...NewContents[]];
-    const [owner] = (await insertContents(tx, [first])) as [number];
-    owners.set(send.files, owner);
-    await insertAttachments(tx, owner, send.files);
-    const shared = others.map((contents) => ({ ...contents, filesOf: owner }));
-    idsOf.set(send, [owner, ...(shared.length === 0 ? [] : await insertContents(tx, shared))]);
-  }
-  return sends.map((send) => idsOf.get(send) ?? []);
+  const messages = sends.map((send) => listMessages(send).map((message) => ({ send, contents: toContents(send, message, traceparent) })));
+  const owners = new Map<DecodedAttachments, NewMessage>();
+  for (const message of messages.flat())
+    if (message.send.files.length > 0 && !owners.has(message.send.files)) owners.set(message.send.files, message);
+  const [sharing, others] = partition(messages.flat(), (message) => (owners.get(message.send.files) ?? message) !== message);
+  const ids = new Map<NewMessage, number>();
+  const insert = async (some: readonly NewMessage[]): Promise<void> => {
+    if (some.length === 0) return;
+    const rows = some.map((message) => ({ ...message.contents, filesOf: ids.get(owners.get(message.send.files) ?? message) ?? null }));
+    for (const [i, id] of (await insertContents(tx, rows)).entries()) ids.set(some[i] as NewMessage, id);
+  };
+  await insert(others);
+  await insertAttachments(
+    tx,
+    [...owners].map(([files, owner]) => ({ files, contentsId: ids.get(owner) as number })),
+  );
+  await insert(sharing);
+  return messages.map((ofSend) => ofSend.map((message) => ids.get(message) as number));
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 /** The version of the template, as it is stored. */
@@ -170,12 +174,7 @@ function toTemplateName({ template }: AcceptedSend): string | null {
   return template ? `${template.slug}@${template.version}` : null;
 }
 
-function toContents(
-  send: AcceptedSend,
-  { subject, html = null, text = null }: MessageContent,
-  filesOf: number | null,
-  traceparent: string | null,
-): NewContents {
+function toContents(send: AcceptedSend, { subject, html = null, text = null }: MessageContent, traceparent: string | null): NewContents {
   const { request, workspaceId, files, asIs } = send;
   return {
     workspaceId,
@@ -187,7 +186,6 @@ function toContents(
     headers: request.headers ?? {},
     tags: request.tags ?? {},
     attachments: files.length,
-    filesOf,
     template: toTemplateName(send),
     bypassUnsubscribe: request.bypassUnsubscribe ?? false,
     tracking: request.tracking ?? null,

@@ -74,12 +74,6 @@ export async function storeTemplateSends(tx: Tx, deps: EmailDeps, sends: readonl
   return answers.map((answer, i) => ({ ...answer, template: sends[i]?.template?.slug ?? "" }));
 }
 
-/** Queues the mails of one template send. Throws what `acceptPrepared` throws. */
-export async function sendPrepared(prepared: PreparedSend, tx: Tx, deps: EmailDeps, origin: Origin): Promise<TemplateSendResponse> {
-  const [answer] = await storeTemplateSends(tx, deps, [await acceptPrepared(prepared, tx, deps, origin)]);
-  return answer as TemplateSendResponse;
-}
-
 /** Checks that a rendered subject fits into a mail header. Throws ApiError validation_error. */
 function toSubject(rendered: string | null): string {
   const subject = rendered ?? "";

@@ -8,8 +8,8 @@ import { HOUR, MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { formatReply, type ListenerOptions, listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
 import type { SubmissionAccess, SubmissionDeps, SubmissionReport, Submitter } from "./deps.ts";
+import { MessageStore } from "./message-store.ts";
 import { toReply } from "./replies.ts";
-import { submit } from "./submit.ts";
 
 /** The memory of all messages that are being received. */
 const MAX_MEMORY = 128 * MB;
@@ -38,9 +38,9 @@ export interface SubmissionOptions extends Pick<ListenerOptions, "host" | "port"
  */
 export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAccess, options: SubmissionOptions): Promise<SmtpListener> {
   const { host, port, tls, implicitTls = false } = options;
-  const intake = new Intake(MAX_MEMORY);
+  const parts = { intake: new Intake(MAX_MEMORY), store: new MessageStore(deps) };
   const sessions = new Sessions(deps, access, options, (id, why) => listener.cut(id, why));
-  const listener = await listenSmtp(deps, dialogue(deps, sessions, intake), {
+  const listener = await listenSmtp(deps, dialogue(deps, sessions, parts), {
     ...{ host, port, tls, implicitTls },
     ...{ connectionMs: CONNECTION_MS, connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER },
     purpose: "mail to be sent",
@@ -55,7 +55,13 @@ export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAc
   };
 }
 
-function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMTPServerOptions {
+/** What takes messages off their connections, and what stores them. */
+interface MessageHandling {
+  readonly intake: Intake;
+  readonly store: MessageStore;
+}
+
+function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandling): SMTPServerOptions {
   const { config } = deps;
   return {
     name: nameOf(config),
@@ -88,7 +94,7 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMT
     onRcptTo: ({ address }, session, done) =>
       done(tell(deps, session, refuseAddress(address, config.dev && deps.relays.capturesAll), { to: [address] })),
     onData: (stream, session, done) => {
-      receive(deps, sessions, intake, stream, session).then(
+      receive(deps, sessions, parts, stream, session).then(
         (result) => {
           const answer = result instanceof Error ? result : reply(250, `2.0.0 queued as ${result}`);
           tell(deps, session, answer, { size: stream.byteLength });
@@ -109,7 +115,7 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMT
 async function receive(
   deps: SubmissionDeps,
   sessions: Sessions,
-  intake: Intake,
+  { intake, store }: MessageHandling,
   stream: Readable & { sizeExceeded?: boolean },
   session: SMTPServerSession,
 ): Promise<string | Error> {
@@ -122,7 +128,7 @@ async function receive(
     if (submitter === null) return reply(530, "5.7.0 Log in first");
     await sessions.admit(submitter, session.remoteAddress);
     const captured = deps.config.dev && (await deps.relays.capturesMail(deps.db.read));
-    return await submit(deps, submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+    return await store.submit(submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
       captured,
       from: mailFrom ? mailFrom.address : "",
       recipients: listEach(rcptTo.map(({ address }) => parseRecipient(address, captured))),
