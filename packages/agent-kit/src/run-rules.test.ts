@@ -112,7 +112,7 @@ describe("what JSON cannot carry is refused with its place", () => {
     const agent = createAgent({ secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
     // @ts-expect-error a misspelt field
     agent.on("agent.activated", (ctx) => ctx.run({}, async () => ({ sumary: "x" })));
-    // @ts-expect-error a field that there is not beside one that there is
+    // @ts-expect-error an unknown field next to a known one
     agent.on("agent.activated", (ctx) => ctx.run({}, async () => ({ summary: "x", metrix: {} })));
     agent.on("agent.activated", (ctx) =>
       ctx.run({}, async (run) => (run.id === "" ? { summary: "x" } : { summary: "y", output: { words: 1 }, metrics: { words: 1 } })),

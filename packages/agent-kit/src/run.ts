@@ -15,10 +15,10 @@ type Scheduling = Parameters<AgentApi<never>["wakeups"]["create"]>[0];
 export type RunOptions = Pick<StartInput, "title" | "trigger" | "metadata" | "parentRunId"> & {
   /** Your own id. By default made of the event and the number of the run in its handler, so that a repeat continues the same run. */
   id?: string;
-  /** The run fails when it has worked for so many milliseconds; waiting for approvals and wakeups does not count. Default: no limit. */
+  /** The run fails when it has worked for this many milliseconds; waiting for approvals and wakeups does not count. Default: no limit. */
   maxDurationMs?: number;
   /**
-   * The run fails when its work gives no sign for so many milliseconds: no step, log, progress, checkpoint or call. Waiting for approvals
+   * The run fails when its work gives no sign for this many milliseconds: no step, log, progress, checkpoint or call. Waiting for approvals
    * and wakeups does not count. Default: one hour; Infinity for no limit.
    */
   maxSilenceMs?: number;

@@ -9,7 +9,7 @@ export interface Step {
   readonly idempotencyKey: string;
 }
 
-/** Each kind has a name space of its own. */
+/** Each kind has its own name space. */
 export type StepKind = "step" | "approval" | "approval-request" | "credits" | "wakeup" | "wakeup-request";
 
 /** Something in a run that happens once. */

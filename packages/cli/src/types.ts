@@ -132,7 +132,7 @@ export interface Output {
   readonly hasUnfiltered: boolean;
   /** Compiles the expression of --jq, before anything is sent. Throws CliError. */
   ready(): Promise<void>;
-  /** Ends what runs beside this program to filter documents. */
+  /** Ends the process that filters documents for this program. */
   close(): void;
   /** One document: JSON (one line in a pipe), or the text that `view` renders for people. */
   data(value: unknown, view: () => string): Promise<void>;

@@ -13,7 +13,7 @@ export interface Route {
   /** With `:name` for what the page gets as `params`. */
   readonly path: string;
   readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
-  /** The page stays when its params change, such as a list beside what is chosen in it. */
+  /** The page stays when its params change, such as a list next to what is chosen in it. */
   readonly stays?: true;
 }
 

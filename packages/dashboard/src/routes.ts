@@ -85,7 +85,7 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
   },
 ];
 
-/** The pages. Each is a module of its own, which the browser loads when it is first shown. */
+/** The pages. Each is its own module, which the browser loads when it is first shown. */
 export const ROUTES: readonly Route[] = [
   { path: "/activity", load: () => import("./pages/activity.tsx") },
   { path: "/activity/:id", load: () => import("./pages/email.tsx") },

@@ -33,7 +33,7 @@ export function Shell({ session, children }: Props) {
   }, []);
   const at = path.value;
   useEffect(() => {
-    // On a phone the navigation is one long line. In its middle the entry stays whole when counts appear beside the others.
+    // On a phone the navigation is one long line. In its middle the entry stays whole when counts appear next to the others.
     document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [at]);
   const groups = NAVIGATION.map(({ group, entries }) => ({

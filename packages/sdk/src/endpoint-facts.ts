@@ -17,7 +17,7 @@ export interface EndpointFacts {
   readonly produces?: string;
   /** That answer is bytes, not text. */
   readonly binary?: true;
-  /** The body may be a file of at most so many bytes. */
+  /** The body may be a file of at most this many bytes. */
   readonly maxFileBytes?: number;
   /** How many seconds the server may need before it answers, beyond what is usual, unless the query field `timeout` says it. */
   readonly waitSeconds?: number;

@@ -161,7 +161,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
   }
 }
 
-/** In dev mode a clock that can be moved; one that begins at an instant of its own stands still. */
+/** In dev mode a clock that can be moved; one that begins at its own instant stands still. */
 function makeClock({ dev, now }: Config): Clock | ControllableClock {
   if (!dev) return systemClock;
   return now === null ? new ControllableClock(systemClock.now(), "running") : new ControllableClock(now, "frozen");

@@ -22,7 +22,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
   const keys = createKeyLookup(deps);
   const byKey = async (password: string): Promise<Submitter> => {
     const hash = keys.hash(password);
-    const key = await findKey(keys, password, hash);
+    const key = await getKey(keys, password, hash);
     authorizeDeveloper(key, ENDPOINT);
     return { workspaceId: key.workspaceId, test: key.test, keyId: key.id, keyHash: hash };
   };
@@ -63,7 +63,7 @@ function toAnyone(workspaceId: string): Submitter {
   return { workspaceId, test: false, keyId: `smtp:${workspaceId}`, keyHash: null };
 }
 
-async function findKey(keys: KeyLookup, password: string, hash: string): Promise<DeveloperKey> {
+async function getKey(keys: KeyLookup, password: string, hash: string): Promise<DeveloperKey> {
   if (keys.parseKind(password) === "developer") return confirmDeveloper(keys, hash);
   throw new ApiError("unauthorized", "The password is no API key. It may be cut off or mistyped.", {
     hint: "Log in with any user name and an API key as password.",

@@ -9,7 +9,7 @@ export interface LambdaEvent {
   readonly body?: unknown;
   readonly isBase64Encoded?: boolean;
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
-  /** In place of `headers` behind a load balancer with multi-value headers; beside them in version 1. */
+  /** In place of `headers` behind a load balancer with multi-value headers; in addition to them in version 1. */
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
   readonly httpMethod?: string;
   readonly requestContext?: { readonly http?: { readonly method?: string } } | unknown;

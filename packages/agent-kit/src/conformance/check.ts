@@ -72,7 +72,7 @@ export interface CheckReport {
 }
 
 const TIMEOUT_MS = DEADLINE_MS + 4000;
-// After so many cases in a row without an answer in time the receiver is taken to be gone, or too slow to be graded.
+// After this many cases in a row without an answer in time the receiver is taken to be gone, or too slow to be graded.
 const MAX_SILENT = 3;
 // A connection may break once.
 const CONTROL_ATTEMPTS = 3;

@@ -20,7 +20,7 @@ export async function deliver(request: CaseRequest, target: URL, timeoutMs: numb
   return answer;
 }
 
-/** Sends one request on a connection of its own and waits for the whole answer. Never throws. */
+/** Sends one request on its own connection and waits for the whole answer. Never throws. */
 function send({ method, headers, body, chunked }: CaseRequest, target: URL, timeoutMs: number): Promise<Answer> {
   const from = currentTime();
   const since = (): number => currentTime() - from;

@@ -95,7 +95,7 @@ async function check(session: Session, target: string, body: Body): Promise<Lint
   return findKind(basename(path)) === null ? report : { ...report, rendered: true };
 }
 
-/** A file as lint reads it: a template with what stands beside it, or HTML. Throws CliError. */
+/** A file as lint reads it: a template with the files next to it, or HTML. Throws CliError. */
 async function readSources(session: Session, target: string, path: string, body: Body): Promise<SourcesToLint> {
   if (target !== "-" && statSync(path).isDirectory())
     throw usageError(`${safeText(target)} is a folder.`, { hint: "Name the file in it, such as template.html." });

@@ -42,7 +42,7 @@ export function triggerCommand(run: Run): Command {
 
 async function trigger(session: Session, [word]: readonly (string | undefined)[], flags: Flags): Promise<Exit> {
   const type = word as EventType;
-  const recipe = findRecipe(type);
+  const recipe = getRecipe(type);
   const settings = (flags["set"] as readonly string[] | undefined) ?? [];
   const on = flags["on"] as string | undefined;
   checkTarget(type, recipe, on, settings);
@@ -60,7 +60,7 @@ async function trigger(session: Session, [word]: readonly (string | undefined)[]
   return EXIT.ok;
 }
 
-function findRecipe(type: string): Recipe {
+function getRecipe(type: string): Recipe {
   const recipe = RECIPES[type as EventType];
   if (recipe) return recipe;
   const similar = findSimilar(type, TYPES);

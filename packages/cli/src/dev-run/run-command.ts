@@ -29,7 +29,7 @@ const START_FAULTS: Readonly<Record<string, StartFault>> = {
 };
 const EMPTY: StartFault = { reason: "its name is empty", hint: "Is a variable empty that names the command?" };
 
-/** A command, the flags of the server beside it, and what is to remain of the run. */
+/** A command, the flags of its server, and what is to remain of the run. */
 interface CommandRun {
   readonly table: readonly ServeFlag[];
   readonly argv: readonly string[];
@@ -37,7 +37,7 @@ interface CommandRun {
 }
 
 /**
- * Runs a command beside a dev server of its own, on any free port and with data that ends with it unless flags say otherwise. Its exit
+ * Runs a command with its own dev server, on any free port and with data that ends with it unless flags say otherwise. Its exit
  * code becomes ours. Throws CliError if the server or the command was not started.
  */
 export async function runBesideServer(session: Session, flags: Flags, { table, argv, options }: CommandRun): Promise<Exit> {

@@ -5,8 +5,8 @@ import {
   createColumnResolver,
   type FileColumns,
   findDuplicates,
+  findPosition,
   formatTarget,
-  getPosition,
   parseTarget,
 } from "@mailsvc/sdk/contact-files";
 import { type CliError, invalidInput, usageError } from "../runtime/errors.ts";
@@ -34,7 +34,7 @@ export function createFlaggedResolver(kind: FileColumns, { map, keepCustom }: Co
     checkMap: (names) => {
       const there = new Set(names.map((n) => n.trim().toLowerCase()));
       const lost = mapped.find(({ column }) => {
-        const position = getPosition(column);
+        const position = findPosition(column);
         return position === null ? !there.has(column.toLowerCase()) : position < 1 || position > names.length;
       });
       if (lost)

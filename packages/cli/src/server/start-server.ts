@@ -22,7 +22,7 @@ interface StartOptions {
   readonly project: string | null;
   /** Whether the data is deleted when the server ends. */
   readonly temporary?: boolean;
-  /** The command that runs beside it; empty without one. */
+  /** The command that runs with it; empty without one. */
   readonly command: readonly string[];
 }
 

@@ -57,7 +57,7 @@ export class PreviewServer implements AsyncDisposable {
   }
 
   #answer({ method, url, headers }: IncomingMessage, response: ServerResponse): void {
-    // Another site could give this address a name of its own, and read the mail.
+    // Another site could give this address its own name, and read the mail.
     if (method !== "GET" || headers.host !== new URL(this.url).host) return void response.writeHead(403).end();
     response.setHeader("cache-control", "no-store");
     if (url === "/state") response.setHeader("content-type", "application/json").end(JSON.stringify(this.#state));

@@ -22,7 +22,7 @@ export async function renderSources(
   return Promise.all(templates.map((template) => renderSource(process, dir, template, faults)));
 }
 
-/** As `renderSources`, with a process of its own. */
+/** As `renderSources`, with its own process. */
 export async function renderOnce(
   env: NodeJS.ProcessEnv,
   dir: string,

@@ -14,7 +14,7 @@ export const domainViews: Readonly<Record<string, View>> = {
 const STATUS = 9;
 const CHECK = 11;
 
-/** The findings about a domain, each record to publish on a line of its own, to be copied. */
+/** The findings about a domain, each record to publish on its own line, to be copied. */
 export function renderDomainCheck({ domain, relay, returnPathDomain, findings, ok }: DomainCheck, { term }: Session): string {
   const { out } = term;
   const way = relay === null ? "no relay takes its mail" : `its mail takes the relay ${relay}`;

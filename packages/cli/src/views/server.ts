@@ -25,7 +25,7 @@ const jobColumns: Column<Job>[] = [
 
 type Link = Output<MailsvcContract["dashboard"]["link"]>;
 
-/** The address on a line of its own, to be clicked or copied. */
+/** The address on its own line, to be clicked or copied. */
 function link({ url, role, expiresAt }: Link, { term: { out } }: Session): string {
   return `${out.bold(safeText(url))}\n${out.dim(`Signs one browser in as ${role}, once, until ${formatInstant(expiresAt)}.`)}`;
 }

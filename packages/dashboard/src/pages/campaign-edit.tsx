@@ -30,7 +30,7 @@ const COUNT_MS = 3000;
 
 const BACK = { href: toHref("/campaigns"), name: "Campaigns" };
 
-/** The editor of a draft. It saves itself, and shows beside it what readers will see. */
+/** The editor of a draft. It saves itself, and shows next to it what readers will see. */
 export default function CampaignEditPage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const campaign = useResource((signal) => api.campaigns.get(id, { signal }), [id]);

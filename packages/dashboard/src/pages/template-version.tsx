@@ -107,7 +107,7 @@ function Differences({ shown, draft }: { readonly shown: TemplateDetail; readonl
   );
 }
 
-/** What a version has of its own; name and slug are those of the template. */
+/** What only a version has; name and slug are those of the template. */
 function ofVersion({ from, replyTo, layout, source }: TemplateDetail): Pick<TemplateDetail, "from" | "replyTo" | "layout" | "source"> {
   return { from, replyTo, layout, source };
 }

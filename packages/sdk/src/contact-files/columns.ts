@@ -32,7 +32,7 @@ export interface ColumnResolver {
 
 export function createColumnResolver(kind: FileColumns, { map, keepCustom }: ColumnRules): ColumnResolver {
   const byName = (name: string, index: number | undefined): ColumnMapping | undefined =>
-    map.find(({ column }) => getPosition(column) === (index ?? Number.NaN) + 1) ??
+    map.find(({ column }) => findPosition(column) === (index ?? Number.NaN) + 1) ??
     map.find(({ column }) => column === name) ??
     map.find(({ column }) => column.toLowerCase() === name.toLowerCase());
   return {
@@ -53,7 +53,7 @@ export function createColumnResolver(kind: FileColumns, { map, keepCustom }: Col
 }
 
 /** The position of a column that is named by it, from 1; null for one that is named by its name. */
-export function getPosition(column: string): number | null {
+export function findPosition(column: string): number | null {
   const position = /^#(\d+)$/.exec(column)?.[1];
   return position === undefined ? null : Number(position);
 }

@@ -14,9 +14,9 @@ export {
   type ColumnTarget,
   createColumnResolver,
   findDuplicates,
+  findPosition,
   formatCustomColumn,
   formatTarget,
-  getPosition,
   parseTarget,
 } from "./columns.ts";
 export { type CsvFlags, formatContact, formatHeader, listColumns } from "./contact-lines.ts";

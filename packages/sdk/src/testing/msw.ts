@@ -34,7 +34,7 @@ export interface MockMailsvc {
   readonly handlers: RequestHandler[];
   /** Answers an operation with these fields from now on. */
   answer(operation: Operation, answer: MockAnswer): void;
-  /** Answers an operation with an error; after so many `times` it succeeds again. */
+  /** Answers an operation with an error; after `times` of them it succeeds again. */
   fail(operation: Operation, code: ErrorCode, times?: number): void;
   /** The requests so far whose input was valid, in order; of one operation. */
   calls(operation?: Operation): MockCall[];

@@ -19,7 +19,7 @@ interface Difference {
   readonly actual: number;
 }
 
-// Rows read by one query: some ms, after which others have their turn.
+// Rows read by one query: a few ms, after which others have their turn.
 const CHUNK = 1000;
 
 /** The campaign that is counted. */

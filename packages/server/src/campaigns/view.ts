@@ -16,7 +16,7 @@ const PURPOSE = "link:view";
 // A token holds two ids.
 const MAX_TOKEN = 500;
 
-// The mail is the work of somebody else: no scripts, no forms, no frames, and an origin of its own.
+// The mail is the work of somebody else: no scripts, no forms, no frames, and its own origin.
 const POLICY =
   "default-src 'none'; img-src * data:; media-src *; font-src * data:; style-src * 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-popups allow-popups-to-escape-sandbox";
 

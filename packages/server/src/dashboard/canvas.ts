@@ -4,7 +4,7 @@ import { BASE, buildDocumentPolicy, SCHEMES } from "./mail-view.ts";
 
 /*
  * A page that shows HTML which the dashboard has and the server has not, such as a template while it is edited. The dashboard puts it into
- * a frame and sends it the HTML; it shows that in a frame of its own, which runs nothing and has no origin. The dashboard could not have
+ * a frame and sends it the HTML; it shows that in its own frame, which runs nothing and has no origin. The dashboard could not have
  * that inner frame itself: a document made of a text has the policy of the page it is in, and the dashboard's allows no styles of a mail.
  */
 const SCRIPT = `

@@ -26,7 +26,7 @@ export interface FrameParts {
   readonly drafts: DraftSources;
 }
 
-/** Mail for frames, and attachments for the disk: hostile content, under a policy of its own. The person must be signed in. */
+/** Mail for frames, and attachments for the disk: hostile content, under its own policy. The person must be signed in. */
 export function framePages(parts: FrameParts): readonly PublicPage[] {
   return [
     { path: "/dashboard/frame/emails/:id", methods: ["GET"], serve: (request) => showEmail(parts, request) },

@@ -93,7 +93,7 @@ async function signIn({ deps, access }: SignInParts, request: PageRequest): Prom
   const before = await access.find(browser).catch(() => null);
   return countingFailures(deps, browser, async () => {
     if ("token" in input) return begin(deps, request, input, before);
-    const key = await findKey(deps, input.apiKey);
+    const key = await getKey(deps, input.apiKey);
     return begin(deps, request, { workspaceId: key.workspaceId, keyId: key.id, role: "owner", user: null, operator: null }, before);
   });
 }
@@ -158,7 +158,7 @@ async function begin(
   return json(await describe(deps, session), [["set-cookie", buildCookie(token, reached, SESSION_MS / 1000)]]);
 }
 
-async function findKey({ keyCache }: DashboardDeps, text: string): Promise<DeveloperKey> {
+async function getKey({ keyCache }: DashboardDeps, text: string): Promise<DeveloperKey> {
   const key = await keyCache.load(keyCache.hash(text.trim()));
   if (key === null || key.revokedAt !== null)
     throw new ApiError("unauthorized", "This API key is not valid.", {

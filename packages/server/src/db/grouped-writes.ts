@@ -27,13 +27,13 @@ interface Group<Item, Result> {
 
 /**
  * Runs writes of one kind that arrive together in one transaction, which checks each of them and stores those that passed with the same
- * statements: among fifty, a row costs SQLite a third of what it costs in a statement of its own. A group waits as one of the writer does
+ * statements: among fifty, a row costs SQLite a third of what it costs in its own statement. A group waits as one of the writer does
  * (`group-hold.ts`): a lone write is not held back.
  *
  * | in the transaction             | its writes                                            |
  * | ------------------------------ | ----------------------------------------------------- |
  * | the check of one throws        | that one is refused, the others go on                 |
- * | storing throws                 | each runs again, in a transaction of its own          |
+ * | storing throws                 | each runs again, in its own transaction          |
  * | the database cannot store them | all are refused, since it may have stored them        |
  */
 export class GroupedWrites<Item, Checked, Result> {

@@ -3,7 +3,7 @@ import { currentScope } from "./scope.ts";
 
 /**
  * The same clock, except that it stands still inside a transaction: everything one transaction decides and stores is of the instant at
- * which it first asked. Two readings would differ by some ms, and of two functions one could find a month over that the other has not.
+ * which it first asked. Two readings would differ by a few ms, and of two functions one could find a month over that the other has not.
  */
 export function transactionClock(clock: Clock): Clock {
   return {

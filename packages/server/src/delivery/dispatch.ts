@@ -109,7 +109,7 @@ export class Dispatch implements BatchHandler<Effect> {
     return line;
   }
 
-  /** An email leaves the line of one mailer for that of another, which may have a pace of its own: then it waits for its turn there. */
+  /** An email leaves the line of one mailer for that of another, which may have its own pace: then it waits for its turn there. */
   #moveOn(claimed: ClaimedMail, mail: PendingMail, renewedAt: number): void {
     const runAt = mail.choice?.takeTurn(claimed.lane) ?? null;
     if (runAt === null) this.#assign(claimed, mail, renewedAt).fillSlots();

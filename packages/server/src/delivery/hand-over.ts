@@ -1,6 +1,6 @@
 import { parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { findAttachments, findMessage } from "../emails/emails.ts";
+import { findAttachments, getMessage } from "../emails/emails.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Ended, Next } from "./next.ts";
@@ -57,7 +57,7 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     text: mail.text,
     headers: mail.headers,
     ...(contents.asIs === true
-      ? { attachments: [], message: await findMessage(read, contents) }
+      ? { attachments: [], message: await getMessage(read, contents) }
       : { attachments: contents.attachments > 0 ? await findAttachments(read, contents) : [] }),
     // The date of the first attempt, because every attempt sends the same bytes.
     date: email.scheduledAt ?? email.createdAt,

@@ -16,7 +16,7 @@ export interface Postponed {
   readonly sharedJob?: ClaimedJob;
 }
 
-/** Gives emails that leave the jobs they share new ones, those of one instant together. An email with a job of its own keeps that. */
+/** Gives emails that leave the jobs they share new ones, those of one instant together. An email with its own job keeps that. */
 export async function storePostponed(tx: Tx, deps: Pick<DeliveryDeps, "queue">, all: readonly Postponed[]): Promise<void> {
   const sharing = all.filter(({ sharedJob }) => sharedJob !== undefined);
   if (sharing.length === 0) return;

@@ -38,7 +38,7 @@ afterEach(() => world.dispose());
 
 let recipients = 0;
 
-/** An email in a state, as it is stored, to an address of its own: some outcomes suppress it. */
+/** An email in a state, as it is stored, to its own address: some outcomes suppress it. */
 const inState = async (status: EmailStatus): Promise<EmailRow> => {
   const { deps } = world.app;
   const to = `r${recipients++}@example.com`;

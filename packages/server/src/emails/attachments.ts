@@ -75,7 +75,7 @@ export async function findAttachments(read: Reader, { id, filesOf }: Pick<Conten
 }
 
 /** The message of contents that go out as they came in. One is read for each such mail, so the statement is prepared. */
-export async function findMessage(read: Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<Uint8Array> {
+export async function getMessage(read: Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<Uint8Array> {
   const [message] = await read
     .prepared("find_message", (build, { attachments }, arg) =>
       build

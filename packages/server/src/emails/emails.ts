@@ -30,7 +30,7 @@ import {
 } from "./store.ts";
 
 export { type AcceptedSend, acceptSend } from "./accept.ts";
-export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
+export { type DecodedAttachments, decodeAttachments, findAttachments, getMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
 export { deleteLabels, findMailByMessageId, joinThread } from "./labels.ts";

@@ -44,7 +44,7 @@ type ResolvedFilter = Omit<EventFilter, "email" | "tag"> & {
   readonly tag: { readonly label: string; readonly isRare: boolean } | undefined;
 };
 
-// Up to this many emails with a tag, the events of all of them are sorted: some ms. With more, a page is met soon on the way down.
+// Up to this many emails with a tag, the events of all of them are sorted: a few ms. With more, a page is met soon on the way down.
 const MAX_RARE = 1000;
 
 // Of a list that is merged from the branches of many types, each reads as many events as a page skips: page numbers reach this far, cursors

@@ -1,6 +1,6 @@
 import type { Tx } from "../db/db.ts";
 
-/** Identifies a part of a request that has an idempotency key of its own. */
+/** Identifies a part of a request that has its own idempotency key. */
 export interface PartClaim {
   readonly keyId: string;
   /** What the part is: one key may be used for different things. */

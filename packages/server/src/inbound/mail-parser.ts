@@ -14,7 +14,7 @@ export interface ParserLimits {
   readonly timeMs: number;
   /** The heap of the thread while it reads a mail, in megabytes. */
   readonly heapMb: number;
-  /** With a heap of so many megabytes after a mail, most of it garbage, the thread reads no other one. */
+  /** With a heap of this many megabytes after a mail, most of it garbage, the thread reads no other one. */
   readonly reuseMb: number;
   /** Mails that wait while another one is read. */
   readonly waiting: number;
@@ -70,7 +70,7 @@ interface Request {
 }
 
 /**
- * Reads foreign mail on a thread of its own, one at a time in the order of arrival: whatever a mail contains, the event loop goes on, and
+ * Reads foreign mail on its own thread, one at a time in the order of arrival: whatever a mail contains, the event loop goes on, and
  * a mail that takes too much time or memory ends this thread only. The next one gets a new thread.
  *
  * | parser is | trigger                           | becomes                                                            |

@@ -8,7 +8,7 @@ import { checkElements, checkWhole } from "./structure.ts";
 import { checkStyles } from "./styles.ts";
 import { checkSubject, checkUnsubscribe, checkWords } from "./words.ts";
 
-// Elements of a mail that is checked in several turns of the event loop: a check of so many takes a millisecond.
+// Elements of a mail that is checked in several turns of the event loop: a check of this many takes a millisecond.
 const LARGE = 2000;
 
 /** A mail to check. */

@@ -9,7 +9,7 @@ interface TakenMessage {
 }
 
 // smtp-server gives a message whose lines begin with dots in pieces of a line: each would take more memory than its bytes. Small pieces are
-// joined, so many at a time.
+// joined, this many at a time.
 const SMALL_BYTES = 1024;
 const JOINED = 256;
 

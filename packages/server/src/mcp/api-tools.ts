@@ -38,7 +38,7 @@ export const apiTools: readonly Tool[] = [
     }),
     run: async ({ query, operation }, { settings, me }) => {
       if (operation !== undefined) {
-        const found = findOperation(operation);
+        const found = getOperation(operation);
         const refusal = findRefusal(found, settings);
         if (refusal !== null) throw new ToolError(refusal);
         return { operations: [{ ...toBrief(found), ...toDetails(found) }] };
@@ -79,7 +79,7 @@ export const apiTools: readonly Tool[] = [
       replayed: z.boolean(),
     }),
     run: async ({ operation: id, input, idempotencyKey, includeHtml }, context) => {
-      const operation = findOperation(id);
+      const operation = getOperation(id);
       const refusal = findRefusal(operation, context.settings);
       if (refusal !== null) throw new ToolError(refusal);
       const { endpoint } = operation;
@@ -98,7 +98,7 @@ export const apiTools: readonly Tool[] = [
   }),
 ];
 
-function findOperation(id: string): Operation {
+function getOperation(id: string): Operation {
   const operations = listOperations();
   const found = operations.find((one) => one.id === id);
   if (found) return found;

@@ -104,7 +104,7 @@ export function buildInputSchema(endpoint: Endpoint, more: z.ZodRawShape = {}): 
     Object.assign({}, ...parts.map((part) => part[keyword] ?? {})) as Record<string, unknown>;
   const required = parts.flatMap((part) => (Array.isArray(part.required) ? part.required : []));
   const definitions = merge("$defs");
-  // Alternatives such as "html, text or both" stand beside the fields.
+  // Alternatives such as "html, text or both" stand next to the fields.
   const anyOf = body?.anyOf;
   return {
     type: "object",

@@ -32,7 +32,7 @@ export function listPrompts(): Prompt[] {
 }
 
 /** A prompt with its arguments filled in; null if there is none of this name. The message names a missing argument instead. */
-export function getPrompt(name: string, given: Readonly<Record<string, string>>): GetPromptResult | { readonly missing: string } | null {
+export function findPrompt(name: string, given: Readonly<Record<string, string>>): GetPromptResult | { readonly missing: string } | null {
   const prompt = PROMPTS.find((one) => one.name === name);
   if (prompt === undefined) return null;
   const missing = prompt.arguments?.find((argument) => argument.required === true && !given[argument.name]?.trim());

@@ -14,7 +14,7 @@ import { MINUTE } from "../lib/units.ts";
 import { Api, type Me, type SendRequest } from "./api.ts";
 import { type Asked, Confirmation, Unconfirmed } from "./confirmation.ts";
 import type { DocsLibrary } from "./docs-library.ts";
-import { getPrompt, listPrompts } from "./prompts.ts";
+import { findPrompt, listPrompts } from "./prompts.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import type { McpSettings } from "./settings.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -94,7 +94,7 @@ export function makeProtocolServer(parts: McpParts, caller: McpCaller): Server {
   });
   server.setRequestHandler("prompts/list", async () => ({ prompts: listPrompts() }));
   server.setRequestHandler("prompts/get", async ({ params }) => {
-    const prompt = getPrompt(params.name, params.arguments ?? {});
+    const prompt = findPrompt(params.name, params.arguments ?? {});
     if (prompt === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${params.name.slice(0, 100)}.`);
     if ("missing" in prompt) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The argument ${prompt.missing} is missing.`);
     return prompt;

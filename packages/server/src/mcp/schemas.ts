@@ -14,7 +14,7 @@ export function toObjectSchema(type: z.ZodType, io: "input" | "output"): ObjectS
   const definitions = Object.fromEntries(Object.entries($defs ?? {}).map(([name, definition]) => [name, withoutId(definition)]));
   const named = root?.replace("#/$defs/", "");
   const { [named ?? ""]: itself, ...others } = definitions;
-  // Clients look for the properties at the root, also where the schema has a name of its own.
+  // Clients look for the properties at the root, also where the schema has its own name.
   const kept = isReferred(named, { itself, others }) ? definitions : others;
   return { ...withoutId(rest), ...itself, type: "object", ...(Object.keys(kept).length > 0 && { $defs: kept }) };
 }

@@ -69,7 +69,7 @@ async function countJobs(read: Reader, conditions: readonly string[], values: un
 }
 
 /** Null when there is no job with this id. */
-export async function getJob(read: Reader, id: string): Promise<JobRow | null> {
+export async function findJob(read: Reader, id: string): Promise<JobRow | null> {
   if (!isJobId(id)) return null;
   const [row] = await raw(read)<JobRow & Record<string, unknown>>(
     `select ${COLUMNS} from ${JOBS} j join ${TASKS} t on t.id = j.task_id where j.id = $1::bigint`,

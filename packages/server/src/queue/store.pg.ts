@@ -7,7 +7,7 @@ import type { Random } from "../lib/random.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
 import { JobInserts } from "./job-inserts.pg.ts";
 import type { Addition, Claim, JobStore, LaneLimits, StoreEvents } from "./job-store.ts";
-import { countUnhandled, getJob, isJobId, listJobs, raw, readStats } from "./listing.pg.ts";
+import { countUnhandled, findJob, isJobId, listJobs, raw, readStats } from "./listing.pg.ts";
 import {
   type ClaimedJob,
   type JobFilter,
@@ -180,7 +180,7 @@ export class PostgresJobStore implements JobStore {
   }
 
   get(read: Reader, id: string): Promise<JobRow | null> {
-    return getJob(read, id);
+    return findJob(read, id);
   }
 
   async revive(tx: Tx, id: string, now: number): Promise<JobRow | null> {

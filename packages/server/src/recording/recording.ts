@@ -24,7 +24,7 @@ export type { LineOf } from "./lines.ts";
 interface RecorderOptions {
   /** The version of this program. */
   readonly version: string;
-  /** The command beside which the server runs; empty without one. */
+  /** The command for which the server runs; empty without one. */
   readonly command: readonly string[];
   /** Real time, ms since 1970. */
   now(): number;

@@ -18,7 +18,7 @@ interface PaceOptions {
 }
 
 /**
- * The turns of a relay's mails, at so many per second by the clock: single mails before bulk mail. A turn that cannot be taken now is
+ * The turns of a relay's mails, at `perSecond` by the clock: single mails before bulk mail. A turn that cannot be taken now is
  * not reserved; the mail asks again at the instant it is told. Each process takes an equal share of the relay's pace: all of them claim
  * from the same queue, so each has mail for its share.
  */

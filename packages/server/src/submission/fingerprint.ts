@@ -9,7 +9,7 @@ const AUTHORS = /^(?:from|sender|reply-to|to|cc|subject|in-reply-to|references|l
 const OF_PARTS = /^content-.+$/;
 // Bytes that are decoded and hashed in one stretch: a few milliseconds.
 const PIECE_BYTES = 256 * 1024;
-// A header takes as long as so many bytes of content.
+// A header takes as long as this many bytes of content.
 const FIELD_BYTES = 512;
 const MAX_CONTENT_ID = 500;
 
@@ -43,7 +43,7 @@ interface Names {
   readonly contentIds: ReadonlyMap<string, number>;
 }
 
-/** Lets the event loop serve others each time so many bytes are worked on. */
+/** Lets the event loop serve others each time this many bytes are worked on. */
 class Turns {
   #left = PIECE_BYTES;
 

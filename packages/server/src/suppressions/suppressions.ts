@@ -55,7 +55,7 @@ export function showSuppression(row: SuppressionRow): Suppression {
  * | `marketing` | unchanged             | `all`           |
  * | `all`       | unchanged             | unchanged       |
  *
- * That a person unsubscribed is kept beside any other reason, and outlives its removal: see `removeSuppressionRows`.
+ * That a person unsubscribed is kept in addition to any other reason, and outlives its removal: see `removeSuppressionRows`.
  */
 export async function suppress(tx: Tx, deps: SuppressionDeps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
   const email = addressKey(wanted.email);

@@ -12,7 +12,7 @@ import { findVersionRow, listTemplateUses, type TemplateRow, type TemplateUse } 
 /** Who asks for a template: they see of its users what they may read. */
 export type Asker = Pick<DeveloperKey, "owner" | "permissions">;
 
-/** What uses a template: templates, of which it is a part, and campaigns and automations that send it. At most so many of each. */
+/** What uses a template: templates, of which it is a part, and campaigns and automations that send it. A limited number of each. */
 export async function listUsers(
   read: Reader,
   { templateHooks }: Pick<TemplateDeps, "templateHooks">,

@@ -63,6 +63,6 @@ export type TrackingTables = ReturnType<typeof trackingTables>;
  * - `apple-mail-privacy`: Apple's Mail Privacy Protection, which loads all images of all mail.
  * - `scanner`: a security scanner, link checker or script, by its name, or without one.
  * - `too-soon`: less than three seconds after the mail was handed over.
- * - `burst`: several links of the mail at once, or the pixel beside them.
+ * - `burst`: several links of the mail at once, or the pixel with them.
  */
 export type MachineReason = "head-request" | "prefetch" | "apple-mail-privacy" | "scanner" | "too-soon" | "burst";

@@ -23,7 +23,7 @@ export interface SubscriberList {
 type UnsubscribeMethod = "page" | "one-click" | "mailto";
 
 /**
- * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED; beside a bounce or another reason that is
+ * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED; in addition to a bounce or another reason that is
  * there already, it is stored that the person unsubscribed. Idempotent. By the link in a test mail nothing happens but the event: nobody
  * has received it.
  */

@@ -84,7 +84,7 @@ export function addToList(listId: string, signal: AbortSignal): Act {
   };
 }
 
-/** Deletes contacts, each by a request of its own. */
+/** Deletes contacts, each by its own request. */
 export function deleteAll(signal: AbortSignal): Act {
   return async (contacts) => {
     const failed: { contact: string; message: string }[] = [];

@@ -56,6 +56,6 @@ export function setField(values: Values, { name, required = false }: Field, valu
   const { [name]: _, ...others } = values;
   const isEmpty = value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
   if (isEmpty && !required) return others;
-  // In its old place: the JSON beside the form stays as it was but for this.
+  // In its old place: the JSON next to the form stays as it was but for this.
   return { ...values, [name]: value ?? "" };
 }

@@ -14,7 +14,7 @@ import { formatInstant, ownTimeZone } from "./zoned-time.ts";
 
 type Pace = Pick<CampaignDetail, "throttle" | "relay" | "localTime">;
 
-/** How fast it goes out, and how long that takes for so many people. */
+/** How fast it goes out, and how long that takes for its recipients. */
 export function describePace({ throttle, relay }: Pace, people: number): string {
   const perSecond = throttle?.perSecond;
   const window = throttle?.window;

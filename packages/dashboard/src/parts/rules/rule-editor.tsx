@@ -31,7 +31,7 @@ interface State {
 // After the last change of a rule.
 const SETTLE_MS = 300;
 
-// From so many contacts the names of tags and custom fields are suggested.
+// From this many contacts on, the names of tags and custom fields are suggested.
 const SAMPLE = 100;
 
 /** A rule that is made by hand or as JSON, and who matches it at this moment. */

@@ -22,7 +22,7 @@ interface Place {
   readonly column: number;
 }
 
-/** The subject, HTML and text of a template, and beside them the mail they make. */
+/** The subject, HTML and text of a template, and next to them the mail they make. */
 export function TemplateContent({ editing, report }: Props) {
   const { base, draft, edition, change, refused, samples } = editing;
   const { rendered, faults } = useRendering(base, draft, samples);

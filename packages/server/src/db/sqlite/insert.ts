@@ -112,7 +112,7 @@ class RowInserts {
   readonly #table: string;
   readonly #fields: readonly Field[];
   readonly #compile: (sql: string) => Run;
-  /** The functions that insert so many rows, by their number. */
+  /** The functions that insert a number of rows, by this number. */
   readonly #statements = new Map<number, Run>();
 
   constructor(table: string, fields: readonly Field[], compile: (sql: string) => Run) {

@@ -2,7 +2,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { isLoopbackAddress, isLoopbackHostHeader } from "../../lib/loopback.ts";
 import type { HeaderReader } from "../headers.ts";
 
-// Programs give each of their sites a name of its own.
+// Programs give each of their sites its own name.
 const SITE_HERE = /^[a-z0-9-]+\.localhost(?::\d+)?$/i;
 
 /**

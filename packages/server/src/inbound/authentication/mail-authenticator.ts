@@ -33,7 +33,7 @@ export interface AuthenticatorLimits {
   readonly hashMs: number;
   /** How long the thread is kept without work: it holds 15 MB. */
   readonly idleMs: number;
-  /** Bytes of the mails that the thread has at once. It hashes one after the other: of the worst texts, so many take 10 s. */
+  /** Bytes of the mails that the thread has at once. It hashes one after the other: of the worst texts, this many take 10 s. */
   readonly bytes: number;
   /** Mails that wait for their turn. Their time has not begun. */
   readonly waiting: number;
@@ -66,7 +66,7 @@ interface UnderWay extends Pick<Waiting, "resolve" | "reject"> {
 }
 
 /**
- * Authenticates the senders of mails on a thread of its own, several at a time, because most of the time they wait for the DNS: whatever a
+ * Authenticates the senders of mails on its own thread, several at a time, because most of the time they wait for the DNS: whatever a
  * mail contains, the event loop goes on. The DNS stays here; the thread asks for it. Large mails wait for each other, so that none is late
  * because of others. A mail that takes too much time ends the thread; the senders of the mails that it had are asked to try again.
  */
