@@ -10,8 +10,8 @@ import { createWorld } from "../testing.ts";
 import { serveSubmission } from "./submission.ts";
 
 const OF_EACH_KIND = 50;
-// The messages of all sessions together may take 128 MB, and what is being read of each session 256 kB.
-const LIMIT = 128 * MB + 4 * OF_EACH_KIND * 256 * 1024;
+// The messages of all sessions together may take 128 MB, and what is being read of each session 512 kB.
+const LIMIT = 128 * MB + 4 * OF_EACH_KIND * 512 * 1024;
 const LINE = Buffer.from(`${"x".repeat(900)}\r\n`.repeat(72));
 const WITHOUT_END = Buffer.alloc(64 * 1024, "x");
 const HONEST = [
