@@ -41,7 +41,7 @@ test("an argument that is part of another endpoint's path is known, and refused 
         expect(findOtherAt(endpoint, filled.join("/"))).toBe(other);
         expect(() => buildCall(endpoint, args, {}, undefined)).toThrow(`"${args.at(-1)}" is not a valid <`);
         const [noun = "", verb = ""] = id.split(".");
-        await expect(methods[noun]?.[verb]?.(...args)).rejects.toThrow(`it would be ${other}`);
+        await expect(methods[noun]?.[verb]?.(...args)).rejects.toThrow(`lead to another endpoint, ${other}.`);
       }
   }
   expect(found).toContain("templates.send batch");
