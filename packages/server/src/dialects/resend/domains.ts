@@ -1,4 +1,4 @@
-import { contract, type Sender } from "@mailsvc/sdk/contract";
+import { contract, type Sender, toDomain } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { loadDkimRecords } from "../../domains/domains.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
@@ -25,10 +25,12 @@ export const domainOperations: readonly Operation[] = [
     note: NOTE,
     body: Settings.extend({ name: z.string() }),
     status: 201,
-    run: async ({ name, ...settings }, calls) => {
+    prepare: async ({ name, ...settings }, calls) => {
       assertPossible(settings);
-      return showDomain(await calls.write(contract.senders.create, { domain: name }), calls, { look: false });
+      const create = await calls.prepare(contract.senders.create, { domain: name });
+      return { create, keys: await listKeys(toDomain(name), calls, { look: false }) };
     },
+    run: async (_input, calls, { create, keys }) => showDomain(await calls.finish(create), calls, keys),
   }),
   readOperation({
     path: "/domains",
@@ -45,7 +47,10 @@ export const domainOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/domains/:id",
-    run: async ({ id }, calls) => ({ object: "domain", ...(await showDomain(await getDomain(id, calls), calls, { look: true })) }),
+    run: async ({ id }, calls) => {
+      const sender = await getDomain(id, calls);
+      return { object: "domain", ...(await showDomain(sender, calls, await listKeys(sender.value, calls, { look: true }))) };
+    },
   }),
   writeOperation({
     method: "PATCH",
@@ -100,19 +105,32 @@ function showListed({ id, value, status: state, createdAt }: Sender) {
   return { id, name: value, status: state === "PENDING" ? "pending" : "verified", created_at: createdAt, region: "local", capabilities };
 }
 
-/** A domain with the records to publish. With `look`, name servers are asked for the keys that sign its mail. */
-async function showDomain(sender: Sender, { rows, deps, workspaceId }: Reads, { look }: { readonly look: boolean }) {
+/** The record of a key, and what its status is: of a key that is not published, that depends on the domain. */
+interface KeyRecord {
+  readonly record: { readonly type: string; readonly name: string; readonly value: string };
+  readonly status: "verified" | "temporary_failure" | "not_started" | null;
+}
+
+/** The records of the keys that sign mail of a domain. With `look`, name servers are asked for them, which no transaction may wait for. */
+async function listKeys(domain: string, { rows, deps, workspaceId }: Reads, { look }: { readonly look: boolean }): Promise<KeyRecord[]> {
+  const keys = await loadDkimRecords(rows, deps, workspaceId, { domain, look });
+  return keys.map(({ isFound, ...record }) => {
+    const unknown = look ? "temporary_failure" : "not_started";
+    return { record, status: isFound === null ? unknown : isFound ? "verified" : null };
+  });
+}
+
+/** A domain with the records to publish. */
+async function showDomain(sender: Sender, { rows, workspaceId }: Reads, keys: readonly KeyRecord[]) {
   const isPending = sender.status === "PENDING";
   const own = buildDnsRecord(await getSenderRow(rows, workspaceId, sender.id));
-  const keys = await loadDkimRecords(rows, deps, workspaceId, { domain: sender.value, look });
   const ownStatus = isPending ? "pending" : sender.failingSince === null ? "verified" : "temporary_failure";
   const records = [
     { record: "SPF", ...own, ttl: "Auto", status: ownStatus },
-    ...keys.map(({ isFound, ...key }) => {
-      const missing = isPending ? "pending" : "failed";
-      const status = isFound === null ? (look ? "temporary_failure" : "not_started") : isFound ? "verified" : missing;
-      return { record: "DKIM", ...key, ttl: "Auto", status };
-    }),
+    ...keys.map(({ record, status }) => ({
+      ...{ record: "DKIM", ...record },
+      ...{ ttl: "Auto", status: status ?? (isPending ? "pending" : "failed") },
+    })),
   ];
   return { ...showListed(sender), open_tracking: false, click_tracking: false, records };
 }

@@ -173,6 +173,14 @@ test("the names of a contact are cleared by null, and properties are shown with 
   expect(dataOf(await contacts.get(id)).last_name).toBeNull();
 });
 
+test("fields of a template are cleared by null", async () => {
+  const { templates } = server.resend;
+  const written = { from: "hello@acme.com", subject: "Hi", text: "Hi", replyTo: ["help@acme.com"] };
+  const { id } = dataOf(await templates.create({ ...written, name: "Cleared", html: "<p>Hi</p>" }));
+  dataOf(await templates.update(id, { from: null, text: null }));
+  expect(dataOf(await templates.get(id))).toMatchObject({ from: null, text: null, subject: "Hi", reply_to: ["help@acme.com"] });
+});
+
 test("programs with an older package reach contacts through their audience", async () => {
   const created = await call(server, "POST", "/audiences", { name: "Old" });
   const { id } = created.body as { id: string };

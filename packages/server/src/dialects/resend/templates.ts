@@ -52,7 +52,7 @@ export const templateOperations: readonly Operation[] = [
     body: Fields,
     prepare: async ({ id: named, ...fields }, calls) => {
       const { id } = await getTemplate(named, calls);
-      return calls.prepare(contract.templates.update, { id, ...toOwnFields(fields) });
+      return calls.prepare(contract.templates.update, { id, ...toOwnFields(fields), ...toCleared(fields) });
     },
     run: async (_input, { finish }, update) => ({ object: "template", id: (await finish(update)).id }),
   }),
@@ -102,6 +102,16 @@ function toOwnFields({ name, alias, from, subject, reply_to, html, text, variabl
       ...(fallback_value === null || fallback_value === undefined ? { required: true } : { default: fallback_value }),
     })),
   });
+}
+
+/** The fields that a change clears by null. */
+function toCleared({ from, subject, reply_to, text }: Fields) {
+  return {
+    ...(from === null && { from }),
+    ...(subject === null && { subject }),
+    ...(reply_to === null && { replyTo: null }),
+    ...(text === null && { text }),
+  };
 }
 
 function showListed({ id, slug, name, version, createdAt, updatedAt, publishedAt }: Template) {
