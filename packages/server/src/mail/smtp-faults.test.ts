@@ -219,6 +219,23 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     expect(peer.messages).toBe(1);
   });
 
+  test("cuts what is under way at once if it is closed without any grace", async () => {
+    const peer = await scriptedPeer({ dot: silence });
+    const grace = vi.fn();
+    const after: typeof realTime.after = (ms, fire) => {
+      grace(ms);
+      return realTime.after(ms, fire);
+    };
+    const mailer = smtpMailer({ url: `smtp://127.0.0.1:${peer.port}?pool=1`, time: { ...realTime, after } });
+    opened.push(peer);
+    const sent = mailer.send(sampleMail());
+    while (peer.messages === 0) await realTime.sleep(5);
+    grace.mockClear();
+    await mailer.close(0);
+    expect(await sent).toMatchObject({ outcome: "unknown" });
+    expect(grace.mock.calls[0]).toEqual([0]);
+  });
+
   test("sends no password after STARTTLS was offered and refused", async () => {
     const { peer, mailer } = await open("", {});
     const login = smtpMailer({ url: `smtp://u:p@127.0.0.1:${peer.port}`, time: realTime });

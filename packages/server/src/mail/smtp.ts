@@ -28,6 +28,6 @@ export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
     },
     check: () => pool.check(),
     fault: () => null,
-    close: () => pool.close(),
+    close: (graceMs) => pool.close(graceMs),
   };
 }
