@@ -25,8 +25,9 @@ const AHEAD = 8;
 export function VirtualRows<Item>({ items, row, more, ...rest }: Props<Item>) {
   const [end, setEnd] = useState(0);
   const nearEnd = end >= items.length - AHEAD;
+  // Also when as many items came as there were: `more` does nothing while the list is loaded again.
   useEffect(() => {
     if (nearEnd && items.length > 0) more();
-  }, [nearEnd, items.length]);
+  }, [nearEnd, items]);
   return <RowWindow {...rest} count={items.length} row={(index) => row(items[index] as Item, index)} seen={(_, last) => setEnd(last)} />;
 }

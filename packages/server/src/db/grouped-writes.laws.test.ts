@@ -38,6 +38,13 @@ describeDb("grouped writes", (t) => {
     expect(await names()).toHaveLength(300);
   });
 
+  test("of more than a megabyte are divided, so that small ones do not wait for large ones", async () => {
+    const writes = group();
+    const sizes = [1_000, 600_000, 600_000, 5_000_000, 1_000, 1_000];
+    expect(await Promise.all(sizes.map((size, i) => writes.run(`row-${i}`, size)))).toHaveLength(sizes.length);
+    expect(store.mock.calls.map(([, stored]) => stored.length).sort()).toEqual([1, 1, 2, 2]);
+  });
+
   test("lose only those that the check refuses", async () => {
     const refused = new Error("refused");
     const writes = group(async (_tx, name) => {

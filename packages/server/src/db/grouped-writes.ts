@@ -1,9 +1,12 @@
+import { MB } from "../lib/units.ts";
 import type { Db, Tx } from "./db.ts";
 import { StorageUnavailable } from "./errors.ts";
 import { GroupHold } from "./group-hold.ts";
 
 // 128 sends are about 4 ms of work: more would only make all of them wait longer.
 const MAX_GROUP = 128;
+// Bytes of one group: a transaction of more is not light on Postgres, and takes SQLite several milliseconds.
+const MAX_BYTES = MB;
 
 /** How writes of one kind are done; both only insert rows and look rows up, as a rule (see `Db.tx`). */
 interface GroupedWork<Item, Checked, Result> {
@@ -23,18 +26,19 @@ interface Waiting<Item, Result> {
 interface Group<Item, Result> {
   readonly waiting: Waiting<Item, Result>[];
   readonly since: number;
+  bytes: number;
 }
 
 /**
  * Runs writes of one kind that arrive together in one transaction, which checks each of them and stores those that passed with the same
  * statements: among fifty, a row costs SQLite a third of what it costs in its own statement. A group waits as one of the writer does
- * (`group-hold.ts`): a lone write is not held back.
+ * (`group-hold.ts`): a lone write is not held back. Large writes share no transaction, so that small ones do not wait for them.
  *
- * | in the transaction             | its writes                                            |
- * | ------------------------------ | ----------------------------------------------------- |
- * | the check of one throws        | that one is refused, the others go on                 |
- * | storing throws                 | each runs again, in its own transaction          |
- * | the database cannot store them | all are refused, since it may have stored them        |
+ * | in the transaction             | its writes                                     |
+ * | ------------------------------ | ---------------------------------------------- |
+ * | the check of one throws        | that one is refused, the others go on          |
+ * | storing throws                 | each runs again, in its own transaction        |
+ * | the database cannot store them | all are refused, since it may have stored them |
  */
 export class GroupedWrites<Item, Checked, Result> {
   readonly #db: Db;
@@ -48,14 +52,16 @@ export class GroupedWrites<Item, Checked, Result> {
     this.#work = work;
   }
 
-  /** Writes an item. Settles once its rows are durable, or it was refused. */
-  run(item: Item): Promise<Result> {
+  /** Writes an item of so many bytes. Settles once its rows are durable, or it was refused. */
+  run(item: Item, bytes = 0): Promise<Result> {
     return new Promise((resolve, reject) => {
+      if (this.#open !== null && this.#open.bytes + bytes > MAX_BYTES) this.#open = null;
       if (this.#open === null) {
-        this.#open = { waiting: [], since: performance.now() };
+        this.#open = { waiting: [], since: performance.now(), bytes: 0 };
         this.#schedule(this.#open);
       }
       this.#open.waiting.push({ item, resolve, reject });
+      this.#open.bytes += bytes;
       if (this.#open.waiting.length === MAX_GROUP) this.#open = null;
     });
   }

@@ -172,6 +172,10 @@ test("a sender is found in each spelling of its address", async () => {
     '"hello"@BÜCHER.example',
     '"Acme, Inc." < hello@bücher.example >',
   ];
+  const quoted = await send(world, { from: '"a<b"@acme.test' });
+  expect(await list(world, { from: '"a<b"@acme.test' })).toEqual([quoted]);
+  await world.settle();
+  expect(await world.sdk.emails.get(quoted)).toMatchObject({ from: '"a<b"@acme.test', status: "delivered" });
   const ids: string[] = [];
   for (const from of given) ids.unshift(await send(world, { from }));
   expect(await list(world, { from: "hello@bücher.example" })).toEqual(ids);

@@ -9,6 +9,7 @@ import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getReadableEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
+import { measureMessage } from "./schedule.ts";
 import { storeSends } from "./store-sends.ts";
 import { acceptPrepared, type PreparedSend, prepareTemplateSend, prepareTestSend, storeTemplateSends } from "./template-send.ts";
 
@@ -18,6 +19,8 @@ type SendContext = KeyContext<EmailDeps> & { readonly tx: Tx };
 const templateSend = {
   check: (_input: unknown, { tx, deps, ...context }: SendContext, prepared: PreparedSend) =>
     acceptPrepared(prepared, tx, deps, toOrigin(context)),
+  measure: (_input: unknown, { ready }: PreparedSend) =>
+    ready ? [...ready.messages.values()].reduce((sum, message) => sum + measureMessage(message, ready.files), 0) : 0,
   store: (accepted: readonly AcceptedSend[], { tx, deps }: Pick<SendContext, "tx" | "deps">) => storeTemplateSends(tx, deps, accepted),
 };
 
@@ -26,6 +29,7 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
     prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
     check: (input, { tx, deps, ...context }, files: DecodedAttachments) =>
       acceptSend(tx, deps, { ...toOrigin(context), request: input, files }),
+    measure: (input, files: DecodedAttachments) => measureMessage(input, files),
     store: (accepted: readonly AcceptedSend[], { tx, deps }) => storeSends(tx, deps, accepted),
   },
   sendTemplate: {

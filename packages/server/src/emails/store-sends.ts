@@ -202,7 +202,9 @@ const USUAL_FROM = /^(?:[^<>@"]*[^<>@"\s] <[\w.+-]+@[\w.-]+>|[\w.+-]+@[\w.-]+)$/
 function spellFrom(from: string): string {
   if (USUAL_FROM.test(from)) return from;
   const { local, domain } = parseAnyMailbox(from);
-  const name = from.slice(0, Math.max(0, from.lastIndexOf("<"))).trim();
+  // A quoted local part may have brackets, too.
+  const trimmed = from.trim();
+  const name = trimmed.endsWith(">") ? trimmed.slice(0, trimmed.lastIndexOf("<")).trim() : "";
   const address = `${local}@${from.includes("xn--") ? domain : toUnicodeDomain(domain)}`;
   return name === "" ? address : `${name} <${address}>`;
 }

@@ -12,6 +12,7 @@ export type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<
 export interface GroupedHandler {
   readonly prepare: RunAny;
   readonly check: RunAny;
+  readonly measure: (input: Input, prepared: unknown) => number;
   readonly store: (checked: readonly unknown[], ctx: object) => Promise<readonly unknown[]>;
 }
 export type AnyHandler =

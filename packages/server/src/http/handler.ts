@@ -99,6 +99,8 @@ interface Prepared<E extends Endpoint, P, Before, Within> {
 interface Grouped<E extends Endpoint, P, Checked, Before, Within> {
   readonly prepare: (input: HandlerInput<E>, ctx: Before) => Promise<P> | P;
   readonly check: (input: HandlerInput<E>, ctx: Within, prepared: P) => Promise<Checked>;
+  /** The size of a call, in bytes: large ones share no transaction. */
+  readonly measure: (input: HandlerInput<E>, prepared: P) => number;
   readonly store: (checked: readonly Checked[], ctx: Pick<Within, Extract<"tx" | "deps", keyof Within>>) => Promise<HandlerOutput<E>[]>;
 }
 

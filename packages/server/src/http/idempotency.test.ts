@@ -35,6 +35,29 @@ test("fifty concurrent requests with the same key have one effect and fifty equa
   expect(await total(world)).toBe(1);
 });
 
+test("concurrent requests with keys share a transaction, and each is replayed with its own answer", async () => {
+  await using world = await createWorld();
+  await world.sdk.suppressions.create({ email: "gone@example.com" });
+  const all = (): Promise<Response[]> =>
+    Promise.all(
+      Array.from({ length: 50 }, (_, i) => send(world, `k${i}`, { to: i % 10 === 3 ? "gone@example.com" : `reader${i}@example.com` })),
+    );
+  const texts = (answers: readonly Response[]): Promise<string[]> => Promise.all(answers.map((answer) => answer.text()));
+  // One of them has an answer of before.
+  const earlier = await (await send(world, "k7", { to: "reader7@example.com" })).text();
+  const first = await all();
+  expect(first.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, (_, i) => (i % 10 === 3 ? 400 : 200)));
+  const given = await texts(first);
+  expect(given[7]).toBe(earlier);
+  const again = await all();
+  expect(again.map(({ headers }) => headers.get("idempotency-replayed"))).toEqual(
+    Array.from({ length: 50 }, (_, i) => (i % 10 === 3 ? null : "true")),
+  );
+  const repeated = await texts(again);
+  expect(repeated.filter((_, i) => i % 10 !== 3)).toEqual(given.filter((_, i) => i % 10 !== 3));
+  expect(await total(world)).toBe(45);
+});
+
 test("of fifty concurrent requests with the same key and different bodies, one succeeds and the others are refused", async () => {
   await using world = await createWorld();
   const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => send(world, "k", { subject: `Hello ${i}` })));

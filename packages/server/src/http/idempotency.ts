@@ -54,10 +54,19 @@ export async function findAnswer(q: Tx | Reader, { keyId, route, idempotencyKey,
   return { status: found.status, answer: found.answer };
 }
 
-/** Stores an answer in the transaction of its effect, so that both exist or neither. */
-export async function storeAnswer(tx: Tx, claim: Claim, { status, answer }: StoredAnswer, now: number): Promise<void> {
-  const { keyId, route, idempotencyKey, requestHash } = claim;
-  await tx.insertAll(tx.t.idempotency, [{ keyId, route, idempotencyKey, requestHash, status, answer, createdAt: now }]);
+/** Stores answers in the transaction of their effects, so that both exist or neither. Throws UniqueViolation if a key was taken meanwhile. */
+export async function storeAnswers(
+  tx: Tx,
+  answers: readonly { readonly claim: Claim; readonly answer: StoredAnswer }[],
+  now: number,
+): Promise<void> {
+  await tx.insertAll(
+    tx.t.idempotency,
+    answers.map(({ claim: { keyId, route, idempotencyKey, requestHash }, answer: { status, answer } }) => ({
+      ...{ keyId, route, idempotencyKey, requestHash },
+      ...{ status, answer, createdAt: now },
+    })),
+  );
 }
 
 /** A claim as one string. */

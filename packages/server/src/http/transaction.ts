@@ -1,27 +1,10 @@
 import type { Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import { GroupedWrites } from "../db/grouped-writes.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { GroupedHandler } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
-import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswer, toClaimId, unsealAnswer } from "./idempotency.ts";
-import { runHandler, toStoredAnswer, type Write } from "./write.ts";
-
-/** A write that may share its transaction, and what its handler prepared. */
-interface GroupedWrite extends Write {
-  readonly prepared: unknown;
-}
-
-/** What its handler found of it, and the dependencies of the request. */
-interface CheckedWrite {
-  readonly checked: unknown;
-  readonly deps: unknown;
-}
-
-/** An answer, and whether it was stored by an earlier request. */
-interface WriteResult extends StoredAnswer {
-  readonly replayed?: true;
-}
+import { GroupedTransactions } from "./grouped-transactions.ts";
+import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswers, toClaimId, unsealAnswer } from "./idempotency.ts";
+import { runHandler, toStoredAnswer, type Write, type WriteResult } from "./write.ts";
 
 /**
  * Runs writes: what a handler prepares comes first, then one transaction with its effect and, if the request has an Idempotency-Key
@@ -41,10 +24,11 @@ export class Writes {
   readonly #deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">;
   /** Those under way whose handlers prepare something, by claim. */
   readonly #running = new Map<string, { readonly requestHash: string; readonly result: Promise<WriteResult> }>();
-  readonly #grouped = new Map<GroupedHandler, GroupedWrites<GroupedWrite, CheckedWrite, unknown>>();
+  readonly #grouped: GroupedTransactions;
 
   constructor(deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">) {
     this.#deps = deps;
+    this.#grouped = new GroupedTransactions(deps);
   }
 
   async run(write: Write, claim: Claim | null): Promise<WriteResult> {
@@ -74,7 +58,7 @@ export class Writes {
   async #perform(write: Write, claim: Claim | null): Promise<WriteResult> {
     const prepared = await this.#prepare(write);
     try {
-      const result: WriteResult = await (claim === null ? this.#commit(write, prepared) : this.#commitClaimed(write, prepared, claim));
+      const result: WriteResult = await this.#commit(write, prepared, claim);
       if (result.replayed) await this.#undo(write, prepared);
       return result;
     } catch (error) {
@@ -83,43 +67,15 @@ export class Writes {
     }
   }
 
-  async #commit(write: Write, prepared: unknown): Promise<StoredAnswer> {
-    const { endpoint, handler } = write;
+  async #commit(write: Write, prepared: unknown, claim: Claim | null): Promise<WriteResult> {
+    const { handler } = write;
     // With tracing each write runs in the span of its own request.
-    if (!("store" in handler) || this.#deps.tracing) return this.#transact(write, (tx) => this.#execute(write, tx, prepared));
-    return toStoredAnswer(endpoint, await this.#findGrouped(handler).run({ ...write, prepared }));
-  }
-
-  /** The writes without a claim of one handler, which share transactions. */
-  #findGrouped(handler: GroupedHandler): GroupedWrites<GroupedWrite, CheckedWrite, unknown> {
-    const grouped =
-      this.#grouped.get(handler) ??
-      new GroupedWrites<GroupedWrite, CheckedWrite, unknown>(this.#deps.db, {
-        check: async (tx, { input, caller: { context, confirm }, prepared }) => {
-          if (confirm) await confirm(tx);
-          return { checked: await handler.check(input, { ...context, tx }, prepared), deps: context.deps };
-        },
-        // All requests have the same dependencies.
-        store: (tx, writes) =>
-          handler.store(
-            writes.map(({ checked }) => checked),
-            { deps: writes[0]?.deps, tx },
-          ),
-      });
-    this.#grouped.set(handler, grouped);
-    return grouped;
-  }
-
-  async #commitClaimed(write: Write, prepared: unknown, claim: Claim): Promise<WriteResult> {
-    const { clock, seal } = this.#deps;
+    const isGrouped = "store" in handler && !this.#deps.tracing;
     const commit = (): Promise<WriteResult> =>
-      this.#transact(write, async (tx) => {
-        const earlier = await findAnswer(tx, claim);
-        if (earlier) return this.#replay(write, claim, earlier);
-        const answer = await this.#execute(write, tx, prepared);
-        await storeAnswer(tx, claim, write.endpoint.confidential ? sealAnswer(seal, claim, answer) : answer, clock.now());
-        return answer;
-      });
+      isGrouped
+        ? this.#grouped.run(handler, { write, prepared, claim })
+        : this.#transact(write, (tx) => this.#executeOnce(write, tx, prepared, claim));
+    if (claim === null) return commit();
     try {
       return await commit();
     } catch (error) {
@@ -128,6 +84,16 @@ export class Writes {
       if (error instanceof UniqueViolation || (error instanceof ApiError && error.status === 409)) return commit();
       throw error;
     }
+  }
+
+  async #executeOnce(write: Write, tx: Tx, prepared: unknown, claim: Claim | null): Promise<WriteResult> {
+    if (claim === null) return this.#execute(write, tx, prepared);
+    const { clock, seal } = this.#deps;
+    const earlier = await findAnswer(tx, claim);
+    if (earlier) return this.#replay(write, claim, earlier);
+    const answer = await this.#execute(write, tx, prepared);
+    await storeAnswers(tx, [{ claim, answer: write.endpoint.confidential ? sealAnswer(seal, claim, answer) : answer }], clock.now());
+    return answer;
   }
 
   #transact<T>({ handler, caller }: Write, fn: (tx: Tx) => Promise<T>): Promise<T> {

@@ -10,6 +10,11 @@ export interface Write {
   readonly caller: Caller;
 }
 
+/** An answer, and whether it was stored by an earlier request. */
+export interface WriteResult extends StoredAnswer {
+  readonly replayed?: true;
+}
+
 /** Runs a handler alone, inside a transaction if it writes. */
 export async function runHandler(handler: AnyHandler, input: Input, context: object, prepared?: unknown): Promise<unknown> {
   if (typeof handler === "function") return handler(input, context);

@@ -36,7 +36,7 @@ export class MessageStore {
     const message = await readMessage(raw, envelope);
     const accept = await prepare(this.#deps, submitter, message, envelope);
     const { idempotencyKey } = message.instructions;
-    if (idempotencyKey === null) return toId(await this.#grouped.run(accept));
+    if (idempotencyKey === null) return toId(await this.#grouped.run(accept, raw.length));
     const { keyId } = submitter;
     return this.#storeOnce(accept, { keyId, route: ROUTE, idempotencyKey, contentHash: await fingerprint(raw, message, envelope) });
   }
