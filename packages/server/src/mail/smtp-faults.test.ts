@@ -143,6 +143,25 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     expect(peer.messages).toBe(1);
   });
 
+  test("writes nothing of a message that was refused after 354 and before its first byte, and starts afresh for the next", async () => {
+    const late = reply("354 go on\r\n452 4.3.1 disk full");
+    const { peer, mailer } = await open("", { DATA: late }, {});
+    const asked = Promise.withResolvers<void>();
+    const wanted = Promise.withResolvers<boolean>();
+    const isStillWanted = () => {
+      asked.resolve();
+      return wanted.promise;
+    };
+    const sent = mailer.send({ ...sampleMail(), isStillWanted });
+    await asked.promise;
+    expect(await sent).toMatchObject({ outcome: "deferred", error: { smtpCode: 452 } });
+    const next = mailer.send(sampleMail());
+    wanted.resolve(true);
+    expect(await next).toMatchObject({ outcome: "sent" });
+    expect([peer.messages, greetings(peer)]).toEqual([1, 2]);
+    expect(peer.commands.filter((command) => !/^(?:EHLO|MAIL|RCPT|DATA)/.test(command))).toEqual([]);
+  });
+
   test("does not take a 250 that comes before the message is complete", async () => {
     const { mailer } = await open("", { during: reply("250 2.0.0 queued") });
     expect(await mailer.send(sampleMail(big))).toMatchObject({

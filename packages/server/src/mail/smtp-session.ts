@@ -195,13 +195,15 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
       messages += 1;
       // nodemailer does not tell whether the final dot is written. It writes it when this stream ends, and reads from it only
       // after a 354 reply. So once `end` has fired, the message may have arrived.
+      let settled = false;
       const source = toStream(message, async () => {
         if (envelope.isStillWanted && !(await envelope.isStillWanted().catch(() => false))) {
           // There is no other way back: after 354 the server takes whatever follows for the message.
           settle(notWanted, false);
-          connection.close();
           return false;
         }
+        // The mail server has refused the message meanwhile: it would read what is written now as commands.
+        if (settled) return false;
         writeTogether(connection._socket);
         return true;
       });
@@ -210,10 +212,15 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
         phase = "answer";
       });
       const settle = (receipt: Receipt, stale: boolean): void => {
+        if (settled) return;
+        settled = true;
         deadline.cancel();
         cut = () => {};
-        // Half a message cannot be taken back: the server would read whatever follows as the rest of it.
-        if (phase === "message" && source.readableDidRead) connection.close();
+        // Once nodemailer reads, 354 has come. That cannot be taken back, nor half a message: the server may read what follows as its rest.
+        if (phase === "message" && source.readableFlowing !== null) {
+          source.destroy();
+          connection.close();
+        }
         resolve({ receipt, stale });
       };
       const fail = (failure: SmtpFailure): void => {
