@@ -153,3 +153,35 @@ test("behind a slow mail server, the headers of a mail to several name nobody wh
   expect(mailer.sent).toHaveLength(2);
   expect(mailer.sent[1]?.to.map(({ address }) => address)).toEqual(people.filter((address) => address !== erased));
 });
+
+test("an email that cannot be read again right before its first byte is sent later, and is not in doubt", async () => {
+  const reached = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const after = (): Promise<void> => {
+    reached.resolve();
+    return answer.promise;
+  };
+  const peer = await scriptedPeer({ RCPT: { reply: "250 ok", after } }, {});
+  try {
+    await using world = await createWorld({ mailer: smtpMailer({ url: `smtp://127.0.0.1:${peer.port}?pool=1`, time: realTime }) });
+    const letTimePass = shiftRealTime(world);
+    const { deps } = world.app;
+    const { mailTransforms } = deps;
+    const sent = await world.sdk.emails.send({ from: "news@acme.example", to: "ada@example.com", subject: "Hi", text: "Hello." });
+    const { id } = sent as { id: string };
+    await reached.promise;
+    letTimePass();
+    const broken = (): Promise<never> => Promise.reject(new Error("The database is away."));
+    Object.assign(deps, { mailTransforms: [broken] });
+    answer.resolve();
+    await world.settle();
+    expect(peer.messages).toBe(0);
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "deferred", attempts: 0, inDoubt: false });
+    Object.assign(deps, { mailTransforms });
+    await world.clock.advance("10m");
+    expect(peer.recipients).toEqual(["ada@example.com"]);
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+  } finally {
+    await peer.close();
+  }
+});

@@ -1,12 +1,21 @@
 import { type ContentsRow, type EmailRow, findContents } from "../emails/emails.ts";
 import { isTestMail } from "../lib/test-mail.ts";
+import type { Receipt } from "../mail/mailer.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
 import { chooseMailers, toPendingMail, transformLoaded } from "./load.ts";
 import type { Next } from "./next.ts";
+import { outcomeOfReceipt } from "./outcome.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
+
+// A mark that stays would put the email in doubt, though no byte of it has left. If the fault lasts, the next attempt fails with it.
+const NOT_RENEWED: Receipt = {
+  outcome: "deferred",
+  error: { message: "The email could not be read again right before it was handed over.", smtpCode: null, enhancedCode: null },
+  paused: true,
+};
 
 /** An email that has waited since it was transformed. */
 export interface WaitingMail {
@@ -26,7 +35,7 @@ export interface WaitingMail {
  * | is not marked, goes to a domain that is held now | settle as held                                                   |
  * | its address is suppressed now                    | settle as suppressed                                             |
  * | a transform withdraws it, or fails it            | settle as withdrawn or failed; a mark and its attempt are undone |
- * | it cannot be read, a transform throws            | fail                                                             |
+ * | it cannot be read, a transform throws            | fail; if it is marked, settle as deferred: it is no attempt      |
  * | otherwise                                        | hand over                                                        |
  */
 export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
@@ -45,10 +54,10 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
     const checked = (await checkSuppressed(deps, toSend)).values();
     return transformed.map((next, i) => {
       const renewed = next.next === "handOver" ? (checked.next().value ?? next) : next;
-      return keepMark(renewed, waiting[i] as WaitingMail);
+      return keepMark(deps, renewed, waiting[i] as WaitingMail);
     });
   } catch (error) {
-    return waiting.map(() => ({ next: "fail", error }));
+    return waiting.map((one) => keepMark(deps, { next: "fail", error }, one));
   }
 }
 
@@ -59,8 +68,9 @@ async function findNaming({ db }: DeliveryDeps, waiting: readonly WaitingMail[])
 }
 
 /** What is decided about an email as it was loaded, for the email as it is since it was marked: it has not been attempted. */
-function keepMark(next: Next, { loaded, mail: { email, choice } }: WaitingMail): Next {
+function keepMark({ clock, random }: DeliveryDeps, next: Next, { loaded, mail: { email, choice, attempt } }: WaitingMail): Next {
   if (email === loaded) return next;
+  if (next.next === "fail") return { next: "settle", effect: outcomeOfReceipt(NOT_RENEWED, { email, attempt, at: clock.now(), random }) };
   // The mark names the relay: no other one may get it.
   if (next.next === "handOver") return { next: "handOver", mail: { ...next.mail, email, choice } };
   if (next.next !== "settle" || next.effect?.kind !== "outcome") return next;
