@@ -18,10 +18,33 @@ export async function joinThread(tx: Tx, workspaceId: string, mailId: string, th
   );
 }
 
-/** A mail by its Message-ID: ours, which has its id, or that of a program that submitted the message. */
-export async function findMailByMessageId(q: Tx | Reader, workspaceId: string, messageId: string): Promise<FullMail | null> {
-  const id = readMessageId(messageId) ?? (await findSubmitted(q, workspaceId, messageId));
+/**
+ * A mail by its Message-ID: ours, which has its id, or that of a program that submitted the message. A program may submit a message once for
+ * each recipient, which makes as many mails: the one to the recipient `toKey` is found, else the newest.
+ */
+export async function findMailByMessageId(
+  q: Tx | Reader,
+  workspaceId: string,
+  messageId: string,
+  toKey?: string,
+): Promise<FullMail | null> {
+  const id =
+    readMessageId(messageId) ??
+    (toKey === undefined ? null : await findSubmittedTo(q, workspaceId, messageId, toKey)) ??
+    (await findSubmitted(q, workspaceId, messageId));
   return id === null ? null : findMail(q, workspaceId, id);
+}
+
+async function findSubmittedTo(q: Tx | Reader, workspaceId: string, messageId: string, toKey: string): Promise<string | null> {
+  const { emails: e, emailLabels: t } = q.t;
+  const [newest] = await q
+    .select({ id: t.emailId })
+    .from(t)
+    .innerJoin(e, and(eq(e.workspaceId, t.workspaceId), eq(e.id, t.emailId)))
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.label, toMessageLabel(messageId)), eq(e.toKey, toKey)))
+    .orderBy(desc(t.emailId))
+    .limit(1);
+  return newest?.id ?? null;
 }
 
 async function findSubmitted(q: Tx | Reader, workspaceId: string, messageId: string): Promise<string | null> {

@@ -39,7 +39,7 @@ export async function findThread(tx: Tx, { mailbox, references, fromKey, isCredi
   const named = references.slice(-MAX_LOOKED_UP).reverse();
   const find = [
     ...(emailId === null ? [] : [() => findMail(tx, workspaceId, emailId)]),
-    ...named.map((messageId) => () => findMailByMessageId(tx, workspaceId, messageId)),
+    ...named.map((messageId) => () => findMailByMessageId(tx, workspaceId, messageId, isCredible ? fromKey : undefined)),
   ];
   for (const [i, findNext] of find.entries()) {
     const mail = await findNext();
