@@ -460,15 +460,10 @@ test("an answer to a message that a program submitted once for each recipient be
   const submitted =
     "From: Acme <hello@in.acme.test>\r\nTo: ada@example.com, grace@example.com\r\nSubject: Hi\r\nMessage-ID: <18@django.acme.test>\r\n\r\nHi\r\n";
   const id = readId(await submitTo(server.port, submitted));
-  const other = readId(await submitTo(server.port, submitted, { to: ["grace@example.com"] }));
+  await submitTo(server.port, submitted, { to: ["grace@example.com"] });
   await s.world.settle();
   await s.deliver("hello@in.acme.test", write("Thanks", { "In-Reply-To": "<18@django.acme.test>" }));
   expect(await newest(s)).toMatchObject({ emailId: id, threadId: id });
-  await s.deliver(
-    "hello@in.acme.test",
-    write("Hm", { "Message-ID": "<2@x>", From: "eve@example.com", References: "<18@django.acme.test>" }),
-  );
-  expect(await newest(s)).toMatchObject({ emailId: null, threadId: other });
 });
 
 test("a mail that can never be read is refused for good, not for now", async () => {
