@@ -57,6 +57,12 @@ export async function updateRelay(tx: Tx, deps: RelayDeps, name: string, changes
 /** Removes a relay. Throws ApiError not_found, or conflict while something names it; outside dev mode also for the default one. */
 export async function removeRelay(tx: Tx, deps: RelayDeps, name: string): Promise<Relay> {
   const settings = await getStored(tx, deps, name);
+  const known = deps.relays.find(name);
+  if (known && known.source !== "api") {
+    // A flag or file defines one of the same name: that one takes the mail, and the access tokens are its own.
+    await tx.delete(tx.t.relays).where(eq(tx.t.relays.name, name));
+    return showStored(deps, settings);
+  }
   // What waits for it, and what is sent until there is another one, would be captured.
   if (name === DEFAULT_RELAY && !deps.config.dev)
     throw new ApiError("conflict", `The relay ${name} takes all mail that names none, so it cannot be removed.`, {

@@ -8,6 +8,7 @@ import type { Script } from "../../test/smtp-peer.ts";
 import { createWorld } from "../testing.ts";
 import { RelayFileError, readRelayFile } from "./file.ts";
 import { listNames } from "./routes.ts";
+import { sealPlace } from "./settings.ts";
 
 describe("routes", () => {
   test("a campaign's relay counts before its sender's, an address's before its domain's, and that before the workspace's", async () => {
@@ -307,6 +308,26 @@ describe("a file of relays", () => {
     ]);
     await expect(operator.relays.update("ses", { ratePerSecond: 1 })).rejects.toMatchObject({ code: "conflict" });
     await expect(operator.relays.add({ name: "ses", host: "x.example.com" })).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("takes the place of a stored relay, which can then be removed, also the default one in production", async () => {
+    const file = write("relays.json", JSON.stringify({ relays: [{ name: "default", host: "127.0.0.1", port: 9 }] }));
+    await using world = await createWorld({ dev: false, flags: { relays: file } });
+    const { operator } = await relayWorldOf(world);
+    const { db, seal } = world.app.deps;
+    const name = "default";
+    const stored = {
+      name,
+      settings: { name, host: "old.example.com" },
+      secrets: seal.seal("{}", sealPlace(name)),
+      createdAt: 1,
+      updatedAt: 1,
+    };
+    await db.tx(async (tx) => void (await tx.insert(tx.t.relays).values(stored)));
+    expect(await operator.relays.remove(name)).toMatchObject({ name, host: "old.example.com" });
+    expect(await db.read.$count(db.read.t.relays)).toBe(0);
+    expect((await operator.relays.list()).data).toMatchObject([{ name, host: "127.0.0.1", source: "file" }]);
+    await expect(operator.relays.remove(name)).rejects.toMatchObject({ code: "conflict" });
   });
 
   test.each([
