@@ -171,6 +171,19 @@ function toStream(message: Buffer, begin: () => Promise<boolean>): Readable {
   });
 }
 
+function reset(connection: Connection): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (connection.destroyed) return resolve(false);
+    // There is no reply if the connection ends first.
+    const ended = (): void => resolve(false);
+    connection.once("end", ended);
+    connection.reset((error) => {
+      connection.off("end", ended);
+      resolve(!error);
+    });
+  });
+}
+
 function createSession(connection: Connection, time: Clock["real"]): SmtpSession {
   let messages = 0;
   let cut = (_why: string): void => {};
@@ -249,17 +262,7 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
       return messages;
     },
     send,
-    reset: () =>
-      new Promise((resolve) => {
-        if (connection.destroyed) return resolve(false);
-        // There is no reply if the connection ends first.
-        const ended = (): void => resolve(false);
-        connection.once("end", ended);
-        connection.reset((error) => {
-          connection.off("end", ended);
-          resolve(!error);
-        });
-      }),
+    reset: () => reset(connection),
     quit: () =>
       new Promise((resolve) => {
         if (connection.destroyed) return resolve();
