@@ -33,7 +33,8 @@ export class DevRun {
     const { out, host } = this.#session;
     const ms = Math.round(host.now() - this.#startedAt);
     const ended = await this.#recorder.end(exitCode);
-    const recording = failed || record !== null ? await this.#record(ended, record) : null;
+    // Of a command that was not started there is nothing to look at.
+    const recording = (failed && fault === null) || record !== null ? await this.#record(ended, record) : null;
     const run: ReportedRun = { command: ended.command, exitCode, fault, ms, recording, summary: ended.summary() };
     for (const { kind, file } of reports) await this.#try(() => writeReport(file, renderReport(kind, run)));
     if (stepSummary !== null) await this.#try(() => appendReport(stepSummary, renderMarkdown(run)));
