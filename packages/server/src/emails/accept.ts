@@ -18,6 +18,8 @@ export interface Origin {
   readonly test: boolean;
   /** Accepts a send though all its recipients are suppressed; its delivery then ends as `suppressed`. */
   readonly acceptsSuppressed?: boolean | undefined;
+  /** Accepts a sender that is not verified: all mail is captured. */
+  readonly anySender?: boolean | undefined;
 }
 
 /** Subject and bodies of a message. */
@@ -42,8 +44,6 @@ interface AsIs {
   readonly messageId: string | null;
   /** The mailbox of its Sender header, which must be verified as From must. */
   readonly sender: string | null;
-  /** True if its sender need not be verified. */
-  readonly anySender: boolean;
 }
 
 /** What is sent, and how it came to be. */
@@ -74,10 +74,10 @@ export const SUPPRESSED = "This recipient is on the suppression list.";
  * recipient_suppressed or validation_error.
  */
 export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promise<AcceptedSend> {
-  const { request, workspaceId, asIs, bypassFor } = send;
+  const { request, workspaceId, asIs, anySender, bypassFor } = send;
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
-  if (!asIs?.anySender)
+  if (!anySender)
     for (const sender of asIs?.sender ? [request.from, asIs.sender] : [request.from])
       await assertVerified(tx, deps, workspaceId, parseAnyMailbox(sender));
   assertReceives(deps, request.replyTo);

@@ -174,6 +174,8 @@ describe("headers for this server", () => {
       template: { slug: "hi" },
       scheduledAt: "2026-01-02T00:00:00.000Z",
     });
+    // While all mail is captured, any sender will do.
+    expect(readId(await submitTo(port, own + HELLO.replace(/^From: .*$/m, "From: webmaster@localhost")))).toMatch(/^em_/);
     expect(await submitTo(port, `X-Mailsvc-Sendat: now\r\n${HELLO}`)).toMatch(/^550 5\.6\.0 X-Mailsvc-Sendat is not known\./);
     expect(await submitTo(port, `X-Mailsvc-Send-At: now\r\n${HELLO}`)).toContain("X-Mailsvc-Send-At takes an instant");
   });

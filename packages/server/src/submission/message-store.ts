@@ -70,7 +70,7 @@ export class MessageStore {
 /** Prepares what is checked and stored in a transaction: the message as it is, or the template that it names. */
 async function prepare(deps: SubmissionDeps, submitter: Submitter, message: ReadMessage, { captured }: Envelope): Promise<Accept> {
   const { workspaceId, test } = submitter;
-  const origin = { workspaceId, test };
+  const origin = { workspaceId, test, anySender: captured };
   const { from, sender, subject, messageId, bytes, instructions } = message;
   const { tags, scheduledAt, bypassUnsubscribe, template, variables } = instructions;
   const request = { ...toRecipients(message), from, tags, bypassUnsubscribe, ...(scheduledAt !== undefined && { scheduledAt }) };
@@ -79,7 +79,7 @@ async function prepare(deps: SubmissionDeps, submitter: Submitter, message: Read
     return (tx) => acceptPrepared(prepared, tx, deps, origin);
   }
   const file = { filename: "message.eml", contentType: MESSAGE_TYPE, contentId: null, size: bytes.length, content: bytes };
-  const asIs = { messageId, sender, anySender: captured };
+  const asIs = { messageId, sender };
   return (tx) => acceptSend(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs });
 }
 

@@ -1,6 +1,7 @@
 import { contract, type ReceivedMail, type ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { formatMailbox } from "../../lib/mailbox-text.ts";
+import { waitForTurn } from "../../lib/turn.ts";
 import { MB } from "../../lib/units.ts";
 import { readAttachment } from "../../received/received.ts";
 import { type Operation, type Reads, readOperation } from "../operation.ts";
@@ -42,22 +43,25 @@ export const receivingOperations: readonly Operation[] = [
 const MAX_INLINE = 10 * MB;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
-/** The HTML with its images in it, which it names by the Content-ID of their files. */
+// How HTML names a file.
+const CONTENT_ID = /cid:([^"'\s)>&]{1,500})/g;
+
+/** The HTML with its images in it, which it names by the Content-ID of their files. Files that it does not name are not read. */
 async function inlineImages({ id, html, attachments }: ReceivedMailDetail, { rows, workspaceId }: Reads): Promise<string | null> {
-  let inlined = html;
+  if (html === null) return null;
+  const named = new Map<string, number>();
+  for (const [, contentId = ""] of html.matchAll(CONTENT_ID)) named.set(contentId, (named.get(contentId) ?? 0) + 1);
+  const images = new Map<string, string>();
   let left = MAX_INLINE;
   for (const { number, contentType, contentId, size } of attachments) {
-    if (inlined === null || contentId === null || !IMAGE_TYPE.test(contentType)) continue;
-    // One Content-ID may begin with another one.
-    const named = new RegExp(`cid:${contentId.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}(?=["'\\s)>&])`);
-    const parts = inlined.split(named);
-    const bytes = size * (parts.length - 1);
-    if (bytes === 0 || bytes > left) continue;
+    const bytes = size * (named.get(contentId ?? "") ?? 0);
+    if (contentId === null || images.has(contentId) || !IMAGE_TYPE.test(contentType) || bytes === 0 || bytes > left) continue;
     left -= bytes;
     const image = Buffer.from(await readAttachment(rows, workspaceId, id, String(number))).toString("base64");
-    inlined = parts.join(`data:${contentType};base64,${image}`);
+    images.set(contentId, `data:${contentType};base64,${image}`);
+    await waitForTurn();
   }
-  return inlined;
+  return images.size === 0 ? html : html.replace(CONTENT_ID, (all, contentId: string) => images.get(contentId) ?? all);
 }
 
 function showMail({ id, to, from, fromName, subject, messageId, receivedAt }: ReceivedMail) {
