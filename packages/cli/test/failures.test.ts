@@ -36,6 +36,12 @@ const EXITS: Record<number, number> = {
   503: 9,
 };
 
+/** An attempt that the receiver refused. */
+const REFUSED = {
+  ...{ attempt: 2, at: "2030-01-31T08:00:00.000Z", ms: 1 },
+  ...{ class: "http", httpStatus: 500, message: "No.", hint: null, answer: null },
+};
+
 describe("exit codes", () => {
   test.each(ERROR_CODES)("%s leads to the exit code of its status, and its request id is shown", async (code) => {
     const { status } = ERRORS[code];
@@ -57,31 +63,13 @@ describe("exit codes", () => {
     "webhooks.redeliver": [
       "webhooks redeliver whk_01jc3v2m9k8q4w6x0y5z7a1b2c whd_01jc3v2m9k8q4w6x0y5z7a1b2c",
       {
-        lastAttempt: {
-          attempt: 2,
-          at: "2030-01-31T08:00:00.000Z",
-          ms: 1,
-          class: "http",
-          httpStatus: 500,
-          message: "No.",
-          hint: null,
-          answer: null,
-        },
+        lastAttempt: REFUSED,
       },
     ],
     "deliveries.redeliver": [
       "deliveries redeliver launch-writer evt_01jc3v2m9k8q4w6x0y5z7a1b2c",
       {
-        lastAttempt: {
-          attempt: 2,
-          at: "2030-01-31T08:00:00.000Z",
-          ms: 1,
-          class: "http",
-          httpStatus: 500,
-          message: "No.",
-          hint: null,
-          answer: null,
-        },
+        lastAttempt: REFUSED,
       },
     ],
   };

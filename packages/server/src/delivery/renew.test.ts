@@ -134,7 +134,7 @@ test.each<[string, (after: () => Promise<void>) => Script]>([
   }
 });
 
-test("behind a slow mail server, the headers of a mail to several name nobody who was erased while it waited", async () => {
+test("behind a slow mail server, the headers of a mail to several people do not name a person who was erased while it waited", async () => {
   const held: (() => void)[] = [];
   let slow = true;
   const script = () => (slow ? new Promise<Receipt>((answer) => held.push(() => answer(accepted))) : accepted);

@@ -12,7 +12,7 @@ import { parseScheduledAt } from "./schedule.ts";
 /** A send as the contract has read it. */
 export type Request = z.output<typeof SendRequest>;
 
-/** Who sends, and how: mail of a test key is captured instead of sent. */
+/** The workspace that sends, and how. Mail of a test key is captured instead of sent. */
 export interface Origin {
   readonly workspaceId: string;
   readonly test: boolean;
