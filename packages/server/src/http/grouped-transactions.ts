@@ -2,7 +2,7 @@ import type { Tx } from "../db/db.ts";
 import { GroupedWrites } from "../db/grouped-writes.ts";
 import type { GroupedHandler } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
-import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswers, unsealAnswer } from "./idempotency.ts";
+import { type Claim, findAnswer, fromStored, type StoredAnswer, storeAnswers, toStored } from "./idempotency.ts";
 import { toStoredAnswer, type Write, type WriteResult } from "./write.ts";
 
 /** A write that may share its transaction, with what its handler prepared. */
@@ -49,10 +49,8 @@ export class GroupedTransactions {
     const { context, confirm } = write.caller;
     if (confirm) await confirm(tx);
     const earlier = claim && (await findAnswer(tx, claim));
-    if (claim && earlier) {
-      const answer = write.endpoint.confidential ? unsealAnswer(this.#deps.seal, claim, earlier) : earlier;
-      return { ...grouped, replayed: { ...answer, replayed: true } };
-    }
+    if (claim && earlier)
+      return { ...grouped, replayed: { ...fromStored(this.#deps.seal, write.endpoint, claim, earlier), replayed: true } };
     return { ...grouped, replayed: null, checked: await handler.check(write.input, { ...context, tx }, prepared), deps: context.deps };
   }
 
@@ -66,13 +64,11 @@ export class GroupedTransactions {
       { deps: first.deps, tx },
     );
     const answered = fresh.map(({ write, claim }, i) => ({ claim, write, answer: toStoredAnswer(write.endpoint, outputs[i]) }));
-    const toKeep = answered.flatMap(({ claim, write, answer }) => (claim ? [{ claim, answer: this.#seal(write, claim, answer) }] : []));
+    const toKeep = answered.flatMap(({ claim, write, answer }) =>
+      claim ? [{ claim, answer: toStored(this.#deps.seal, write.endpoint, claim, answer) }] : [],
+    );
     if (toKeep.length > 0) await storeAnswers(tx, toKeep, this.#deps.clock.now());
     const results = answered.map(({ answer }) => answer).values();
     return writes.map(({ replayed }) => replayed ?? (results.next().value as StoredAnswer));
-  }
-
-  #seal({ endpoint }: Write, claim: Claim, answer: StoredAnswer): StoredAnswer {
-    return endpoint.confidential ? sealAnswer(this.#deps.seal, claim, answer) : answer;
   }
 }

@@ -74,16 +74,24 @@ export function toClaimId({ keyId, route, idempotencyKey }: Claim): string {
   return `answer:${keyId}:${route}:${idempotencyKey}`;
 }
 
-/** Encrypts an answer that contains a secret. */
-export function sealAnswer(seal: Seal, claim: Claim, { status, answer }: StoredAnswer): StoredAnswer {
+/** An answer as it is stored: encrypted where it contains a secret. */
+export function toStored(seal: Seal, { confidential }: Endpoint, claim: Claim, answer: StoredAnswer): StoredAnswer {
+  return confidential ? sealAnswer(seal, claim, answer) : answer;
+}
+
+/** The answer that `toStored` was given. */
+export function fromStored(seal: Seal, { confidential }: Endpoint, claim: Claim, stored: StoredAnswer): StoredAnswer {
+  return confidential ? unsealAnswer(seal, claim, stored) : stored;
+}
+
+function sealAnswer(seal: Seal, claim: Claim, { status, answer }: StoredAnswer): StoredAnswer {
   return {
     status,
     answer: Buffer.from(seal.seal(answer, toClaimId(claim))).toString("base64"),
   };
 }
 
-/** Decrypts an answer encrypted by `sealAnswer`. */
-export function unsealAnswer(seal: Seal, claim: Claim, { status, answer }: StoredAnswer): StoredAnswer {
+function unsealAnswer(seal: Seal, claim: Claim, { status, answer }: StoredAnswer): StoredAnswer {
   return {
     status,
     answer: seal.open(Buffer.from(answer, "base64"), toClaimId(claim)),

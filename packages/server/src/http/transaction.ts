@@ -3,7 +3,7 @@ import { UniqueViolation } from "../db/errors.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { HttpDeps } from "./deps.ts";
 import { GroupedTransactions } from "./grouped-transactions.ts";
-import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswers, toClaimId, unsealAnswer } from "./idempotency.ts";
+import { type Claim, findAnswer, fromStored, type StoredAnswer, storeAnswers, toClaimId, toStored } from "./idempotency.ts";
 import { runHandler, toStoredAnswer, type Write, type WriteResult } from "./write.ts";
 
 /**
@@ -92,7 +92,7 @@ export class Writes {
     const earlier = await findAnswer(tx, claim);
     if (earlier) return this.#replay(write, claim, earlier);
     const answer = await this.#execute(write, tx, prepared);
-    await storeAnswers(tx, [{ claim, answer: write.endpoint.confidential ? sealAnswer(seal, claim, answer) : answer }], clock.now());
+    await storeAnswers(tx, [{ claim, answer: toStored(seal, write.endpoint, claim, answer) }], clock.now());
     return answer;
   }
 
@@ -122,6 +122,6 @@ export class Writes {
   }
 
   #replay({ endpoint }: Write, claim: Claim, stored: StoredAnswer): WriteResult {
-    return { ...(endpoint.confidential ? unsealAnswer(this.#deps.seal, claim, stored) : stored), replayed: true };
+    return { ...fromStored(this.#deps.seal, endpoint, claim, stored), replayed: true };
   }
 }
