@@ -2,11 +2,13 @@ import { expect, test } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { accepted, type ScriptedMailer, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { type Script, scriptedPeer } from "../../test/smtp-peer.ts";
+import { StorageUnavailable } from "../db/errors.ts";
 import { realTime } from "../lib/clock.ts";
 import { MAX_AGE_MS } from "../lib/freshness.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import type { MailTransform } from "./transform.ts";
 
 const PEOPLE = 12;
 const SLOTS = 4;
@@ -154,7 +156,16 @@ test("behind a slow mail server, the headers of a mail to several people do not 
   expect(mailer.sent[1]?.to.map(({ address }) => address)).toEqual(people.filter((address) => address !== erased));
 });
 
-test("an email that cannot be read again right before its first byte is sent later, and is not in doubt", async () => {
+interface ReadAgain {
+  readonly world: TestWorld;
+  readonly peer: Awaited<ReturnType<typeof scriptedPeer>>;
+  readonly id: string;
+  /** Goes back to the transforms of the product. */
+  mend(): void;
+}
+
+/** An email whose mail server has taken the recipient late: it is read again before its first byte, with these transforms. */
+async function sendReadAgain(mailTransforms: readonly MailTransform[], judge: (sent: ReadAgain) => Promise<void>): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const after = (): Promise<void> => {
@@ -166,22 +177,42 @@ test("an email that cannot be read again right before its first byte is sent lat
     await using world = await createWorld({ mailer: smtpMailer({ url: `smtp://127.0.0.1:${peer.port}?pool=1`, time: realTime }) });
     const letTimePass = shiftRealTime(world);
     const { deps } = world.app;
-    const { mailTransforms } = deps;
+    const usual = deps.mailTransforms;
     const sent = await world.sdk.emails.send({ from: "news@acme.example", to: "ada@example.com", subject: "Hi", text: "Hello." });
-    const { id } = sent as { id: string };
     await reached.promise;
     letTimePass();
-    const broken = (): Promise<never> => Promise.reject(new Error("The database is away."));
-    Object.assign(deps, { mailTransforms: [broken] });
+    Object.assign(deps, { mailTransforms: [...mailTransforms, ...usual] });
     answer.resolve();
     await world.settle();
-    expect(peer.messages).toBe(0);
-    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "deferred", attempts: 0, inDoubt: false });
-    Object.assign(deps, { mailTransforms });
-    await world.clock.advance("10m");
-    expect(peer.recipients).toEqual(["ada@example.com"]);
-    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+    await judge({ world, peer, id: (sent as { id: string }).id, mend: () => Object.assign(deps, { mailTransforms: usual }) });
   } finally {
     await peer.close();
   }
+}
+
+test("an email that cannot be read again right before its first byte is sent later, and is not in doubt", async () => {
+  const broken = (): Promise<never> => Promise.reject(new Error("It cannot be read."));
+  await sendReadAgain([broken], async ({ world, peer, id, mend }) => {
+    expect(peer.messages).toBe(0);
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "deferred", attempts: 0, inDoubt: false });
+    mend();
+    await world.clock.advance("10m");
+    expect(peer.recipients).toEqual(["ada@example.com"]);
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+  });
+});
+
+test("an email that is to be read again while the database restarts waits for it, and is sent in the same session", async () => {
+  let restarts = 2;
+  const away: MailTransform = async () => {
+    restarts -= 1;
+    if (restarts >= 0) throw new StorageUnavailable("The database cannot work at the moment (ECONNREFUSED).");
+  };
+  await sendReadAgain([away], async ({ world, peer, id }) => {
+    expect(restarts).toBeLessThan(0);
+    expect(peer.recipients).toEqual(["ada@example.com"]);
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+    const events = await world.sdk.events.list({ email: id }).toArray();
+    expect(events.map(({ type }) => type)).not.toContain("email.deferred");
+  });
 });

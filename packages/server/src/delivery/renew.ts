@@ -1,5 +1,7 @@
+import { StorageUnavailable } from "../db/errors.ts";
 import { type ContentsRow, type EmailRow, findContents } from "../emails/emails.ts";
 import { isTestMail } from "../lib/test-mail.ts";
+import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -16,6 +18,11 @@ const NOT_RENEWED: Receipt = {
   error: { message: "The email could not be read again right before it was handed over.", smtpCode: null, enhancedCode: null },
   paused: true,
 };
+
+// A database that cannot work is asked again each second for this long (real time): it is often back within seconds, while an email that
+// is put off waits for minutes. Mail servers wait this long in the middle of a session.
+const RETRY_MS = SECOND;
+const PATIENCE_MS = 10 * SECOND;
 
 /** An email that has waited since it was transformed. */
 export interface WaitingMail {
@@ -35,30 +42,42 @@ export interface WaitingMail {
  * | is not marked, goes to a domain that is held now | settle as held                                                   |
  * | its address is suppressed now                    | settle as suppressed                                             |
  * | a transform withdraws it, or fails it            | settle as withdrawn or failed; a mark and its attempt are undone |
+ * | the database cannot work for ten seconds         | as the next row; until then it is asked again                    |
  * | it cannot be read, a transform throws            | fail; if it is marked, settle as deferred: it is no attempt      |
  * | otherwise                                        | hand over                                                        |
  */
 export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
-  try {
-    const heldDomains = await listHeldDomains(deps.db.read);
-    const renewed = await findNaming(deps, waiting);
-    const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
-      const domain = domainOf(loaded.toKey);
-      if (mail.email === loaded && heldDomains.has(domain) && !isTestMail(loaded.id))
-        return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
-      return { next: "handOver", mail: toPendingMail(loaded, renewed.get(mail.contents.id) ?? mail.contents) };
-    });
-    await chooseMailers(deps, decided);
-    const transformed = await transformLoaded(deps, decided);
-    const toSend = transformed.flatMap((next) => (next.next === "handOver" ? next.mail : []));
-    const checked = (await checkSuppressed(deps, toSend)).values();
-    return transformed.map((next, i) => {
-      const renewed = next.next === "handOver" ? (checked.next().value ?? next) : next;
-      return keepMark(deps, renewed, waiting[i] as WaitingMail);
-    });
-  } catch (error) {
-    return waiting.map((one) => keepMark(deps, { next: "fail", error }, one));
+  const until = deps.clock.real.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await decideAnew(deps, waiting);
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || deps.clock.real.now() > until)
+        return waiting.map((one) => keepMark(deps, { next: "fail", error }, one));
+      await deps.clock.real.sleep(RETRY_MS);
+    }
   }
+}
+
+/** Throws StorageUnavailable if the database cannot work. */
+async function decideAnew(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
+  const heldDomains = await listHeldDomains(deps.db.read);
+  const renewed = await findNaming(deps, waiting);
+  const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
+    const domain = domainOf(loaded.toKey);
+    if (mail.email === loaded && heldDomains.has(domain) && !isTestMail(loaded.id))
+      return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
+    return { next: "handOver", mail: toPendingMail(loaded, renewed.get(mail.contents.id) ?? mail.contents) };
+  });
+  await chooseMailers(deps, decided);
+  const transformed = await transformLoaded(deps, decided);
+  for (const next of transformed) if (next.next === "fail" && next.error instanceof StorageUnavailable) throw next.error;
+  const toSend = transformed.flatMap((next) => (next.next === "handOver" ? next.mail : []));
+  const checked = (await checkSuppressed(deps, toSend)).values();
+  return transformed.map((next, i) => {
+    const renewed = next.next === "handOver" ? (checked.next().value ?? next) : next;
+    return keepMark(deps, renewed, waiting[i] as WaitingMail);
+  });
 }
 
 /** The contents of mails to several recipients as they are now, by id: a person whom their headers named may have been erased. */
