@@ -1,0 +1,211 @@
+import type { Backend } from "./backend.ts";
+import type { Config } from "./config.ts";
+import { type BuiltFiles, DashboardFiles, loadBuiltFiles, SessionWatch } from "./dashboard/dashboard.ts";
+import { transactionClock } from "./db/transaction-clock.ts";
+import { captureTestMail } from "./delivery/delivery.ts";
+import type { Deps } from "./deps.ts";
+import type { StatusListener } from "./emails/emails.ts";
+import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
+import { connectHooks, endpointLoader, streamListeners } from "./features.ts";
+import { FailedLogins } from "./http/failed-logins.ts";
+import type { InFlightRequests } from "./http/in-flight.ts";
+import type { ServedRequest } from "./http/serve-requests.ts";
+import { StorageHealth } from "./http/storage-health.ts";
+import { createReturnPath, MailAuthenticator, MailParser, readMessageTexts, SnsClient } from "./inbound/inbound.ts";
+import type { Arrivals } from "./inbox/arrivals.ts";
+import { captureMailer } from "./inbox/capture.ts";
+import { MailReleaser } from "./inbox/releaser.ts";
+import type { FirstKeyStore } from "./installation/first-keys.ts";
+import { KeyCache } from "./keys/key-cache.ts";
+import { KeyWatch } from "./keys/key-watch.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { ControllableClock } from "./lib/controllable-clock.ts";
+import type { DomainRecords } from "./lib/domain-records.ts";
+import { type FetchText, fetchText } from "./lib/fetch-text.ts";
+import type { Guard } from "./lib/guard-url.ts";
+import { makeIds } from "./lib/ids.ts";
+import { KeyedSignal } from "./lib/keyed-signal.ts";
+import type { Log } from "./lib/log.ts";
+import { makeMacs } from "./lib/macs.ts";
+import type { Random } from "./lib/random.ts";
+import { makeSeal } from "./lib/seal.ts";
+import type { Tracing } from "./lib/tracing.ts";
+import { measureLoopPressure } from "./loop-pressure.ts";
+import type { Mailer } from "./mail/mailer.ts";
+import { simulator } from "./mail/simulator.ts";
+import { createStaging } from "./marketplace/files/staging.ts";
+import { localPayments } from "./marketplace/payments/local.ts";
+import type { PaymentProvider } from "./marketplace/payments/provider.ts";
+import { makeRunClock } from "./marketplace/runs/clock.ts";
+import type { Queue } from "./queue/queue.ts";
+import type { RunRecorder } from "./recording/recording.ts";
+import { type RelayParts, readRelayParts } from "./relay-parts.ts";
+import { mainMailer } from "./relays/main-mailer.ts";
+import { RelayRegistry } from "./relays/registry.ts";
+import { VerifiedSenders } from "./senders/verified-senders.ts";
+import { SubmissionPorts } from "./submission/submission.ts";
+import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
+import { CompiledTemplates } from "./templates/templates.ts";
+import { Tracker } from "./tracking/tracking.ts";
+import { type Lookup, systemLookup } from "./webhooks/connect.ts";
+import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
+import type { WebhookWorker } from "./webhooks/endpoint.ts";
+import { createFetchFile } from "./webhooks/fetch-file.ts";
+
+/** The parts of an app: `serve.ts` passes the real ones, tests pass their own. */
+export interface AppParts {
+  config: Config;
+  version: string;
+  backend: Backend;
+  /** A controllable clock gives the app its dev endpoints; only dev mode has one. */
+  clock: Clock | ControllableClock;
+  random: Random;
+  log: Log;
+  dns: DomainRecords;
+  /** Who sends mail; by default what the configuration says. What no relay takes is captured. */
+  relays?: RelayParts;
+  /** Takes payments for listings; without one, they are confirmed by hand. */
+  payments?: PaymentProvider;
+  /** Resolves the host names of webhooks; by default through DNS. */
+  lookup?: Lookup;
+  baseUrl: () => string;
+  /** Called after each request, e.g. for metrics. */
+  observe?: (request: ServedRequest) => void;
+  /** Gets certificates of providers; by default over the network. */
+  fetchText?: FetchText;
+  /** The port the server listens on; null while it does not listen. */
+  ownPort?: () => number | null;
+  /** Loads the files of the dashboard; by default those built from the sources, or contained in the program. */
+  dashboardFiles?: () => Promise<BuiltFiles>;
+  /** Makes spans; without it there are none. */
+  tracing?: Tracing;
+  /** Records what happens, in dev mode. */
+  recorder?: RunRecorder;
+  /** Is told last of the changes of emails. */
+  statusListener?: StatusListener;
+  /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
+  firstKeys?: FirstKeyStore;
+}
+
+/** Makes what the rooms need. Nothing runs yet. */
+export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals: Arrivals): Promise<Deps> {
+  const { config, backend, clock, random, log } = parts;
+  const tracing = parts.tracing ?? null;
+  const db = tracing ? traceTransactions(backend.db, tracing) : backend.db;
+  const ids = makeIds(clock, random);
+  const isLoopBusy = measureLoopPressure(clock.real);
+  // Many callers alone do not delay deliveries, as long as they leave the process time for them.
+  const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
+  const lookup = parts.lookup ?? systemLookup();
+  const webhooks = new WebhookDispatcher({
+    deps: () => deps,
+    lookup,
+    loadEndpoint: endpointLoader(() => deps),
+  });
+  const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
+  const made = backend.makeQueue({ clock, random, log, overloaded });
+  const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
+  const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
+  const masterKey = config.secretKey ?? (await backend.masterKey(random));
+  const macs = makeMacs(masterKey);
+  const seal = makeSeal(masterKey, random);
+  const relays = new RelayRegistry({
+    db: () => deps.db,
+    seal,
+    clock,
+    log,
+    maxAgeMs: backend.keysMaxAgeMs,
+    capture,
+    ...(parts.relays ?? (await readRelayParts(config))),
+    traced,
+    processes: () => made.workers?.live ?? 1,
+  });
+  const hooks = connectHooks(() => deps);
+  const { recorder } = parts;
+  const deps: Deps = {
+    ...parts,
+    ...{
+      clock: transactionClock(clock),
+      tracing,
+      storage: new StorageHealth(clock.real, log),
+      db,
+      queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
+      mailer: mainMailer(relays),
+      mailers: captureTestMail(relays, capture),
+      relays,
+      ids,
+      keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
+      keyWatch: new KeyWatch(db, clock.real),
+      sessionWatch: new SessionWatch(db, clock),
+      dashboardFiles: new DashboardFiles(parts.dashboardFiles ?? loadBuiltFiles),
+      verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
+      seal,
+      macs,
+      tracker: new Tracker(),
+      compiledTemplates: new CompiledTemplates(),
+      sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
+      returnPath: createReturnPath(macs, config.inboundDomain, config.replyDomain),
+      mailParser: new MailParser(clock.real),
+      capturedMailParser: new MailParser(clock.real),
+      readMessage: (message) => readMessageTexts(deps.capturedMailParser, message),
+      mailAuthenticator: new MailAuthenticator(parts.dns, clock.real),
+      payments: parts.payments ?? localPayments(parts),
+      webhooks,
+      fetchFile: createFetchFile({ lookup, guard: makeGuard(parts) }),
+      runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
+      eventStream,
+      ...hooks,
+      statusListeners: [...hooks.statusListeners, recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
+      eventListeners: [...hooks.eventListeners, ...(recorder ? [recorder.eventListener] : [])],
+      ...(recorder && { onSubmission: recorder.submissionListener, onError: recorder.errorListener }),
+      staging: createStaging(() => deps),
+      submissionPorts: new SubmissionPorts(),
+      releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
+      limiter: backend.makeLimiter(clock, isControllable(clock)),
+      failedLogins: new FailedLogins(clock),
+      deliverySignal: new KeyedSignal(clock.real),
+      recipientsAtOnce: backend.recipientsAtOnce,
+      webhookGuard: makeGuard(parts, config.webhookAllow),
+    },
+  };
+  return deps;
+}
+
+/** The addresses that may be called. The port of this server is known once it listens. */
+function makeGuard({ config, ownPort }: AppParts, allowed: Guard["allowed"] = null): Guard {
+  return {
+    dev: config.dev,
+    allowed,
+    get ownPort() {
+      return ownPort?.() ?? null;
+    },
+  };
+}
+
+/** True for a clock that a developer moves. */
+export function isControllable(clock: Clock | ControllableClock): clock is ControllableClock {
+  return "advanceTo" in clock;
+}
+
+/** The queue together with the event stream and the webhook dispatcher: they start, stop and become idle as one. */
+function withWorkers(queue: Queue, eventStream: EventStreamWorker, webhooks: WebhookWorker): Queue {
+  return {
+    ...queue,
+    start: async (handlers, concurrency) => {
+      await queue.start(handlers, concurrency);
+      await webhooks.start();
+      eventStream.start();
+    },
+    stop: async () => {
+      // A process without a queue counts as dead: others would take the events it is about to release.
+      await webhooks.stop();
+      await queue.stop();
+      await eventStream.stop();
+    },
+    idle: async () => {
+      // Each may create work for the others.
+      do await queue.idle();
+      while ((await eventStream.idle()) || (await webhooks.idle()));
+    },
+  };
+}
