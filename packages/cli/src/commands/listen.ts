@@ -91,6 +91,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   const forwarder = new Forwarder({
     secret: secret.value,
     fetch: globalThis.fetch,
+    listens: (url) => host.listens(url),
     now: host.now,
     sleep: (ms, until) => host.sleep(ms, until),
     signal,

@@ -61,7 +61,7 @@ async function replay(session: Session, args: readonly unknown[], flags: Flags):
   for (const event of flags["reorder"] === true ? events.toReversed() : events)
     for (let attempt = 1; attempt <= times; attempt += 1) {
       if (signal.aborted) throw cancelledError();
-      const parts = { secret, fetch: globalThis.fetch, now: host.now, signal };
+      const parts = { secret, fetch: globalThis.fetch, listens: (at: URL) => host.listens(at), now: host.now, signal };
       const result = await attemptDelivery(event, url, parts, attempt, tampering);
       let problem = judge(result, tampering);
       if (problem === null && tampering === "timestamp")

@@ -1,9 +1,12 @@
+import { explainFailedRequest, type FailedRequest } from "./failed-request.ts";
 import { buildSignedHeaders, type OutgoingEvent } from "./signed-headers.ts";
 
 /** What an attempt to deliver an event to a webhook needs. */
 export interface AttemptParts {
   readonly secret: string;
   readonly fetch: typeof globalThis.fetch;
+  /** Whether something accepts connections at this URL. */
+  readonly listens: (url: URL) => Promise<boolean>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -15,11 +18,11 @@ export interface AttemptResult {
   readonly attempt: number;
   /** Null when there was no answer. */
   readonly status: number | null;
+  /** Why there was no answer; null when there was one. */
+  readonly failed: FailedRequest["kind"] | null;
   readonly ms: number;
   /** What went wrong; null for 2xx. */
   readonly error: string | null;
-  /** True if nothing listens at the URL. */
-  readonly absent: boolean;
 }
 
 /** How a request is spoilt after it was signed, so that a receiver that verifies must refuse it. */
@@ -33,28 +36,22 @@ export const STANDARD_ONLY = "standard only";
 const TIMEOUT_MS = 8000;
 // Older than any receiver accepts.
 const LONG_AGO_MS = 3_600_000;
-// Error codes of connections that were never made: the webhook is not running, as while it restarts, or the network is down.
-const ABSENT: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"],
-  ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN"],
-]);
-
 /** Sends a signed event once. Never throws. */
 export async function attemptDelivery(
   event: OutgoingEvent,
   url: string,
-  { secret, fetch, now, signal }: AttemptParts,
+  { secret, fetch, listens, now, signal }: AttemptParts,
   attempt = 1,
   tampering?: Tampering | typeof STANDARD_ONLY,
 ): Promise<AttemptResult> {
   const from = now();
-  const end = (status: number | null, error: string | null, absent = false): AttemptResult => ({
+  const result = (status: number | null, error: string | null, failed: FailedRequest["kind"] | null = null): AttemptResult => ({
     url,
     attempt,
     status,
+    failed,
     ms: now() - from,
     error,
-    absent,
   });
   try {
     const response = await fetch(url, {
@@ -64,13 +61,15 @@ export async function attemptDelivery(
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
     await response.arrayBuffer();
-    return end(response.status, response.ok ? null : `answered ${response.status}`);
+    return result(response.status, response.ok ? null : `answered ${response.status}`);
   } catch (error) {
-    if ((error as Error).name === "TimeoutError") return end(null, `no answer within ${TIMEOUT_MS / 1000} s`);
-    const code = String((error as { cause?: { code?: unknown } }).cause?.code ?? "");
-    return ABSENT.has(code)
-      ? end(null, "nothing listens there", true)
-      : end(null, `the connection broke off${code === "" ? "" : ` (${code})`}`);
+    if ((error as Error).name === "TimeoutError") {
+      // fetch does not say whether it waited for a connection, as with a firewall that drops packets, or for the answer.
+      if (await listens(new URL(url))) return result(null, `no answer within ${TIMEOUT_MS / 1000} s`, "unanswered");
+      return result(null, `no connection within ${TIMEOUT_MS / 1000} s`, "absent");
+    }
+    const { kind, message } = explainFailedRequest(error);
+    return result(null, message, kind);
   }
 }
 

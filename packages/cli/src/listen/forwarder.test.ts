@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { type ForwardedEvent, Forwarder } from "./forwarder.ts";
+import { type ForwardedEvent, Forwarder, MAX_UNANSWERED } from "./forwarder.ts";
 
 const ABSENT = "http://127.0.0.1:1/absent";
 const PRESENT = "http://127.0.0.1:2/present";
+
+const broken = (code: string): Error => Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("no"), { code }) });
 
 const event = (n: number, type: string): ForwardedEvent => ({
   id: `evt_${n}`,
@@ -20,8 +22,7 @@ test("a URL where nothing listens holds up neither another one nor the place tha
   let listens = false;
   let wake = (): void => {};
   const fetch = async (url: string | URL | Request, { headers }: RequestInit = {}) => {
-    if (String(url) === ABSENT && !listens)
-      throw Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) });
+    if (String(url) === ABSENT && !listens) throw broken("ECONNREFUSED");
     arrived.push(new Headers(headers).get("webhook-id") ?? "");
     return new Response(null, { status: 200 });
   };
@@ -29,6 +30,7 @@ test("a URL where nothing listens holds up neither another one nor the place tha
   const forwarder = new Forwarder({
     secret: "whsec_c2VjcmV0",
     fetch: fetch as typeof globalThis.fetch,
+    listens: async () => true,
     now: () => 0,
     signal: ended.signal,
     sleep: () => new Promise((done) => sleepers.push(done)),
@@ -61,7 +63,6 @@ test("an event that a webhook takes and does not answer is sent again, in order,
   const arrived: string[] = [];
   const repeated: string[] = [];
   const reported: string[] = [];
-  const broken = (code: string): Error => Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("no"), { code }) });
   // It restarts with the first request in hand, is away once, hangs once, and answers; it never answers the second event.
   const failures = [broken("UND_ERR_SOCKET"), broken("ECONNREFUSED"), new DOMException("late", "TimeoutError")];
   const fetch = async (_url: unknown, { headers }: RequestInit = {}) => {
@@ -74,6 +75,7 @@ test("an event that a webhook takes and does not answer is sent again, in order,
   const forwarder = new Forwarder({
     secret: "whsec_c2VjcmV0",
     fetch: fetch as typeof globalThis.fetch,
+    listens: async () => true,
     now: () => 0,
     signal: new AbortController().signal,
     sleep: async () => {},
@@ -92,4 +94,38 @@ test("an event that a webhook takes and does not answer is sent again, in order,
   expect(repeated.slice(0, 2)).toEqual(["evt_1 1 the connection broke off (UND_ERR_SOCKET)", "evt_1 2 no answer within 8 s"]);
   expect(reported).toEqual(["evt_1 3 200", "evt_2 5 null", "evt_3 1 200"]);
   expect(forwarder.position).toBe(3);
+});
+
+test("an event is sent again while packets are dropped, and fails at once where no request can succeed", async () => {
+  let isUp = false;
+  const waited: string[] = [];
+  const reported: string[] = [];
+  const fetch = async (url: unknown) => {
+    if (url !== ABSENT) throw broken("DEPTH_ZERO_SELF_SIGNED_CERT");
+    if (!isUp) throw new DOMException("late", "TimeoutError");
+    return new Response(null, { status: 200 });
+  };
+  const forwarder = new Forwarder({
+    secret: "whsec_c2VjcmV0",
+    fetch: fetch as typeof globalThis.fetch,
+    listens: async () => isUp,
+    now: () => 0,
+    signal: new AbortController().signal,
+    sleep: async () => {},
+    findUrl: (type) => (type === "absent" ? ABSENT : PRESENT),
+    report: async ({ event: { id }, attempt, status }) => void reported.push(`${id} ${attempt} ${status}`),
+    waits: (url) => {
+      waited.push(url);
+      // Longer than an event is repeated that is taken and not answered.
+      isUp = waited.length > 2 * MAX_UNANSWERED;
+    },
+    repeats: ({ event: { id } }) => expect.fail(`${id} is sent again`),
+  });
+  await forwarder.add(event(1, "present"));
+  await forwarder.settle();
+  await forwarder.add(event(2, "absent"));
+  await forwarder.settle();
+  expect(reported).toEqual(["evt_1 1 null", "evt_2 1 200"]);
+  expect(new Set(waited)).toEqual(new Set([ABSENT]));
+  expect(forwarder.position).toBe(2);
 });

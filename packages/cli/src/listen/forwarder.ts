@@ -24,7 +24,7 @@ interface ForwarderParts extends AttemptParts {
   readonly report: (result: ForwardResult) => Promise<void>;
   /** Nothing listens at a URL: it is tried again, in order, until something does. */
   readonly waits: (url: string) => void;
-  /** A webhook has taken a request and not answered it: the event is sent once more. */
+  /** A connection to a webhook broke off or brought no answer: the event is sent once more. */
   readonly repeats: (result: ForwardResult) => void;
 }
 
@@ -53,13 +53,14 @@ interface Lane {
 /**
  * Forwards events to local webhooks: those of one subject in their order, and 16 at a time to each URL, so that a URL where nothing listens
  * holds no other one up. An event to which nothing listens is tried until something does; one that is answered, whatever the answer, is done.
- * A webhook that restarts, hangs or sleeps while it has the request answers nothing.
+ * A webhook that restarts, hangs or sleeps while it has the request answers nothing. A URL that cannot be reached in principle, such as one
+ * whose certificate is not trusted, fails at once, so that its cause is seen.
  *
- * | event          | attempt answered | nothing listens        | taken, not answered                     | the program ends    |
- * | -------------- | ---------------- | ---------------------- | --------------------------------------- | ------------------- |
- * | waits its turn | –                | –                      | –                                       | not forwarded       |
- * | under way      | done             | again, after some time | again as a further attempt; the fifth   | not forwarded       |
- * |                |                  |                        | time done                               |                     |
+ * | event          | attempt answered, or impossible | nothing listens        | taken, not answered                   | the program ends |
+ * | -------------- | ------------------------------- | ---------------------- | ------------------------------------- | ---------------- |
+ * | waits its turn | –                               | –                      | –                                     | not forwarded    |
+ * | under way      | done                            | again, after some time | again as a further attempt; the fifth | not forwarded    |
+ * |                |                                 |                        | time done                             |                  |
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;
@@ -155,12 +156,11 @@ export class Forwarder {
     for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       const result = { event, ...(await attemptDelivery(event, url, this.#parts, attempt)) };
       if (result.status === null && signal.aborted) return false;
-      if (result.status !== null || (!result.absent && attempt === MAX_UNANSWERED)) {
+      if (result.failed === "absent") waits(url);
+      else if (result.failed !== "unanswered" || attempt === MAX_UNANSWERED) {
         await this.#conclude(result);
         return true;
-      }
-      if (result.absent) waits(url);
-      else {
+      } else {
         repeats(result);
         attempt += 1;
       }
