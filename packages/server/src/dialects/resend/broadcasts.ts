@@ -170,9 +170,10 @@ function toFields({ name, from, subject, reply_to, preview_text, html, text }: B
   };
 }
 
-/** The fields that a change empties: those with an empty text or list. */
-function toEmptied({ reply_to, preview_text, html, text }: Broadcast) {
+/** The fields that a change empties: those with an empty text or list, and the name of a sender without one. */
+function toEmptied({ from, reply_to, preview_text, html, text }: Broadcast) {
   return {
+    ...(from && toSender(from).fromName === undefined && { fromName: null }),
     ...(reply_to?.length === 0 && { replyTo: null }),
     ...(preview_text === "" && { previewText: null }),
     ...(html === "" && { html: null }),

@@ -173,12 +173,14 @@ test("the names of a contact are cleared by null, and properties are shown with 
   expect(dataOf(await contacts.get(id)).last_name).toBeNull();
 });
 
-test("fields of a template are cleared by null", async () => {
+test("fields of a template are cleared by null, reply addresses also by an empty list", async () => {
   const { templates } = server.resend;
   const written = { from: "hello@acme.com", subject: "Hi", text: "Hi", replyTo: ["help@acme.com"] };
   const { id } = dataOf(await templates.create({ ...written, name: "Cleared", html: "<p>Hi</p>" }));
   dataOf(await templates.update(id, { from: null, text: null }));
   expect(dataOf(await templates.get(id))).toMatchObject({ from: null, text: null, subject: "Hi", reply_to: ["help@acme.com"] });
+  dataOf(await templates.update(id, { replyTo: [] }));
+  expect(dataOf(await templates.get(id))).toMatchObject({ subject: "Hi", reply_to: null });
 });
 
 test("programs with an older package reach contacts through their audience", async () => {
@@ -275,12 +277,16 @@ test("a broadcast without its list, with eleven reply addresses or with a topic 
 test("a broadcast with an empty text has none, and an update empties fields", async () => {
   const { broadcasts, segments } = server.resend;
   const { id: segmentId } = dataOf(await segments.create({ name: "Empty" }));
-  const written = { segmentId, from: "news@acme.com", subject: "Now", html: "<p>Hi</p>" };
+  const written = { segmentId, from: "Acme <news@acme.com>", subject: "Now", html: "<p>Hi</p>" };
   const { id: empty } = dataOf(await broadcasts.create({ ...written, text: "" }));
   expect(dataOf(await broadcasts.get(empty)).text).toBeNull();
   const { id } = dataOf(await broadcasts.create({ ...written, text: "Hi", previewText: "Soon", replyTo: ["help@acme.com"] }));
   dataOf(await broadcasts.update(id, { text: "", previewText: "", replyTo: [] }));
   expect(dataOf(await broadcasts.get(id))).toMatchObject({ html: "<p>Hi</p>", text: null, preview_text: null, reply_to: null });
+  dataOf(await broadcasts.update(id, { subject: "Later" }));
+  expect(dataOf(await broadcasts.get(id)).from).toBe("Acme <news@acme.com>");
+  dataOf(await broadcasts.update(id, { from: "news@acme.com" }));
+  expect(dataOf(await broadcasts.get(id))).toMatchObject({ from: "news@acme.com", subject: "Later" });
 });
 
 test("a broadcast that is created with send is due in a second", async () => {

@@ -104,12 +104,12 @@ function toOwnFields({ name, alias, from, subject, reply_to, html, text, variabl
   });
 }
 
-/** The fields that a change clears by null. */
+/** The fields that a change clears: by null, reply addresses also by an empty list. */
 function toCleared({ from, subject, reply_to, text }: Fields) {
   return {
     ...(from === null && { from }),
     ...(subject === null && { subject }),
-    ...(reply_to === null && { replyTo: null }),
+    ...((reply_to === null || reply_to?.length === 0) && { replyTo: null }),
     ...(text === null && { text }),
   };
 }
