@@ -14,6 +14,7 @@ import {
   CONTACT_TEXT_FIELDS,
   EMAIL_STATES,
   EMAIL_STATUSES,
+  EXPLAINED_IDS,
   isReferenceField,
   PROVIDERS,
   STEP_TYPES,
@@ -80,6 +81,11 @@ describe("docs/emails.md", () => {
     const byRank = EMAIL_STATUSES.toSorted((a, b) => EMAIL_STATES[a].rank - EMAIL_STATES[b].rank);
     expect(listed.split(/,\s/)).toEqual(byRank.map(code));
   });
+});
+
+test("docs/debugging.md names everything that can be explained by its id", () => {
+  const [, listed = ""] = /`mailsvc why` takes the id of an? (.+?), or the address/s.exec(read("docs/debugging.md")) ?? [];
+  expect(listed.split(/,\s| or /)).toEqual(Object.values(EXPLAINED_IDS).flat());
 });
 
 test("docs/campaigns.md adds up the states of all recipients", () => {

@@ -1858,7 +1858,7 @@ export interface MailsvcMethods {
     /**
      * Explain an object: its history and state, the reasons, the next step and what to do.
      *
-     * Takes the id of an email, captured mail, received mail, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.
+     * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address of a contact. The key needs the permission to read it.
      *
      * `GET /api/v1/explain/:id`
      */

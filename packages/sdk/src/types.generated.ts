@@ -1622,6 +1622,8 @@ export type EventType = "email.queued" | "email.sent" | "email.delivered" | "ema
 
 export type ExplainedKind = "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
 
+export type ExplainedPrefix = "em" | "mail" | "rcv" | "evt" | "con" | "cmp" | "ent" | "whk" | "whd" | "act" | "run";
+
 export interface Explanation {
   id: string;
   kind: "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";

@@ -19,6 +19,22 @@ export const EXPLAINED_KINDS = [
 ] as const;
 export type ExplainedKind = (typeof EXPLAINED_KINDS)[number];
 
+/** What can be explained by its id: the prefix of the ids, and the names of the objects. */
+export const EXPLAINED_IDS = {
+  em: ["email"],
+  mail: ["captured mail"],
+  rcv: ["received mail"],
+  evt: ["event", "agent event"],
+  con: ["contact"],
+  cmp: ["campaign"],
+  ent: ["automation entry"],
+  whk: ["webhook"],
+  whd: ["webhook delivery"],
+  act: ["activation"],
+  run: ["run"],
+} as const;
+export type ExplainedPrefix = keyof typeof EXPLAINED_IDS;
+
 /** The state of an object and its causes, in words for people. Derived from stored data only. */
 export const Explanation = z
   .object({
@@ -57,8 +73,7 @@ export const explanations = {
     access: "key",
     tool: "why",
     summary: "Explain an object: its history and state, the reasons, the next step and what to do",
-    description:
-      "Takes the id of an email, captured mail, received mail, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",
+    description: `Takes the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}; or the address of a contact. The key needs the permission to read it.`,
     query: z.object({
       recipient: SoughtAddress.optional().meta({ description: "Of an email to several recipients: only what concerns this address" }),
       activation: z.string().max(100).optional().meta({ description: "Of a run: its activation, if several have a run of this id" }),

@@ -1,6 +1,6 @@
-import type { Explanation, Permission } from "@mailsvc/sdk/contract";
+import { EXPLAINED_IDS, type ExplainedPrefix, type Explanation, type Permission } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { ApiError, invalid } from "../lib/api-error.ts";
+import { ApiError } from "../lib/api-error.ts";
 import type { ExplainDeps } from "./deps.ts";
 
 export { explainAddress, explainContact } from "./contact.ts";
@@ -29,7 +29,7 @@ interface About {
 }
 
 /** The explainers of each prefix of ids, in the order in which they are asked: the first that finds the object answers. */
-export type Explainers<Deps> = Readonly<Record<string, readonly Explainer<Deps>[]>>;
+export type Explainers<Deps> = Readonly<Record<ExplainedPrefix | "address", readonly Explainer<Deps>[]>>;
 
 /** Whose key asks. */
 interface Asker {
@@ -39,7 +39,7 @@ interface Asker {
 
 /**
  * Explains an object by its id. `address` explains addresses, `run` what has no prefix that is known: agents choose the ids of their
- * runs. Throws ApiError not_found, forbidden or validation_error.
+ * runs. Throws ApiError not_found or forbidden.
  */
 export async function explain<Deps extends ExplainDeps>(
   explainers: Explainers<Deps>,
@@ -49,9 +49,8 @@ export async function explain<Deps extends ExplainDeps>(
   question: Question,
 ): Promise<Explanation> {
   const { id } = question;
-  const kind = findKind(id, explainers);
+  const kind = findKind(id);
   const all = explainers[kind];
-  if (!all) throw invalid("id", "unknown_kind", `Nothing can be explained by ${JSON.stringify(id.slice(0, 100))}.`);
   const allowed = all.filter(({ permission }) => asker.owner || asker.permissions.has(permission));
   let missing: ApiError | null = null;
   for (const { explain: answer } of allowed) {
@@ -77,10 +76,14 @@ function nothingHas(id: string): ApiError {
   });
 }
 
-function findKind(id: string, explainers: Explainers<never>): string {
+function findKind(id: string): ExplainedPrefix | "address" {
   if (id.includes("@")) return "address";
   const prefix = id.slice(0, Math.max(0, id.indexOf("_")));
-  return Object.hasOwn(explainers, prefix) ? prefix : "run";
+  return isExplained(prefix) ? prefix : "run";
+}
+
+function isExplained(prefix: string): prefix is ExplainedPrefix {
+  return Object.hasOwn(EXPLAINED_IDS, prefix);
 }
 
 function lacks(permission: Permission): ApiError {
