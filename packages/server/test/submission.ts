@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import type { SmtpListener } from "../src/mail/smtp-listener.ts";
-import { type SubmissionOptions, serveSubmission } from "../src/submission/submission.ts";
+import { type SubmissionOptions, type SubmissionReport, serveSubmission } from "../src/submission/submission.ts";
 import { createSubmissionAccess } from "../src/submission-access.ts";
 import { createWorld, type TestWorld, type WorldOptions } from "../src/testing.ts";
 import { acceptingMailer } from "./accepting-mailer.ts";
@@ -9,9 +9,16 @@ import { talkSmtp } from "./smtp-client.ts";
 const LOOPBACK = { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false };
 export const HELLO = "From: Acme <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHi Ada\r\n";
 
-export async function serve(world: TestWorld, options: Partial<SubmissionOptions> = {}): Promise<SmtpListener> {
+export async function serve(
+  world: TestWorld,
+  options: Partial<SubmissionOptions> = {},
+  onSubmission?: (report: SubmissionReport) => void,
+): Promise<SmtpListener> {
   const { deps, installation } = world.app;
-  const server = await serveSubmission(deps, createSubmissionAccess(deps, installation), { ...LOOPBACK, ...options });
+  const server = await serveSubmission({ ...deps, ...(onSubmission && { onSubmission }) }, createSubmissionAccess(deps, installation), {
+    ...LOOPBACK,
+    ...options,
+  });
   onTestFinished(() => server.close());
   return server;
 }

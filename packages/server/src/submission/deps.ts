@@ -34,7 +34,7 @@ export interface SubmissionAccess {
 export interface SubmissionReport {
   /** The sender of the envelope; empty for none. */
   readonly from: string;
-  /** The recipients that were named, also one that was refused. */
+  /** The recipients of the message; only the one that was refused, if one was. */
   readonly to: readonly string[];
   /** Bytes of the message; null where none came. */
   readonly size: number | null;

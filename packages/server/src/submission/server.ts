@@ -72,7 +72,6 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandli
     allowInsecureAuth: true,
     hideENHANCEDSTATUSCODES: false,
     size: config.maxBodyBytes,
-    maxRecipients: SEND_LIMITS.recipients,
     maxCommandLength: MAX_COMMAND_BYTES,
     socketTimeout: IDLE_MS,
     onConnect: (session, done) => {
@@ -92,7 +91,7 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandli
     onMailFrom: ({ address }, session, done) => done(tell(deps, session, sessions.refuseStranger(session), { from: address })),
     // Answered at once: commands that wait are read into memory that nothing limits. `receive` asks the database too.
     onRcptTo: ({ address }, session, done) =>
-      done(tell(deps, session, refuseAddress(address, config.dev && deps.relays.capturesAll), { to: [address] })),
+      done(tell(deps, session, refuseRecipient(address, session, config.dev && deps.relays.capturesAll), { to: [address] })),
     onData: (stream, session, done) => {
       receive(deps, sessions, parts, stream, session).then(
         (result) => {
@@ -149,8 +148,8 @@ function tell<Reply extends Error | null>(
   of: Partial<SubmissionReport> = {},
 ): Reply {
   if (answer === null || onSubmission === undefined) return answer;
-  const to = [...rcptTo.map(({ address }) => address), ...(of.to ?? [])];
-  onSubmission({ from: mailFrom ? mailFrom.address : "", size: null, ...of, to, reply: formatReply(answer) });
+  const to = rcptTo.map(({ address }) => address);
+  onSubmission({ from: mailFrom ? mailFrom.address : "", to, size: null, ...of, reply: formatReply(answer) });
   return answer;
 }
 
@@ -159,7 +158,11 @@ function listEach(boxes: readonly Mailbox[]): Mailbox[] {
   return [...new Map(boxes.map((box) => [box.key, box])).values()];
 }
 
-function refuseAddress(address: string, captured: boolean): Error | null {
+/** Why a recipient is refused; null if it is taken. smtp-server would refuse those beyond the limit without telling us. */
+function refuseRecipient(address: string, { envelope: { rcptTo } }: SMTPServerSession, captured: boolean): Error | null {
+  const named = address.toLowerCase();
+  if (rcptTo.length >= SEND_LIMITS.recipients && !rcptTo.some((one) => one.address.toLowerCase() === named))
+    return reply(452, `4.5.3 A message goes to ${SEND_LIMITS.recipients} recipients at most: send another one to the others`);
   try {
     parseRecipient(address, captured);
     return null;

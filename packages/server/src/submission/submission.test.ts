@@ -12,6 +12,7 @@ import { HELLO, readId, serve, start, startProduction, submitTo, toLogin } from 
 import { dkimSigner, toPublicKey } from "../mail/dkim.ts";
 import { createSubmissionAccess } from "../submission-access.ts";
 import { readMessage } from "./message.ts";
+import type { SubmissionReport } from "./submission.ts";
 
 describe("a program that changed its port", () => {
   test("sends with nodemailer, whose message arrives as it composed it", async () => {
@@ -236,6 +237,27 @@ describe("what the API refuses is refused here, with the hint in the text", () =
     expect(await submitTo(port, HELLO, { login })).toMatch(/^451 4\.3\.0 The disk is nearly full\./);
     world.app.deps.storage.lowDisk = null;
     expect(readId(await submitTo(port, HELLO, { login }))).toMatch(/^em_/);
+  });
+
+  test("recipients beyond the fifty that a message may have, each of which is told", async () => {
+    const { world } = await start();
+    const reports: SubmissionReport[] = [];
+    const { port } = await serve(world, {}, (report) => void reports.push(report));
+    const to = Array.from({ length: 52 }, (_, i) => `a${i}@example.com`);
+    const envelope = ["MAIL FROM:<hello@acme.example>", ...[...to, "A7@example.com"].map((one) => `RCPT TO:<${one}>`), "DATA"];
+    const replies = await talkSmtp(port, ["EHLO app.example.com", ...envelope, `${HELLO}.`]);
+    // The greeting and the replies to EHLO and MAIL FROM come first. An address that was named before is no further one.
+    expect(replies.slice(3, -2).map((one) => one.slice(0, 9))).toEqual([
+      ...Array<string>(50).fill("250 2.1.5"),
+      ...["452 4.5.3", "452 4.5.3", "250 2.1.5"],
+    ]);
+    const { recipients } = await world.sdk.emails.get(readId(replies.at(-1) ?? ""));
+    expect(recipients).toHaveLength(50);
+    expect(reports).toEqual([
+      { from: "hello@acme.example", to: ["a50@example.com"], size: null, reply: expect.stringMatching(/^452 4\.5\.3 /) },
+      { from: "hello@acme.example", to: ["a51@example.com"], size: null, reply: expect.stringMatching(/^452 4\.5\.3 /) },
+      { from: "hello@acme.example", to: to.slice(0, 50).with(7, "A7@example.com"), size: expect.any(Number), reply: replies.at(-1) },
+    ]);
   });
 
   test("too many recipients, a message that is too large, an address that is none", async () => {
