@@ -52,6 +52,8 @@ describe("a filter of secrets", () => {
     learning.learnRequest({ url: slack }, true);
     learning.learnRequest({ steps: [{ kind: "webhook", url: "https://sk0123456789@api.example/incoming-web-hooks/0123456789abcdef" }] });
     learning.learnRequest({ webhookUrl: `https://app.example/hooks/${id}` });
+    learning.learnRequest({ url: "https://webhooks:secret-of-it@hooks.example/in" }, true);
+    expect(learning.clean("/api/v1/webhooks")).toBe("/api/v1/webhooks");
     learning.learnRequest({ variables: { url: "https://acme.example/reset/abcdefgh12345678" } });
     expect(learning.clean(`POST ${slack}`)).toBe("POST https://hooks.slack.com/services/T00000000/B00000000/[removed]");
     expect(learning.clean("https://sk0123456789@api.example/incoming-web-hooks/0123456789abcdef")).toBe(

@@ -78,12 +78,13 @@ export class SecretFilter {
     }
   }
 
-  /** Removes the secrets in the address of a webhook from everything: also those in its path, as Slack and Discord have them, and a user. */
+  /** Removes the secrets in the address of a webhook from everything: also those in its path, as Slack and Discord have them, and a token in place of a user. */
   learnWebhook(url: string): void {
     this.learnUrl(url);
     if (!URL.canParse(url)) return;
-    const { username, pathname } = new URL(url);
-    this.add(username);
+    const { username, password, pathname } = new URL(url);
+    // Beside a password it is a name, such as "webhooks", which stands in other texts too.
+    if (password === "" || SECRET_SEGMENT.test(username)) this.add(username);
     for (const segment of pathname.split("/")) if (SECRET_SEGMENT.test(segment)) this.add(segment);
   }
 
