@@ -20,7 +20,7 @@ const AUTOMATIC: Readonly<Record<AutoReplyReason, string>> = {
   auto_submitted: "The header Auto-Submitted, or one like it, says so.",
   precedence: "The header Precedence says so.",
   mailing_list: "It came through a mailing list.",
-  loop: "It goes in circles: X-Loop, our own Message-ID, or too many servers on its way.",
+  loop: "It goes in circles: X-Loop, a mail of ours that came back, or too many servers on its way.",
   too_many: `Its sender wrote ${RECEIVED_LIMITS.personalPerHour} other mails within the hour.`,
 };
 

@@ -112,17 +112,18 @@ async function findContactId(tx: Tx, workspaceId: string, address: string | unde
   return address === undefined ? null : ((await findContactByEmail(tx, workspaceId, address))?.id ?? null);
 }
 
-/** Why a mail counts as automatic: its headers say so, its envelope, that it is our own, or how many its sender wrote in an hour. */
+/** Why a mail counts as automatic: its headers say so, its envelope, that it is ours and came back, or how many its sender wrote in an hour. */
 async function judge(
   tx: Tx,
   { clock }: ReceivedDeps,
-  { mailbox, mail, envelopeFrom }: Delivery,
+  delivery: Delivery,
   fromKey: string | undefined,
   test: boolean,
 ): Promise<AutoReplyReason | null> {
+  const { mailbox, mail, envelopeFrom } = delivery;
   if (mail.autoReply !== null) return mail.autoReply;
   if (envelopeFrom === "") return "null_sender";
-  if (mail.messageId !== null && (await findMailByMessageId(tx, mailbox.workspaceId, mail.messageId)) !== null) return "loop";
+  if (await isReturned(tx, delivery)) return "loop";
   if (fromKey === undefined) return null;
   const { received: t } = tx.t;
   const last = await tx
@@ -133,4 +134,20 @@ async function judge(
     .limit(RECEIVED_LIMITS.personalPerHour);
   const isFast = last.length === RECEIVED_LIMITS.personalPerHour && (last.at(-1)?.receivedAt ?? 0) > clock.now() - HOUR;
   return isFast ? "too_many" : null;
+}
+
+/**
+ * Whether a mail is one of ours that came back. One that was written to this mailbox did not, such as the message of a contact form. But
+ * what the API sends as an answer, or an automation or campaign sends, counts as returned there too: answered by a program, it would go
+ * round and round. A program that submits messages says in their headers which are automatic.
+ */
+async function isReturned(tx: Tx, { mailbox, mail: { messageId, references } }: Delivery): Promise<boolean> {
+  const toKey = addressKey(mailbox.address);
+  const own = messageId === null ? null : await findMailByMessageId(tx, mailbox.workspaceId, messageId, toKey);
+  if (own === null) return false;
+  const { contents } = own;
+  const email = own.emails.find((one) => one.toKey === toKey);
+  if (email === undefined) return true;
+  const isAnswer = references.length > 0 || contents.threadId !== null;
+  return contents.asIs !== true && (isAnswer || contents.automationId !== null || email.campaignId !== null);
 }
