@@ -69,4 +69,58 @@ describe("scripts", () => {
     expect(ran.stderr.trim()).toBe("__complete -- keys create --permission keys:");
     expect(ran.stdout).toBe("<read><write>");
   });
+
+  // A shell that is not installed on this machine cannot be tried.
+  const lacks = (shell: string): boolean => spawnSync(shell, ["--version"]).error !== undefined;
+
+  test.skipIf(lacks("zsh"))("zsh completes a word on its command line, from a file in its fpath and from its start file", async () => {
+    const { stdout: script } = await cli(["completion", "zsh"]);
+    const start = `PS1="> "; autoload -U compinit; compinit -D -u
+      mailsvc() {
+        if [[ $1 != __complete ]] { print -r -- "ran<$*>"; return }
+        shift 2
+        case "$*" in
+          *keys:r*) printf 'keys:read\tx: y\n' ;;
+          *file*) printf ':files\n' ;;
+          *--st*) printf -- '--status\tOnly this one\n' ;;
+        esac
+      }`;
+    for (const way of ["fpath", "source"]) {
+      const home = folder();
+      writeFileSync(join(home, way === "fpath" ? "_mailsvc" : "script.zsh"), script);
+      writeFileSync(join(home, "letter.html"), "");
+      writeFileSync(join(home, ".zshrc"), way === "fpath" ? `fpath=(~ $fpath)\n${start}` : `${start}\nsource ~/script.zsh`);
+      const type = (line: string) => `zpty -w z $'${line}\t'; zpty -r z said $'*ran<*>\r*'; print -r -- "\${said##*ran}"`;
+      const use = `zmodload zsh/zpty; zpty z "zsh -d -i"
+        ${type("mailsvc keys create --permission keys:r")}
+        ${type("mailsvc emails list --st")}
+        ${type("mailsvc send --html-file let")}`;
+      const ran = spawnSync("zsh", ["-f", "-c", use], { cwd: home, env: { ...process.env, HOME: home, ZDOTDIR: home }, encoding: "utf8" });
+      expect(ran.stdout.replaceAll(/\s+\n/g, "\n")).toContain("<keys create --permission keys:read>");
+      expect(ran.stdout).toContain("<emails list --status>");
+      expect(ran.stdout).toContain("<send --html-file letter.html>");
+    }
+  });
+
+  test.skipIf(lacks("fish"))("fish offers what the program answers, with its descriptions", async () => {
+    const { stdout: script } = await cli(["completion", "fish"]);
+    const home = folder();
+    writeFileSync(join(home, "letter.html"), "");
+    const use = `function mailsvc
+        string join ' ' -- $argv >&2
+        string match -q '*file*' -- "$argv"; and echo ':files'; or printf 'keys:read\\tRead keys\\nkeys:write\\ty\\n'
+      end
+      ${script.replace("2>/dev/null)", ")")}
+      complete -C "mailsvc keys create --permission keys:r"
+      complete -C "mailsvc keys "
+      complete -C "mailsvc send --html-file let"`;
+    const ran = spawnSync("fish", ["--no-config", "-c", use], { cwd: home, env: { ...process.env, HOME: home }, encoding: "utf8" });
+    expect(ran.stderr.trim().split("\n")).toEqual([
+      ...["__complete -- keys create --permission keys:r", "__complete -- keys ", "__complete -- send --html-file let"],
+    ]);
+    expect(ran.stdout.trim().split("\n")).toEqual([
+      ...["keys:read\tRead keys", "keys:read\tRead keys", "keys:write\ty"],
+      expect.stringMatching(/^letter\.html/),
+    ]);
+  });
 });
