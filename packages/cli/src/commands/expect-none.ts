@@ -53,7 +53,7 @@ async function assertCaptured(session: Session): Promise<void> {
   throw new CliError({
     code: "invalid_state",
     message: "Mail leaves this server through a relay, so its inbox does not show whether any was sent.",
-    hint: "Start the server without --smtp-url, and remove its relays: mailsvc relays list",
+    hint: "Use a server without --smtp-url and relays: mailsvc relays list shows them, mailsvc relays remove NAME removes one.",
     exit: EXIT.conflict,
   });
 }

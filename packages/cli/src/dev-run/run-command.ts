@@ -24,7 +24,7 @@ interface StartFault {
 const START_FAULTS: Readonly<Record<string, StartFault>> = {
   ENOENT: { reason: "it was not found", hint: "Is it installed, and on PATH? Programs of node_modules are started with npx." },
   EACCES: { reason: "it may not be executed", exit: EXIT.notExecutable },
-  ENOEXEC: { reason: "it is no program of this system, and does not name one in a first line such as #!/bin/sh", exit: EXIT.notExecutable },
+  ENOEXEC: { reason: "it is not a program for this system, and has no first line such as #!/bin/sh", exit: EXIT.notExecutable },
   E2BIG: { reason: "its arguments and environment are too long", hint: "Pass long values in a file." },
 };
 const EMPTY: StartFault = { reason: "its name is empty", hint: "Is a variable empty that names the command?" };
