@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { quickFolder } from "./packages/server/test/quick-folder.ts";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
 import tsconfig from "./tsconfig.json" with { type: "json" };
@@ -53,10 +54,54 @@ const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
   (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !NOT_AGAIN.some((pattern) => pattern.test(file)),
 );
 
-export default defineConfig({
+/*
+ * `npm test` is for everyday changes: it is to take no more than eight minutes on two cores, so that it is run. All tests take three times
+ * as long. It leaves these out, and the tests on Postgres; `npm test -- --all` and CI run them, and so does whoever names them. They are
+ * the files that take longest, chosen by measured time. Of each kind a file stays, to find what is broken for all of them: a story in a
+ * browser, tests on Postgres, a killed server, an upgrade, a package in a bundle, the commands of the documentation.
+ */
+export const LEFT_OUT = [
+  // Stories in a browser. shell.test.ts stays.
+  "packages/dashboard/test/{audience,audience-*,automations,brand,builder,campaigns,hostile,hostile-content}.test.ts",
+  "packages/dashboard/test/{large-campaign,pages,received,tabs,templates}.test.ts",
+  // Large tables on Postgres. queue/store.pg.test.ts and other rooms of the server stay.
+  "packages/server/{test/list-rows,src/db/postgres/months,src/developer-webhooks/forgetting}.pg.test.ts",
+  // Hostile mail that is to cost no more time than other mail.
+  "packages/server/src/{inbox/hostile-mail,submission/hostile-messages}.test.ts",
+  "test/{hostile-mail,smtp-clients}.test.ts",
+  // Receivers and projects that are programs of their own. process.test.ts of the command line stays.
+  "packages/agent-kit/src/conformance/gallery.test.ts",
+  "packages/cli/test/{agent-init,agent-start,dev-command,dev-recording,templates-rendered}.test.ts",
+  "examples/{receiver-*,test-with-{jest,node,phpunit,playwright,pytest}}/*.test.ts",
+  // Servers that are killed, stopped or upgraded again and again, and several on one database. crash.test.ts and upgrade.test.ts stay.
+  "test/{*-cluster,*-crash,*-kills,cluster,contacts-import,crash-stop,events-poller,marketplace-steps,stop-in-time,upgrade-load}.test.ts",
+  "test/proof/proof.test.ts",
+  "examples/agent-with-approvals/kill.test.ts",
+  // The packages, the binary, the release. build.test.ts and sdk-bundles.test.ts stay.
+  "test/{agent-templates,binary,binary-packages,newcomer,packages,registry,release}.test.ts",
+  // Whole pages followed to the letter. docs.test.ts and quickstart.test.ts stay.
+  "test/{quickstarts,recording,reference}.test.ts",
+];
+
+/** `vitest --mode quick`: what `npm test` runs. */
+const QUICK = "quick";
+
+const excluded = (mode: string): string[] => [...configDefaults.exclude, ...(mode === QUICK ? LEFT_OUT : [])];
+
+/** The test files that a quick run leaves out; those that would run again on Postgres, once more. */
+export const leftOut: readonly string[] = [...globSync(LEFT_OUT), ...onPostgres];
+
+/**
+ * How many test files run side by side: so many more than there are cores, because tests wait as well. Each worker takes up to a
+ * gigabyte and a half with the programs that it starts, and all of them share one Postgres server.
+ */
+const workers = (more: number): number =>
+  Math.max(1, Math.min(availableParallelism() + more, Math.floor(totalmem() / (1.5 * 1024 ** 3)), 8));
+
+export default defineConfig(({ mode }) => ({
   test: {
-    // One more than the cores of a small machine, because tests wait as well: for the database, the network, the end of a process.
-    maxWorkers: 3,
+    // They wait for the database, the network, the end of a process.
+    maxWorkers: workers(1),
     sequence: { sequencer: SlowestFirst },
     provide: { propertyShare: 1 },
     // One Postgres server for all projects, and one publication of the packages.
@@ -70,6 +115,7 @@ export default defineConfig({
           name: "unit",
           setupFiles: [...setup, ...ofServer],
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
+          exclude: excluded(mode),
           env: inMemory,
           testTimeout: 90_000,
           // The first hook that wants Postgres starts it.
@@ -83,7 +129,7 @@ export default defineConfig({
           ...shared,
           execArgv,
           name: "postgres",
-          include: onPostgres,
+          include: mode === QUICK ? [] : onPostgres,
           // They run in full on SQLite.
           provide: { propertyShare: 1 / 3 },
           setupFiles: [...setup, ...ofServer, "./packages/server/test/worlds-on-postgres.ts"],
@@ -102,13 +148,14 @@ export default defineConfig({
           name: "e2e",
           setupFiles: setup,
           include: ["{test,examples,bench}/**/*.test.ts"],
+          exclude: excluded(mode),
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
           // They wait for other programs more than the others do.
-          maxWorkers: 4,
+          maxWorkers: workers(2),
         },
       },
     ],
   },
-});
+}));

@@ -2,7 +2,7 @@
 // Runs a target of this repository on the Node it pins, installing first when needed:
 //
 //   node scripts/bootstrap.mjs start            the demo: scripts/start.mjs
-//   node scripts/bootstrap.mjs test [args]      everything: scripts/test.mjs
+//   node scripts/bootstrap.mjs test [args]      build, lint, types, tests: scripts/test.mjs
 //   node scripts/bootstrap.mjs <file> [args]    any script
 //
 // It runs on any Node that `engines` of package.json allows: no imports beyond Node's own, and no newer syntax.

@@ -1,4 +1,8 @@
-// Runs the build, lint and types side by side, then every test. Continues when a part fails, and ends with the count. Arguments go to vitest: npm test -- packages/sdk
+// Runs the build, lint and types side by side, then the tests. Continues when a part fails, and ends with the count:
+//
+//   npm test                    all tests but those that take minutes, which vitest.config.ts lists
+//   npm test -- --all           every test
+//   npm test -- packages/sdk    the tests that are named; arguments go to vitest
 //
 // The count is also written to node_modules/.cache/mailsvc/results.json.
 import { spawn } from "node:child_process";
@@ -38,6 +42,10 @@ const stages = [
   { name: "types", args: [bin("typescript/bin/tsc"), "--noEmit", "--checkers", "1"] },
 ];
 
+const args = process.argv.slice(2);
+const isQuick = args.length === 0;
+const vitestArgs = isQuick ? ["--mode", "quick"] : args.filter((arg) => arg !== "--all");
+
 /** Counts tests by vitest's report. A run without a report, or one that failed outside of tests, counts as one more failure. */
 const countTests = (code) => {
   try {
@@ -75,12 +83,16 @@ const main = async () => {
   }
   console.log("\n> tests");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${vitestFile}`];
-  const tests = countTests(await node([bin("vitest/vitest.mjs"), "run", ...reporters, ...process.argv.slice(2)]));
+  const tests = countTests(await node([bin("vitest/vitest.mjs"), "run", ...reporters, ...vitestArgs]));
   parts.push(`tests ${tests.passed} passed, ${tests.failed} failed`);
   passed += tests.passed;
   failed += tests.failed;
   writeFileSync(resultsFile, JSON.stringify({ passed, failed }));
   console.log(`\n${parts.join(" · ")}`);
+  if (isQuick) {
+    const { leftOut } = await import("../vitest.config.ts");
+    console.log(`${leftOut.length} test files did not run, because they take minutes. To run them as well: npm test -- --all`);
+  }
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
 };
