@@ -84,37 +84,44 @@ const withoutCharsets = {
   },
 };
 
-// The program of a thread is a file among the sources. A bundle contains its text instead, with all that it imports, so that it works
-// wherever the bundle is, also inside the single binary.
+/** The modules that name the program of a thread, by their paths. */
+export const THREAD_PROGRAM = /packages[\\/]server[\\/]src[\\/]inbound[\\/].*-program\.ts$/;
+
+/**
+ * The program of a thread is a file among the sources. Makes a module for the place of the one that names it, which has its text instead, with
+ * all that it imports. `plugins` are esbuild's.
+ */
+export const bundleThread = async (path, plugins = []) => {
+  const name = basename(path, "-program.ts");
+  const exported = `${name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())}Program`;
+  const { outputFiles, metafile } = await build({
+    entryPoints: [join(dirname(path), `${name}.worker.ts`)],
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    target: "node22",
+    charset: "ascii",
+    minify: true,
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    plugins: [...plugins, withoutCharsets],
+  });
+  return {
+    contents: `import { zstdDecompressSync } from "node:zlib";
+const packed = ${JSON.stringify(zstdCompressSync(outputFiles[0].contents).toString("base64"))};
+export const ${exported} = { get source() { return zstdDecompressSync(Buffer.from(packed, "base64")).toString(); }, eval: true };`,
+    watchFiles: Object.keys(metafile.inputs),
+  };
+};
+
+// So that a thread works wherever the bundle is, also inside the single binary.
 const threadPrograms = {
   name: "thread-programs",
   setup: (pass) => {
-    pass.onLoad({ filter: /packages[\\/]server[\\/]src[\\/]inbound[\\/].*-program\.ts$/ }, async ({ path }) => {
-      const name = basename(path, "-program.ts");
-      const exported = `${name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())}Program`;
-      const file = join(dirname(path), `${name}.worker.ts`);
-      // The licences of what is inside are collected as those of the bundle.
-      const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
-      const { outputFiles, metafile } = await build({
-        entryPoints: [file],
-        bundle: true,
-        format: "cjs",
-        platform: "node",
-        target: "node22",
-        charset: "ascii",
-        minify: true,
-        legalComments: "none",
-        metafile: true,
-        write: false,
-        plugins: [...plugins, withoutCharsets],
-      });
-      return {
-        contents: `import { zstdDecompressSync } from "node:zlib";
-const packed = ${JSON.stringify(zstdCompressSync(outputFiles[0].contents).toString("base64"))};
-export const ${exported} = { get source() { return zstdDecompressSync(Buffer.from(packed, "base64")).toString(); }, eval: true };`,
-        watchFiles: Object.keys(metafile.inputs),
-      };
-    });
+    // The licences of what is inside are collected as those of the bundle.
+    const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
+    pass.onLoad({ filter: THREAD_PROGRAM }, ({ path }) => bundleThread(path, plugins));
   },
 };
 

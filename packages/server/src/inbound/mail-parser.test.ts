@@ -31,6 +31,11 @@ const SCRIPTED: LoadProgram = async () => ({
 });
 const order = (text: string): Buffer => Buffer.from(text);
 
+test("the program of the thread runs from its source as well", async () => {
+  const source = new URL("./mail-parser.worker.ts", import.meta.url);
+  expect(await open({}, async () => ({ source, eval: false })).parse(DSN)).toMatchObject(BOUNCED);
+});
+
 test("a report is read on the parser's thread, and mails are read in their order", async () => {
   const parser = open();
   const done: number[] = [];
