@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { createDatabase } from "../../packages/server/test/postgres.ts";
+import { quickFolder } from "../../packages/server/test/quick-folder.ts";
 
 type Row = Record<string, unknown>;
 
@@ -54,7 +55,8 @@ export function copiesOf(columns: readonly string[], activationId: string, n: nu
 }
 
 async function onSqlite(): Promise<TestDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-database-"));
+  // What a process has written outlives it, in memory as well as on a disk, which takes milliseconds for each COMMIT.
+  const folder = mkdtempSync(join(quickFolder(), "mailsvc-database-"));
   const data = join(folder, "data");
   return {
     folder,
