@@ -103,6 +103,8 @@ async function adviseUsage(error: CommanderError, argv: readonly string[], progr
   if (flag) return { ...failure, hint: `Did you mean ${flag}?`, next };
   const namesakes = error.code === "commander.unknownCommand" && words === "mailsvc" ? await listVerbs(error.message) : [];
   if (namesakes.length > 0) return { ...failure, hint: `Did you mean ${namesakes.join(" or ")}?`, next: `${namesakes[0]} --help` };
+  const switched = error.code === "commander.excessArguments" && command ? findSwitch(argv, command) : null;
+  if (switched) return { ...failure, hint: `${switched.flag} takes no value: ${switched.instead}.`, next };
   if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
   const isActivation = error.message.includes("'activationId'");
   return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
@@ -122,6 +124,18 @@ function findNamesake(message: string, command: Command): string | null {
   const known = command.options.flatMap(({ long }) => long?.slice(2) ?? []);
   const [flag, ...others] = given.length < 2 ? [] : known.filter((one) => given.startsWith(one) || one.endsWith(`-${given}`));
   return flag !== undefined && others.length === 0 ? `--${flag}` : null;
+}
+
+/** A flag that takes no value and was given one, as in `--public false`, and what to do instead; null if there is none. */
+function findSwitch(argv: readonly string[], command: Command): { readonly flag: string; readonly instead: string } | null {
+  const isSwitch = (word: string | undefined): boolean =>
+    command.options.some((one) => one.long === word && !one.required && !one.optional);
+  const at = argv.findIndex((word, i) => /^(?:true|false)$/.test(word) && isSwitch(argv[i - 1]));
+  const flag = argv[at - 1];
+  if (flag === undefined) return null;
+  const opposite = flag.startsWith("--no-") ? `--${flag.slice(5)}` : `--no-${flag.slice(2)}`;
+  if (argv[at] === "true") return { flag, instead: `write ${flag} alone` };
+  return { flag, instead: isSwitch(opposite) ? `write ${opposite}` : "leave it out" };
 }
 
 function findServerUrl(session: Session | undefined): string | null {

@@ -39,10 +39,9 @@ complete -F _mailsvc mailsvc
 _mailsvc() {
   local line
   local -a offers
-  for line in "\${(@f)$(mailsvc __complete -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)}"; do
+  for line in "\${(@f)$(mailsvc __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
     [[ -z $line ]] && continue
     if [[ $line == ":files" ]]; then
-      compset -P '--[^=]##='
       _files
       return
     fi
@@ -56,10 +55,7 @@ if [[ $funcstack[1] == _mailsvc ]]; then _mailsvc "$@"; else compdef _mailsvc ma
   set -l words (commandline -opc) (commandline -ct)
   set -l offers (mailsvc __complete -- $words[2..-1] 2>/dev/null)
   if test "$offers[1]" = ":files"
-    set -l flag (string match -r -- '^--[^=]*=' (commandline -ct))
-    for path in (__fish_complete_path (string replace -- "$flag" '' (commandline -ct)))
-      printf '%s\\n' "$flag$path"
-    end
+    __fish_complete_path (commandline -ct)
   else
     printf '%s\\n' $offers
   end
