@@ -26,7 +26,7 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
       const refused = known as unknown as Refused;
       return {
         at,
-        what: `${type === "email.bounced" ? "Refused for good" : "Given up"}: ${quote(refused.diagnostic)}`,
+        what: `${type === "email.bounced" ? toBounce(refused) : "Given up"}: ${quote(refused.diagnostic)}`,
         why: describe(refused),
       };
     }
@@ -45,6 +45,15 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
     default:
       return { at, what: OTHERS[type] ?? type, why: toReporter(known) };
   }
+}
+
+/** A code of 4.x.x or 4xx is no refusal: the next mail server tried for as long as it does. */
+export function isGivenUpLater({ enhancedCode, smtpCode }: Pick<Refused, "enhancedCode" | "smtpCode">): boolean {
+  return (enhancedCode ?? String(smtpCode)).startsWith("4");
+}
+
+function toBounce(refused: Refused): string {
+  return isGivenUpLater(refused) ? "Given up by the next mail server" : "Refused for good";
 }
 
 const MACHINE = "A scanner of links or a proxy of images looked at it; it does not count as a reader.";

@@ -5,6 +5,7 @@ import { type Action, count, type Findings, joinSentences, quote, sayInstant } f
 import { explainRefusal } from "../mail/refusals.ts";
 import type { JobRow } from "../queue/queue.ts";
 import type { SuppressionRow } from "../suppressions/suppressions.ts";
+import { isGivenUpLater } from "./email-events.ts";
 import { describeSuppression, SKIPPED } from "./suppression.ts";
 
 /** What keeps an email from leaving, or has ended it; null for each that does not exist. */
@@ -143,7 +144,9 @@ function describeRefusal(email: Email, { suppression }: Surroundings): Outcome {
   return {
     summary: joinSentences(
       status === "bounced"
-        ? "It was refused for good and is not tried again."
+        ? lastError && isGivenUpLater(lastError)
+          ? "The next mail server could not deliver it and gave it up. It is not tried again."
+          : "It was refused for good and is not tried again."
         : attempts === 0
           ? "It could not be made, so it was not sent."
           : `It was given up after ${count(attempts, "attempt")}.`,

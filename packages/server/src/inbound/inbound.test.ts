@@ -72,6 +72,16 @@ describe("a bounce over SMTP", () => {
     expect((await s.world.sdk.contacts.get(contact.id)).status).toBe("BOUNCED");
   });
 
+  test("after days without an answer is explained as given up, not as refused", async () => {
+    await using s = await start();
+    const { id, returnPath, messageId } = await s.send();
+    const expired = { status: "4.4.1", diagnostic: "X-Postfix; connect to mx.example.com[192.0.2.1]:25: Connection timed out" };
+    expect(await deliverSmtp(s.server.port, returnPath, postfixDsn({ messageId, to: TO }, expired))).toBe(250);
+    const { summary, timeline } = await s.world.sdk.explanations.get(id);
+    expect(summary).toMatch(/^The next mail server could not deliver it and gave it up\. It is not tried again\. /);
+    expect(timeline.at(-1)?.what).toMatch(/^Given up by the next mail server: "/);
+  });
+
   test("of a full mailbox bounces the mail, and the address gets further mail", async () => {
     await using s = await start();
     const { id, returnPath, messageId } = await s.send();
