@@ -17,6 +17,7 @@ const MEANINGS = {
   SEND_LIMITS: {
     title: "A send",
     recipients: ["recipients of one request", count],
+    smtpRecipients: ["recipients of one message that comes by SMTP", count],
     subject: ["subject", characters],
     content: ["html, and text, each", bytes],
     headers: ["custom headers", count],

@@ -10,8 +10,8 @@ interface WrittenMailbox {
 interface AddressList {
   readonly boxes: readonly WrittenMailbox[];
   /**
-   * True for a list of RFC 5322 3.4 without groups, and without comments but those that name a bare address, as in
-   * `root@acme.example (Cron Daemon)`: all readers find the same mailboxes in it.
+   * True for a list of RFC 5322 3.4 without groups, and without comments but a plain one behind an address, as in
+   * `root@acme.example (Cron Daemon)`: all readers find the same mailboxes in it. So they do if the name of an address is that address.
    */
   readonly strict: boolean;
   /** False if more than `MAX_BOXES` mailboxes are named: then `boxes` are the first ones. */
@@ -30,7 +30,7 @@ export function readAddressList(value: string): AddressList {
   let strict = true;
   let box = newBox();
   const endBox = (): void => {
-    if (box.angle !== null) boxes.push({ name: box.name.trim(), address: box.angle.trim() });
+    if (box.angle !== null) boxes.push({ name: box.name.trim() || (box.comment ?? ""), address: box.angle.trim() });
     else if (box.text.trim() !== "") boxes.push({ name: box.comment ?? "", address: box.text.trim() });
     else strict = false;
     box = newBox();
@@ -48,13 +48,13 @@ export function readAddressList(value: string): AddressList {
       box.text += piece;
       box.name += first === '"' ? piece.slice(1, -1).replace(/\\(.)/gs, "$1") : piece;
       box.needsQuotes ||= first !== '"' && /[@[\]\\]/.test(piece);
-    } else if (box.comment === null && box.angle === null && ADDRESS.test(box.text.trim()) && NAMING.test(piece)) {
+    } else if (box.comment === null && (box.angle !== null || ADDRESS.test(box.text.trim())) && NAMING.test(piece)) {
       box.comment = piece.slice(1, -1).trim();
     } else if (!isText || piece.trim() !== "") strict = false;
     // A group begins with its name and ends as a list does.
     if (first === ":") box = newBox();
     if (first === ";" && (box.angle !== null || box.text.trim() !== "")) endBox();
-    if (box.angle !== null && box.needsQuotes) strict = false;
+    if (box.angle !== null && box.needsQuotes && box.text.trim() !== box.angle.trim()) strict = false;
     at += piece.length;
   }
   endBox();

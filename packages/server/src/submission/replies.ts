@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@mailsvc/sdk/contract";
+import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
 import type { ApiError } from "../lib/api-error.ts";
 import { reply } from "../mail/smtp-listener.ts";
 
@@ -17,11 +17,12 @@ const REPLIES: Partial<Readonly<Record<ErrorCode, readonly [number, string]>>> =
   payload_too_large: [552, "5.3.4"],
 };
 
-/** An error of the API as a reply of SMTP: people see this line alone, so it has the hint too. */
+/** An error of the API as a reply of SMTP: people see this line alone, so it has the hint too, but for the one that points at other fields. */
 export function toReply({ code, status, message, hint, headers }: ApiError): Error {
   const [number, enhanced] = REPLIES[code] ?? (status >= 500 ? [451, "4.3.0"] : [550, "5.6.0"]);
   const wait = headers["retry-after"];
-  const text = [message, hint, ...(wait === undefined ? [] : [`Try again in ${wait} s.`])].join(" ");
+  const advice = code === "validation_error" && hint === ERRORS[code].hint ? [] : [hint];
+  const text = [message, ...advice, ...(wait === undefined ? [] : [`Try again in ${wait} s.`])].join(" ");
   return reply(number, `${enhanced} ${toLine(text)}`);
 }
 

@@ -161,8 +161,8 @@ function listEach(boxes: readonly Mailbox[]): Mailbox[] {
 /** Why a recipient is refused; null if it is taken. smtp-server would refuse those beyond the limit without telling us. */
 function refuseRecipient(address: string, { envelope: { rcptTo } }: SMTPServerSession, captured: boolean): Error | null {
   const named = address.toLowerCase();
-  if (rcptTo.length >= SEND_LIMITS.recipients && !rcptTo.some((one) => one.address.toLowerCase() === named))
-    return reply(452, `4.5.3 A message goes to ${SEND_LIMITS.recipients} recipients at most: send another one to the others`);
+  if (rcptTo.length >= SEND_LIMITS.smtpRecipients && !rcptTo.some((one) => one.address.toLowerCase() === named))
+    return reply(452, `4.5.3 A message goes to ${SEND_LIMITS.smtpRecipients} recipients at most: send another one to the others`);
   try {
     parseRecipient(address, captured);
     return null;
