@@ -30,6 +30,20 @@ describe("What a peer says", () => {
     expect(failureReceipt(refused(response), "message")).toMatchObject({ error: { smtpCode, enhancedCode } });
   });
 
+  test.each([
+    ["Invalid greeting. response=554 5.3.2 no: 554 5.3.2 no", "554 5.3.2 no", "The mail server turns connections away: 554 5.3.2 no"],
+    ["Greeting never received", undefined, "The mail server accepts connections, but does not greet in time."],
+    [
+      "self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca",
+      undefined,
+      "self-signed certificate",
+    ],
+    ["Connection closed unexpectedly", undefined, "Connection closed unexpectedly"],
+  ])("%j of a client reads as what it means", (message, response, text) => {
+    const failure = { message, ...(response !== undefined && { response }) };
+    expect(failureReceipt(failure, "session")).toMatchObject({ outcome: "deferred", error: { message: text } });
+  });
+
   test("is one harmless line of at most 500 characters, whatever it was", () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 3000 }), (text) => {

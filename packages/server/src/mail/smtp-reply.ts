@@ -72,9 +72,17 @@ export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
   // The client cannot put the address into a command: < or > inside a quoted local part.
   if (code === "EENVELOPE" && response === undefined)
     return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.1.3" }, invalidRecipient: true };
-  const error = response === undefined ? ourError(failure.message) : { ...parseReply(response), message: peerText(failure.message) };
+  const error =
+    response === undefined ? ourError(sayPlainly(failure)) : { ...parseReply(response), message: peerText(sayPlainly(failure)) };
   const unavailable = phase === "session" || response === undefined || ABOUT_US.has(responseCode);
   return { outcome: phase === "answer" ? "unknown" : "deferred", error, ...(unavailable && { unavailable }) };
+}
+
+/** What went wrong in a session, in words for people: nodemailer repeats a reply, and Node advises who started a program of one's own. */
+function sayPlainly({ message, response }: SmtpFailure): string {
+  if (response !== undefined && message.startsWith("Invalid greeting")) return `The mail server turns connections away: ${response}`;
+  if (message === "Greeting never received") return "The mail server accepts connections, but does not greet in time.";
+  return message.replace(/; if the root CA is installed locally, .*--use-system-ca.*$/, "");
 }
 
 /** The message needs SMTPUTF8, which the server does not offer (RFC 6531 3.5, enhanced code from RFC 6531 4.4). */

@@ -33,8 +33,13 @@ const ADVICE: readonly Advice[] = [
   { step: "greet", when: /STARTTLS|upgrade/i, say: () => "The server offers no STARTTLS: try --port 465 --tls implicit." },
   {
     step: "greet",
-    when: /timeout|ETIMEDOUT/i,
+    when: /timeout|ETIMEDOUT|does not greet/i,
     say: () => "It accepts connections and says nothing: ask its operator, or try another port.",
+  },
+  {
+    step: "greet",
+    when: /turns connections away/,
+    say: () => "It may not know this machine, or take mail at another port only: ask its operator, or try 587 with a login.",
   },
   {
     step: "token",

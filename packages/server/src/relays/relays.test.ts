@@ -131,6 +131,14 @@ describe("the API", () => {
     expect(answers[1]).toMatchObject({ auth: "password", ratePerSecond: 5 });
   });
 
+  test("a test tells what to do about a mail server that refuses to talk", async () => {
+    await using t = await relayWorld({ a: { greeting: { reply: "554 5.3.2 go away" } } });
+    expect((await t.operator.relays.test("a", {})).steps.at(-1)).toMatchObject({
+      ...{ step: "greet", ok: false, detail: "The mail server turns connections away: 554 5.3.2 go away" },
+      hint: expect.stringContaining("ask its operator"),
+    });
+  });
+
   test("the relay default cannot be removed in production: what waits for it would be captured", async () => {
     await using t = await relayWorld(
       { a: { MAIL: { reply: "451 4.3.0 later" } } },
