@@ -28,6 +28,9 @@ test.each([
     "Outlook in French, without a rule",
     lines("Yes.", "", "De : Acme <a@b>", "Envoyé : samedi 31 janvier", "À : Ada", "Objet : Hi", "", "Ça va ?"),
   ],
+  ["mailx, without a date", lines("Yes.", "", "Acme <hello@acme.example> wrote:", "", "> How are you?")],
+  ["Gnus", lines("Yes.", "", "Acme <hello@acme.example> writes:", "> How are you?")],
+  ["S-nail", lines("Yes.", "", "Acme <hello@acme.example> wrote in", " <em_1@acme.example>:", " |How are you?", " |Acme")],
   ["Apple Mail", lines("Yes.", "", "> On Jan 31, 2026, at 09:30, Acme <hello@acme.example> wrote:", "> ", "> How are you?")],
 ])("what %s puts under an answer is cut off", (_program, text) => expect(cutQuotedText(text)).toBe("Yes."));
 
@@ -41,6 +44,8 @@ test.each([
   "From: the bottom of my heart\nthanks",
   "I am on it.\n\nDe : nada",
   "The list: -- one -- two",
+  "Bob <bob@example.com> wrote:\nthat is all I know",
+  "This is what she wrote in\n<a@b.example>:\nnothing",
 ])("what only looks like a quotation is kept: %j", (text) => expect(cutQuotedText(text)).toBe(text));
 
 test.each([
@@ -63,6 +68,8 @@ const HOSTILE = [
   "2026年<a@",
   "<div class=",
   "wrote: ",
+  "<a@b> wrote:\n",
+  "x wrote in\n<a@b>:\n\n",
   "On 1\nOn 2\n",
   `On ${"wrote ".repeat(66)}\n`,
   `On ${"wrote ".repeat(66)}:\n`,

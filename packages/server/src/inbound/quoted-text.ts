@@ -10,12 +10,17 @@ const TO =
   /^\s*[*_]?(?:to|an|à|para|a|aan|till|til|vastaanottaja|do|komu|кому|kime|收件人|宛先|받는 사람|subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|aihe|temat|předmět|тема|konu|主题|件名|제목)\s?[:：]/iu;
 const OPENS = /^\s*(?:on|am|le|el|em|il|op|den|på|w dniu|dnia|dne|kl\.|vào|pada)\s/iu;
 const WROTE =
-  /(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)(?=\s|$)/iu;
+  /(?:wrote|writes|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)(?=\s|$)/iu;
 const ENDS = /[:：]$/;
 // A name may stand between the verb and the colon.
 const MAX_NAME = 300;
 // "2026年1月31日(土) 9:30 Ada <ada@example.com>:", and the same of programs that name no verb.
 const DATED = /^\s*(?:\d{4}[年./-]|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})[^<>]{0,120}<[^<>\s@]+@[^<>\s@]+>.{0,20}[:：]\s*$/u;
+// "Ada <ada@example.com> wrote:", without a date: BSD Mail, mailx, Gnus.
+const NAMED = /<[^<>\s@]+@[^<>\s@]+>/;
+// "Ada <ada@example.com> wrote in" and the Message-ID in the next line: S-nail.
+const WROTE_IN = /\swrote in\s*$/;
+const MESSAGE_ID = /^\s*<[^<>\s@]+@[^<>\s@]+>:\s*$/;
 const RULE = /^\s*_{10,}\s*$/;
 const QUOTED = /^\s{0,3}[>|]/;
 const BLANK = /^\s*$/;
@@ -69,7 +74,7 @@ function startsFields(lines: readonly string[], i: number): boolean {
 function skipAttribution(lines: readonly string[], i: number): number | null {
   const line = lineAt(lines, i);
   if (DATED.test(line)) return i + 1;
-  if (!OPENS.test(line)) return null;
+  if (!OPENS.test(line)) return skipUndated(lines, i);
   let joined = "";
   for (let at = i; at < Math.min(i + ATTRIBUTION_LINES, lines.length); at += 1) {
     const next = lineAt(lines, at);
@@ -79,6 +84,14 @@ function skipAttribution(lines: readonly string[], i: number): number | null {
     if (endsAttribution(joined)) return /\d|@/.test(joined) ? at + 1 : null;
   }
   return null;
+}
+
+/** The line after an attribution without a date; null if none begins here. A person may write such a line, so quoted lines must follow. */
+function skipUndated(lines: readonly string[], i: number): number | null {
+  const line = lineAt(lines, i);
+  if (QUOTED.test(line)) return null;
+  const ends = NAMED.test(line) && endsAttribution(line) ? i : WROTE_IN.test(line) && MESSAGE_ID.test(lineAt(lines, i + 1)) ? i + 1 : null;
+  return ends !== null && QUOTED.test(lineAt(lines, nextWritten(lines, ends + 1))) ? ends + 1 : null;
 }
 
 /** Whether a text ends with "wrote:", perhaps with a name between the verb and the colon. */
