@@ -178,5 +178,8 @@ describe("headers for this server", () => {
     expect(readId(await submitTo(port, own + HELLO.replace(/^From: .*$/m, "From: webmaster@localhost")))).toMatch(/^em_/);
     expect(await submitTo(port, `X-Mailsvc-Sendat: now\r\n${HELLO}`)).toMatch(/^550 5\.6\.0 X-Mailsvc-Sendat is not known\./);
     expect(await submitTo(port, `X-Mailsvc-Send-At: now\r\n${HELLO}`)).toContain("X-Mailsvc-Send-At takes an instant");
+    expect(await submitTo(port, `X-Mailsvc-Send-At: 2099-01-01T00:00:00Z\r\n${HELLO}`)).toContain(
+      "X-Mailsvc-Send-At must be at most 365 days ahead.",
+    );
   });
 });
