@@ -177,7 +177,7 @@ describe.each(Object.entries(testDatabases))("a server killed while files come a
       if (share === 1) owed += 1;
       const line = await wire(url);
       line.write(head + body.slice(0, body.length * share));
-      // Seen by whoever looks into the database, some of the time.
+      // A look into the database finds it some of the time.
       if (share === 1) await server.database.query("SELECT count(*) AS n FROM file_parts");
       line.cut();
       await until(

@@ -59,7 +59,7 @@ test("a webhook that fails its test is exit 11, and an event that failed shows w
   expect(tab.stderr).toMatch(/next {2}mailsvc deliveries test writer, and when it works: mailsvc listings resume writer act_\w{26}\n/);
 });
 
-test("what an agent's key is refused for leads on, for whoever tries it out", async () => {
+test("the refusal of an agent's key names the next step", async () => {
   const { world, mailsvc } = await startCliWithServer();
   await using made = await withAgent(world, ["agent:write_runs"]);
   const { key, activationId } = made.agent;

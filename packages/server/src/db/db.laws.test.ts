@@ -150,7 +150,7 @@ describeDb("every database", (t) => {
     expect(told).not.toMatch(/secret|hidden|insert|meta|sql/i);
   });
 
-  test("inside the transaction, too, a duplicate is a UniqueViolation to whoever catches it there", async () => {
+  test("inside the transaction, too, a duplicate is a UniqueViolation that can be caught there", async () => {
     await t.db.tx((tx) => put(tx, "a"));
     const caught = await t.db
       .tx(async (tx) => {

@@ -7,7 +7,7 @@ import { ask, expectAnswer, type Scenario } from "../../test/scenario.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
-/* Every endpoint of the agent API, whoever comes with whatever key. The tables follow from the contract. */
+/* Every endpoint of the agent API, with every kind of key. The tables follow from the contract. */
 
 let world: TestWorld;
 let hooks: Receiver;

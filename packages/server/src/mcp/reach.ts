@@ -82,7 +82,7 @@ function assertAllowed({ people, addresses }: Reach, { maxRecipients, allowTo }:
       people === null
         ? `How many people this reaches is not known before, and at most ${maxRecipients} are allowed.`
         : `This would reach ${toCount(people)}. At most ${maxRecipients} are allowed.`,
-      "The limit was set by whoever started this server; a person can use the command line instead.",
+      "The limit was set when this server was started; a person can use the command line instead.",
     );
   if (allowTo.length === 0) return;
   const outside = addresses?.find((address) => !allowTo.some((domain) => address.endsWith(`@${domain}`)));

@@ -28,7 +28,7 @@ describe("lead magnets", () => {
     ["a.mp3", MP3, "audio/mpeg"],
     ["a.mp4", MP4, "video/mp4"],
   ] as const)
-    test(`${fileName} is taken, and saved by whoever follows its link`, async () => {
+    test(`${fileName} is taken, and saved by a visitor who follows its link`, async () => {
       const { status, body } = await agent.call("POST", "/lead-magnets", magnet(fileName, bytes, { description: "For you" }));
       expect({ status, body }).toMatchObject({
         status: 201,
