@@ -1,6 +1,7 @@
 // The page of limits, docs/reference/limits.md, generated from the limits of the contract and the server's defaults.
 import * as contract from "@mailsvc/sdk/contract";
 import { readConfig } from "../packages/server/src/config.ts";
+import { MAX_JSON_VALUES } from "../packages/server/src/http/body/json.ts";
 import { RETENTION_MS } from "../packages/server/src/http/idempotency.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../packages/server/src/webhooks/retry-policy.ts";
 
@@ -249,6 +250,7 @@ export function limitsPage() {
       ["messages of an activation", rate("message")],
       ["calls of `runs/log` for one run", rate("log")],
       ["a request's body, files included", bytes(maxBodyBytes)],
+      ["fields and items in the JSON of a request, all together", count(MAX_JSON_VALUES)],
       ["open connections of a server", count(maxConnections)],
       ["how long an `Idempotency-Key` is remembered", hours(RETENTION_MS / 3_600_000)],
       ["time in which a webhook has to answer", `${ATTEMPT_TIMEOUT_MS / 1000} seconds`],

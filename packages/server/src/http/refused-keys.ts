@@ -75,7 +75,7 @@ export class RefusedKeys {
   #apply(result: RateLimitResult, headers: HeaderList): void {
     applyRateLimit(result, headers, () => ({
       message: `Too many requests with a key that is refused here: at most ${formatRate(this.#rate)}.`,
-      hint: "Stop calling. A paused agent receives agent.resumed when its key works again; a revoked key never works again.",
+      hint: "Stop calling with this key. A paused agent receives agent.resumed when its key works again; a revoked key, or one of another kind than this address takes, never does.",
     }));
   }
 }

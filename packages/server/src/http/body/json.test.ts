@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { wire } from "../../../test/wire.ts";
-import { parseJson } from "./json.ts";
+import { MAX_JSON_VALUES, parseJson } from "./json.ts";
 import { readNodeBody } from "./read.ts";
 
 test.each([
@@ -79,4 +79,23 @@ test("an object with more fields than any request needs is refused before it is 
   );
   delete fields.t0;
   expect(parseJson(Buffer.from(JSON.stringify({ tags: fields })))).toEqual({ tags: fields });
+});
+
+test.each([
+  ["fields of one object", `{${Array.from({ length: MAX_JSON_VALUES + 1 }, (_, i) => `"k${i}":1`).join()}}`],
+  ["items of a list", `{"tags":[${"1,".repeat(MAX_JSON_VALUES)}1]}`],
+  ["empty objects", `{"tags":[${"{},".repeat(MAX_JSON_VALUES / 2)}{}]}`],
+])("more %s than any request needs are refused before they are parsed", (_what, text) => {
+  // Without its end it is no JSON: who parses it first says that.
+  expect(() => parseJson(Buffer.from(text.slice(0, -1)))).toThrow(
+    expect.objectContaining({
+      status: 400,
+      details: [{ path: "", code: "too_many_values", message: expect.stringContaining(`more than ${MAX_JSON_VALUES}`) }],
+    }),
+  );
+});
+
+test("commas and brackets inside a text are no values", () => {
+  const text = ",[{".repeat(MAX_JSON_VALUES);
+  expect(parseJson(Buffer.from(JSON.stringify({ text })))).toEqual({ text });
 });

@@ -9,10 +9,14 @@ const MAX_JSON_DEPTH = 32;
 // Fields of one object. Validating a million of them would block the event loop for seconds.
 const MAX_FIELDS = 10_000;
 
+/** Fields, items, objects and lists of a whole body. Parsing ten million of them would block the event loop for ten seconds. */
+export const MAX_JSON_VALUES = 500_000;
+
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 const ARRAY = 0x5b;
 const ARRAY_END = 0x5d;
+const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -80,23 +84,33 @@ function parseValue(text: string): unknown {
   }
 }
 
-/** Whether JSON text nests deeper than 32 levels. Looks at bytes only, before anything is parsed: about 1 µs per KB. */
-function exceedsJsonDepth(bytes: Uint8Array): boolean {
-  // Most bodies have few brackets in all, which is found out ten times as fast.
-  if (!occursMoreThan(bytes, OBJECT, MAX_JSON_DEPTH / 2) && !occursMoreThan(bytes, ARRAY, MAX_JSON_DEPTH / 2)) return false;
+/** Throws ApiError validation_error for JSON text that nests too deep or has too many values. Looks at bytes only: about 1 µs per KB. */
+function assertShape(bytes: Uint8Array): void {
+  // Most bodies have few brackets and commas in all, which is found out ten times as fast.
+  const hasFewBrackets = !occursMoreThan(bytes, OBJECT, MAX_JSON_DEPTH / 2) && !occursMoreThan(bytes, ARRAY, MAX_JSON_DEPTH / 2);
+  if (hasFewBrackets && !occursMoreThan(bytes, COMMA, MAX_JSON_VALUES - MAX_JSON_DEPTH)) return;
   let depth = 0;
+  let values = 0;
   for (let i = 0; i < bytes.length; i += 1) {
     const byte = bytes[i];
     if (byte === QUOTE) {
       for (i += 1; i < bytes.length && bytes[i] !== QUOTE; i += 1) if (bytes[i] === BACKSLASH) i += 1;
+    } else if (byte === COMMA) {
+      values += 1;
     } else if (byte === OBJECT || byte === ARRAY) {
+      values += 1;
       depth += 1;
-      if (depth > MAX_JSON_DEPTH) return true;
+      if (depth > MAX_JSON_DEPTH) throw invalidJson(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
     } else if (byte === OBJECT_END || byte === ARRAY_END) {
       depth -= 1;
     }
+    if (values > MAX_JSON_VALUES) throw tooManyValues();
   }
-  return false;
+}
+
+function tooManyValues(): ApiError {
+  const message = `The body has more than ${MAX_JSON_VALUES} fields and items in all. Send several smaller requests.`;
+  return invalidJson(message, "", "too_many_values");
 }
 
 function occursMoreThan(bytes: Uint8Array, byte: number, limit: number): boolean {
@@ -114,7 +128,7 @@ function invalidJson(message: string, path = "", code = "invalid_json"): ApiErro
 
 /** Decodes a body, without the byte order mark some editors put before it. */
 function decodeUtf8(bytes: Uint8Array): string {
-  if (exceedsJsonDepth(bytes)) throw invalidJson(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
+  assertShape(bytes);
   if (!isUtf8(bytes)) throw invalidJson("The body is not valid UTF-8.");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
