@@ -1,6 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -103,6 +114,20 @@ test("a data folder that cannot be created is refused, even where mkdir never re
   await expect(start(join(file, "data"))).rejects.toThrow(/cannot be created \(ENOTDIR\)/);
   if (process.platform === "linux") await expect(start("/proc/nope/data")).rejects.toThrow(/cannot be created \(ENOENT\)/);
 });
+
+test.each(["server.lock", "server.pid"])(
+  "a data folder in which %s cannot be written is refused by name, and stays unlocked",
+  async (name) => {
+    const data = folder();
+    mkdirSync(join(data, name));
+    await expect(start(data)).rejects.toMatchObject({
+      name: "StorageUnavailable",
+      message: expect.stringMatching(/^The data folder .+ cannot be written \((SQLITE_CANTOPEN|EISDIR|SQLITE_CANTOPEN_ISDIR)\)/),
+    });
+    rmdirSync(join(data, name));
+    await (await start(data)).close();
+  },
+);
 
 test.each([true, false])("the address of the server leads to the dashboard (dev: %s)", async (dev) => {
   const server = await start(folder(), { dev });

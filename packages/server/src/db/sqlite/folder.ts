@@ -20,23 +20,27 @@ export function createDataFolder(folder: string): void {
 /**
  * Locks a data folder for this process, and returns how to unlock it. The lock is an SQLite lock on a separate file: the
  * kernel releases it when the process dies, so there is no stale lock to clean up. Throws StorageUnavailable when another
- * process has it.
+ * process has it, or when the folder cannot be written.
  */
 export function lockFolder(folder: string): () => void {
   const pidFile = join(folder, "server.pid");
-  const lock = new Database(join(folder, "server.lock"));
+  let lock: Database.Database | null = null;
   try {
+    lock = new Database(join(folder, "server.lock"));
     lock.pragma("busy_timeout = 0");
     lock.exec("BEGIN EXCLUSIVE");
+    writeFileSync(pidFile, `${process.pid}\n`);
   } catch (error) {
-    lock.close();
-    if (errorCode(error) !== "SQLITE_BUSY") throw error;
+    lock?.close();
+    const code = errorCode(error);
     throw new StorageUnavailable(
-      `Another mailsvc server${readPid(pidFile)} is using ${folder}. Stop it, or give this one its own folder with --data.`,
+      code === "SQLITE_BUSY"
+        ? `Another mailsvc server${readPid(pidFile)} is using ${folder}. Stop it, or give this one its own folder with --data.`
+        : `The data folder ${folder} cannot be written (${code}). Check its permissions and the disk, or name another one with --data.`,
     );
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
-  return () => lock.close();
+  const locked = lock;
+  return () => locked.close();
 }
 
 /**
