@@ -22,10 +22,13 @@ export function toReply({ code, status, message, hint, headers }: ApiError): Err
   const [number, enhanced] = REPLIES[code] ?? (status >= 500 ? [451, "4.3.0"] : [550, "5.6.0"]);
   const wait = headers["retry-after"];
   const advice = code === "validation_error" && hint === ERRORS[code].hint ? [] : [hint];
-  // The one field of a send that a header sets and only the transaction checks.
-  const fault = message.replace(/^scheduledAt\b/, "X-Mailsvc-Send-At");
-  const text = [fault, ...advice, ...(wait === undefined ? [] : [`Try again in ${wait} s.`])].join(" ");
-  return reply(number, `${enhanced} ${toLine(text)}`);
+  const text = [message, ...advice, ...(wait === undefined ? [] : [`Try again in ${wait} s.`])].join(" ");
+  return reply(number, `${enhanced} ${toLine(nameHeaders(text))}`);
+}
+
+/** A text about a send, with the headers that set its fields here. */
+function nameHeaders(text: string): string {
+  return text.replace(/\bscheduledAt\b/g, "X-Mailsvc-Send-At").replace(/\bbypassUnsubscribe\b/g, "X-Mailsvc-Bypass-Unsubscribe: yes");
 }
 
 /** One line of ASCII, as long as a reply may be. */

@@ -225,7 +225,9 @@ describe("what the API refuses is refused here, with the hint in the text", () =
       "550 5.7.1 Neither me@other.example nor the domain other.example is a verified sender of this workspace. Add and verify it: mailsvc senders create --email me@other.example",
     );
     await world.sdk.suppressions.create({ email: "ada@example.com", reason: "manual" });
-    expect(await submitTo(port, HELLO, { login })).toMatch(/^550 5\.7\.1 This recipient is on the suppression list\./);
+    expect(await submitTo(port, HELLO, { login })).toMatch(
+      /^550 5\.7\.1 This recipient is on the suppression list\. .* X-Mailsvc-Bypass-Unsubscribe: yes reaches people who unsubscribed$/,
+    );
     const id = readId(await submitTo(port, HELLO, { login, to: ["ada@example.com", "bob@example.com"] }));
     expect((await world.sdk.emails.get(id)).recipients.map(({ status }) => status).sort()).toEqual(["queued", "suppressed"]);
     expect(await submitTo(port, HELLO, { login })).toMatch(/^450 4\.7\.1 Too many requests\..* Try again in \d+ s\.$/);
