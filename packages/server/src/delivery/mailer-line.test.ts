@@ -23,7 +23,12 @@ beforeEach(async () => {
 afterEach(() => world.dispose());
 
 const until = async (check: () => boolean): Promise<void> => {
-  while (!check()) await yieldToEventLoop();
+  // What never happens fails its test, and does not go on behind the next one.
+  const end = performance.now() + 60_000;
+  while (!check()) {
+    if (performance.now() > end) throw new Error(`It has not happened: ${check}`);
+    await yieldToEventLoop();
+  }
 };
 const STALE = MAX_AGE_MS + 1;
 const withdraw: MailTransform = async (_read, mails) => {
