@@ -6,7 +6,8 @@ const REMOVED = "[removed]";
 const KEYS = /(ms_[a-z]{2,10}_|whsec_)[A-Za-z0-9+/=_-]{4,}/g;
 // The signature in an address for bounces, replies and unsubscribing.
 const SIGNED_ADDRESS = /((?:[bcu]-|reply\+)[0-9a-z]{26}-)[0-9a-f]{20}(?=@)/gi;
-const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s:/?#@"']*:)[^\s@/"']+(?=@)/gi;
+// Begins with what is rare: looking for the scheme first takes the square of the length of a text without spaces.
+const URL_PASSWORD = /(?<=:\/\/)([^\s:/?#@"']*:)[^\s@/"']+(?=@)/g;
 const SECRET_FIELD = /^key$|(?:secret|password|passphrase|token|api_?key|authorization|signature|private_?key|credentials?)$/i;
 // Where a program says to which address of its own something goes.
 const URL_FIELD = /^(?:url|webhookUrl|endpoint)$/;
