@@ -111,7 +111,7 @@ describe("the container image", () => {
     const manifest = read(blob(named));
     config = read(blob(manifest.config)).config;
     for (const layer of manifest.layers) await exec("tar", ["-xzpf", join(layout, blob(layer)), "-C", rootfs]);
-  }, 300_000);
+  });
 
   test("has its licences and its bill of materials", () => {
     for (const name of DOCUMENTS) expect(existsSync(join(rootfs, "usr/share/doc/mailsvc", name))).toBe(true);

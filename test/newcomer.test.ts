@@ -136,7 +136,7 @@ describe("a newcomer with a fresh clone", () => {
     const printed = await runner.follow(join(root, "README.md"), ({ text }) => text !== "npm start\n" && !text.includes('from "vitest"'));
     expect(printed).toMatch(/^em_\w{26} \w+$/m);
     expect(printed).toMatch(/"status":"failed","to":"softbounced@simulator\.mailsvc\.test"/);
-  }, 120_000);
+  });
 
   test("ends it with Ctrl-C, and can start it again where it was", async () => {
     const url = found(/MAILSVC_URL=(\S+)/);

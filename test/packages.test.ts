@@ -72,7 +72,7 @@ beforeAll(async () => {
   const ours = packages.map(({ name }) => name);
   const installed = await run("npm", ["install", ...ours, "@types/node"]);
   expect(installed.status, installed.output).toBe(0);
-}, 300_000);
+});
 afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
 });

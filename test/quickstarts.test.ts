@@ -34,7 +34,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, "bin"));
   copyFileSync(process.execPath, join(folder, "bin/node"));
   chmodSync(join(folder, "bin/node"), 0o755);
-}, 300_000);
+});
 afterAll(async () => {
   await nextHop?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -48,7 +48,7 @@ function emptyFolder(...path: string[]): string {
   return made;
 }
 
-test.each(QUICKSTARTS)("%s can be followed to the letter", { timeout: 300_000 }, async (page, seen) => {
+test.each(QUICKSTARTS)("%s can be followed to the letter", async (page, seen) => {
   const notes = emptyFolder(page.replaceAll("/", "-"));
   const home = emptyFolder(page.replaceAll("/", "-"), "home");
   const project = emptyFolder(page.replaceAll("/", "-"), "project");

@@ -41,7 +41,7 @@ describe("the recording of the terminal", () => {
     const styleOf = (text: string): string =>
       (/<style>.*?@media \(prefers-reduced-motion/s.exec(text)?.[0] ?? "").replaceAll(/-\d+px/g, "");
     expect(styleOf(drawRecording(recorded)), "the colors are those of the dashboard").toBe(styleOf(svg));
-  }, 300_000);
+  });
 
   test("shows commands that the README has word by word", () => {
     const lines = blocksOf(README).flatMap(({ text }) => text.split("\n"));

@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("a stop ends within ten seconds", { timeout: 120_000 }, () => {
+describe("a stop ends within ten seconds", () => {
   test.concurrent.each(CASES)("with $name", async ({ peer: listen, start, prepare }) => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-stop-"));
     const peer = await listen();

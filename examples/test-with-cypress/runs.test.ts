@@ -28,7 +28,7 @@ beforeAll(async () => {
   const used = (await config.e2e.setupNodeEvents(on, { env: {} })) as { baseUrl: string; env: object };
   expect(used.env).toEqual({});
   url = used.baseUrl;
-}, 120_000);
+});
 
 afterAll(async () => {
   await endRun();

@@ -186,7 +186,7 @@ describe("commands", () => {
       const prose = stdout.split("\nExamples:")[0] ?? "";
       expect(Math.max(...prose.split("\n").map((l) => l.length)), node.command).toBeLessThanOrEqual(100);
     }
-  }, 60_000);
+  });
 });
 
 describe("global flags", () => {

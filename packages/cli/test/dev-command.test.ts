@@ -91,14 +91,14 @@ describe("mailsvc dev -- COMMAND", () => {
     expect(await ended).toMatchObject({ code: 7, stdout: "" });
     expect(readdirSync(temporary)).toEqual([]);
     expect(readdirSync(home).filter((name) => name !== "tmp" && name !== ".mailsvc")).toEqual([]);
-  }, 60_000);
+  });
 
   test("keeps data where a flag says", async () => {
     const { ended, home } = start(["--data", "kept"], ["true"]);
     expect((await ended).code).toBe(0);
     expect(readdirSync(join(home, "kept"))).not.toEqual([]);
     expect(existsSync(join(home, "kept", "dev.json"))).toBe(false);
-  }, 60_000);
+  });
 
   test("gives the command address and keys, and its own standard input", async () => {
     const script = `const text = require("node:fs").readFileSync(0, "utf8");
@@ -106,7 +106,7 @@ describe("mailsvc dev -- COMMAND", () => {
         .then((r) => r.json()).then((me) => console.log(me.workspace.name, text));`;
     const { ended } = start([], node(script), { input: "from a pipe" });
     expect(await ended).toMatchObject({ code: 0, stdout: "brand from a pipe\n" });
-  }, 60_000);
+  });
 
   test("leads programs of other services to the server", async () => {
     const script = `const { RESEND_BASE_URL: url, RESEND_API_KEY: key, MAILSVC_URL } = process.env;
@@ -114,14 +114,14 @@ describe("mailsvc dev -- COMMAND", () => {
         body: JSON.stringify({ from: "a@acme.example", to: "ada@example.com", subject: "Hi", text: "Hi" }) })
         .then((sent) => fetch(MAILSVC_URL + "/__dev/inbox/wait?to=ada@example.com&timeout=20").then((r) => r.json()).then((mail) => console.log(sent.status, mail.subject)));`;
     expect(await start([], node(script)).ended).toMatchObject({ code: 0, stdout: "200 Hi\n" });
-  }, 60_000);
+  });
 
   test("prints nothing of the server but its address, unless --verbose is given", async () => {
     const quiet = await start([], ["true"]).ended;
     expect(quiet.stderr).toMatch(/^dev server http:\/\/127\.0\.0\.1:\d+\n$/);
     const silent = await start(["--quiet"], ["true"]).ended;
     expect([silent.stdout, silent.stderr]).toEqual(["", ""]);
-  }, 60_000);
+  });
 
   test("uses no relay and no database of the environment, and says so; with a flag it says where mail goes", async () => {
     const script = `fetch(process.env.MAILSVC_URL + "/api/v1/me", { headers: { authorization: "Bearer " + process.env.MAILSVC_API_KEY } })
@@ -137,7 +137,7 @@ describe("mailsvc dev -- COMMAND", () => {
     expect(sent.stderr).toMatch(
       /^Dev mode ignores MAILSVC_DATABASE_URL, because .*To use it, .*\ndev server http\S+\nMail +leaves through relay\.invalid\n$/,
     );
-  }, 60_000);
+  });
 
   test.each([
     ["no-such-program", "was not started: it was not found.", 127],
@@ -161,7 +161,7 @@ describe("mailsvc dev -- COMMAND", () => {
     const runs = await Promise.all(Array.from({ length: 4 }, () => start([], node(script)).ended));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
     expect(new Set(runs.flatMap(({ stdout }) => stdout.trim().split(" "))).size).toBe(8);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(process.platform === "win32")("signals", () => {
@@ -179,7 +179,7 @@ describe.skipIf(process.platform === "win32")("signals", () => {
   test("a signal that comes as soon as the command runs reaches it, too", async () => {
     const script = `trap 'echo got SIGHUP; exit 3' HUP; kill -s HUP $PPID; while :; do sleep 0.01; done`;
     expect(await start([], ["sh", "-c", script]).ended).toMatchObject({ code: 3, stdout: "got SIGHUP\n" });
-  }, 60_000);
+  });
 
   test("SIGINT to the group, as from a terminal, reaches the command once", async () => {
     const script = `let heard = 0; process.on("SIGINT", () => { heard += 1; console.log("got", heard); });
@@ -190,20 +190,20 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     await says(/got 1/);
     dev.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 1, stdout: expect.stringMatching(/got 1\n$/) });
-  }, 60_000);
+  });
 
   test("a command that a signal ends has code 128 + n", async () => {
     const { says, ended } = start([], node(`setInterval(() => {}, 1000); console.log("pid " + process.pid);`));
     process.kill(Number((await says(/pid (\d+)/))[1]), "SIGKILL");
     expect((await ended).code).toBe(137);
-  }, 60_000);
+  });
 
   test("what the command leaves behind in its group is ended with it", async () => {
     const { ended } = start([], ["sh", "-c", "sleep 1000 & echo $!; exit 4"]);
     const { code, stdout } = await ended;
     expect(code).toBe(4);
     await untilGone(Number(stdout));
-  }, 60_000);
+  });
 
   test("a daemon goes on, and does not hold the program up", async () => {
     const script = `const child = require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" });
@@ -212,7 +212,7 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     const pid = Number(stdout);
     onTestFinished(() => void process.kill(pid, "SIGKILL"));
     expect([code, isRunning(pid)]).toEqual([0, true]);
-  }, 60_000);
+  });
 
   test("no process is left after kill -9 of the program", async () => {
     const script = `const child = require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]); console.log("pids " + process.pid + " " + child.pid + " end"); setInterval(() => {}, 1000);`;
@@ -220,5 +220,5 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     const [, own, below] = await says(/pids (\d+) (\d+) end/);
     dev.kill("SIGKILL");
     await Promise.all([untilGone(Number(own)), untilGone(Number(below))]);
-  }, 60_000);
+  });
 });

@@ -123,7 +123,7 @@ describe("a command that fails", () => {
     const closed = new Promise((done) => viewer.on("close", done));
     viewer.kill("SIGINT");
     expect(await closed).toBe(0);
-  }, 120_000);
+  });
 
   test(
     "keeps the last ten recordings",
@@ -251,7 +251,7 @@ describe("reports of a run", () => {
     expect(stderr).toMatch(/^::error title=mailsvc dev::.* ended with exit code 3\. The run is recorded in run\.gz\.$/m);
     expect(stderr).toMatch(/^::notice title=bounced%3A Email to bounced@simulator/m);
     expect(stderr).toMatch(/^error codes {8}\d+ of \d+$/m);
-  }, 120_000);
+  });
 
   test(
     "are written of a command that is not started, too",

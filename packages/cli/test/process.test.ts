@@ -13,7 +13,7 @@ beforeAll(async () => {
   await bundleProgram("cli-test", (metafile) => {
     inputs = metafile.inputs;
   });
-}, 60_000);
+});
 
 afterAll(() => rmSync(dist, { recursive: true, force: true }));
 
@@ -111,7 +111,7 @@ describe("a server", () => {
     expect(JSON.parse(await again.says()).apiKey).toBeNull();
     again.child.kill("SIGINT");
     expect((await again.ended).code).toBe(0);
-  }, 30_000);
+  });
 
   test("for development needs no key to read its inbox", async () => {
     const data = folder();
@@ -126,7 +126,7 @@ describe("a server", () => {
     expect(JSON.parse(inbox.stdout).data).toHaveLength(1);
     dev.child.kill("SIGTERM");
     expect((await dev.ended).code).toBe(0);
-  }, 30_000);
+  });
 
   test("for development runs a command with the keys of brand and builder, and only after --", async () => {
     const program = `fetch(process.env.MAILSVC_URL + "/api/v1/me", { headers: { authorization: "Bearer " + process.env.MAILSVC_API_KEY } })
@@ -135,7 +135,7 @@ describe("a server", () => {
     expect([code, stdout]).toEqual([7, "brand ms_dev_\n"]);
     const undashed = await start(["dev", "npm", "test"]).ended;
     expect([undashed.code, undashed.stderr]).toEqual([2, expect.stringContaining("mailsvc dev -- COMMAND")]);
-  }, 30_000);
+  });
 
   test.each([
     ["directly", (argv: readonly string[]) => argv],
@@ -193,7 +193,7 @@ describe("a server", () => {
     dev.child.kill("SIGTERM");
     await dev.ended;
     expect((await run(["whoami"])).code).toBe(4);
-  }, 60_000);
+  });
 
   test("for development with its data elsewhere is found in the folder where it was started, and another one does not take its place", async () => {
     const project = folder();
@@ -210,7 +210,7 @@ describe("a server", () => {
     dev.child.kill("SIGTERM");
     await dev.ended;
     expect(existsSync(pointer)).toBe(false);
-  }, 60_000);
+  });
 
   test("in a folder that was deleted says so", async () => {
     const gone = folder();
@@ -224,7 +224,7 @@ describe("a server", () => {
     await new Promise((done) => child.on("close", done));
     expect(output).toContain("The working folder does not exist any more.");
     expect(output).toContain("exit 2");
-  }, 30_000);
+  });
 
   test("explains flags it cannot use, exit 2, before anything is written", async () => {
     const data = join(folder(), "data");

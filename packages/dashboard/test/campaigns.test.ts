@@ -338,7 +338,8 @@ test(
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Another subject");
     await page.getByRole("region", { name: "Sender" }).getByRole("alert").waitFor();
     await page.getByText("Draft · Not saved").waitFor();
-    expect(await sdk.campaigns.get(id)).toMatchObject({ subjectLine: "Another subject", fromEmail: "news@acme.example" });
+    await waitUntil(async () => (await sdk.campaigns.get(id)).subjectLine === "Another subject");
+    expect((await sdk.campaigns.get(id)).fromEmail).toBe("news@acme.example");
     await page.getByRole("button", { name: "Review and send" }).click();
     await page.getByText("Some fields are not saved yet").waitFor();
     await page.getByRole("combobox", { name: "From address" }).fill("hello@acme.example");

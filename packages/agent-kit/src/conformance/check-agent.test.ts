@@ -79,7 +79,7 @@ test("an agent without the kit that does everything right passes all cases of st
   const report = await reports.get(null);
   expect(report?.results.filter(({ passed }) => !passed)).toEqual([]);
   expect(report).toMatchObject({ passed: STATE_CASES.length, failed: 0, skipped: 0 });
-}, 180_000);
+});
 
 // What follows from a failure is not graded, so that the report names one mistake.
 test.each(WRONG)(

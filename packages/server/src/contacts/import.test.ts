@@ -144,7 +144,7 @@ describe("an import", () => {
   });
 });
 
-test("exported contacts equal the imported ones, with any content", { timeout: 60_000 }, async () => {
+test("exported contacts equal the imported ones, with any content", async () => {
   await using world = await createWorld();
   const name = fc.option(
     fc

@@ -53,7 +53,7 @@ test("one of fifty recipients whom the mail server refuses bounces alone, and ea
 
 const missing = postfixMissing();
 
-test.runIf(missing === null)("so it is with Postfix", { timeout: 60_000 }, async () => {
+test.runIf(missing === null)("so it is with Postfix", async () => {
   const postfix: Postfix = await startPostfix();
   try {
     await using world = await createWorld({ mailer: mailerTo(postfix.port) });

@@ -393,7 +393,7 @@ describe("name servers that misbehave", () => {
     const found = await checking;
     expect(about(found, "spf")).toMatchObject([{ status: "warn", message: "The name servers for acme.com did not answer in time." }]);
     expect(about(found, "dmarc")).toMatchObject([{ status: "warn" }]);
-  }, 150_000);
+  });
 });
 
 test("a key needs the permission, and faulty input names its field", async () => {

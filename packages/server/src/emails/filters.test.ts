@@ -195,4 +195,4 @@ test("the campaign of another workspace tells nothing, as one that does not exis
   expect((await world.sdk.emails.list({ campaign: id, subject: "C" })).pagination.hasMore).toBe(true);
   const foreign = await other.sdk.emails.list({ campaign: id, subject: "C" });
   expect(foreign).toEqual(await other.sdk.emails.list({ campaign: "cmp_nobody", subject: "C" }));
-}, 60_000);
+});

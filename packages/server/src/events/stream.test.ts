@@ -154,7 +154,7 @@ test("events of a process that died before it numbered them are numbered by the 
   await database.drop();
 });
 
-test("a reader on one server misses nothing that transactions of several servers commit out of order", { timeout: 60_000 }, async () => {
+test("a reader on one server misses nothing that transactions of several servers commit out of order", async () => {
   const database = await createDatabase();
   {
     await using one = await createWorld({ seed: 1, databaseUrl: database.url });

@@ -5,7 +5,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 import * as inbox from "./inbox.ts";
 
 const hello = { from: "a@acme.test", subject: "Hello", text: "x" };
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** A server in production with a client for a test key, and how often mail was looked for. */
 async function start() {

@@ -141,4 +141,4 @@ test("afterwards the agent is unchanged, and its webhook received nothing of it"
   const entries = await world.sdk.credits.list({ limit: 100 });
   expect(entries.data[0]?.balanceAfter).toBe(balance);
   expect(balance).toBeGreaterThan(0);
-}, 20_000);
+});

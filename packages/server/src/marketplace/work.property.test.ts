@@ -292,4 +292,4 @@ test("runs, approvals, wakeups and credits match a model over random operations 
     }),
     { numRuns: propertyRuns(25), seed: 20260101, endOnFailure: false },
   );
-}, 120_000);
+});

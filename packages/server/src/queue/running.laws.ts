@@ -227,7 +227,7 @@ export function runningLaws(t: LawsContext): void {
       await t.queue.idle();
       expect(done).toBe(10_000);
       expect(await jobs()).toEqual([]);
-    }, 30_000);
+    });
   });
 
   describe("the effect of a job", () => {

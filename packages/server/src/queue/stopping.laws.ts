@@ -202,7 +202,7 @@ export function stoppingLaws(t: LawsContext): void {
       await next.idle();
       expect(t.ran).toMatchObject([{ attempt: 1, interruptions: 0 }]);
       expect(await jobs()).toEqual([]);
-    }, 30_000);
+    });
 
     test("jobs that appear behind its back are found after a refresh", async () => {
       await start();

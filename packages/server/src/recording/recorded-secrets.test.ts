@@ -61,7 +61,7 @@ beforeAll(async () => {
   const text = gunzipSync(readFileSync(join(folder, "run.gz"))).toString();
   recorded = [text, decodeBase64(text), text.replace(/=\\r\\n/g, "").replaceAll("=3D", "=")].join("\n");
   reports = JSON.stringify([ended.command, ended.summary()]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await server.close();

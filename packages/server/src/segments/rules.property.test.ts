@@ -198,4 +198,4 @@ test("a rule in SQL finds the contacts that match it one by one", async () => {
   );
   // Rules that match no contact would prove nothing.
   expect(matched).toBeGreaterThan(10_000);
-}, 120_000);
+});

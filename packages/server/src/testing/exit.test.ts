@@ -16,4 +16,4 @@ test("a world that nobody disposes of leaves no folder behind when the process e
     env: { ...process.env, TMPDIR: folder },
   });
   expect(readdirSync(folder)).toEqual([]);
-}, 60_000);
+});

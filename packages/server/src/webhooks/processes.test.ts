@@ -30,7 +30,7 @@ const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<st
 
 const timesSent = ({ calls }: Hook): number[] => [...Map.groupBy(calls, ({ event }) => event.id).values()].map((some) => some.length);
 
-test("several processes on one database deliver each event once, in its order", { timeout: 60_000 }, async () => {
+test("several processes on one database deliver each event once, in its order", async () => {
   const database = await createDatabase();
   await using hooks = await hook();
   {
@@ -79,7 +79,7 @@ const restart = async ({ app: { deps } }: TestWorld): Promise<void> => {
 const delivered = [{ state: "delivered", attempts: 3, lastAttempt: { attempt: 3 } }];
 
 describe("the claim of a process that died", () => {
-  test("is released when any process starts", { timeout: 60_000 }, async () => {
+  test("is released when any process starts", async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -94,7 +94,7 @@ describe("the claim of a process that died", () => {
     await database.drop();
   });
 
-  test("is released when another process notices its death, before the end of the lease", { timeout: 60_000 }, async () => {
+  test("is released when another process notices its death, before the end of the lease", async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -113,7 +113,7 @@ describe("the claim of a process that died", () => {
     await database.drop();
   });
 
-  test("ends with the lease while the process seems to live", { timeout: 60_000 }, async () => {
+  test("ends with the lease while the process seems to live", async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -130,7 +130,7 @@ describe("the claim of a process that died", () => {
     await database.drop();
   });
 
-  test("is not continued by that process when it was alive after all", { timeout: 60_000 }, async () => {
+  test("is not continued by that process when it was alive after all", async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {

@@ -130,7 +130,7 @@ test("substitutions are put in once, the longest key first, and never into value
   expect(await show(answer.headers.get("x-message-id") ?? "")).toMatchObject({ text: "-ab- -a- $& $&" });
 });
 
-test("substitutions that would multiply a text are refused before they take memory", { timeout: 60_000 }, async () => {
+test("substitutions that would multiply a text are refused before they take memory", async () => {
   const letters = "abcdefghijklmnopqrstuvwxyzABC";
   const doubling = Object.fromEntries([...letters].slice(0, -1).map((letter, i) => [letter, (letters[i + 1] ?? "").repeat(2)]));
   const once = await post({

@@ -83,7 +83,7 @@ test("of a hundred concurrent requests for one credit, sixty succeed with a bala
   expect(await world.sdk.credits.get()).toEqual({ balance: 0 });
   expect(await made.agent.client.credits.get()).toMatchObject({ balance: 0, periodUsed: 60 });
   await expectBalanced(world);
-}, 60_000);
+});
 
 test("repeats with the same Idempotency-Key spend once, also concurrently", async () => {
   await using world = await createWorld();

@@ -77,7 +77,7 @@ test("of concurrent complete, fail, cancel and cancel by the brand one wins, and
     const { status } = await client.runs.get(runId);
     expect(new Set(done.filter((d) => d !== "invalid_state"))).toEqual(new Set([status]));
   }
-}, 60_000);
+});
 
 test("of concurrent starts at most twenty runs are active, and one runId makes one run", async () => {
   await using world = await createWorld();
@@ -88,4 +88,4 @@ test("of concurrent starts at most twenty runs are active, and one runId makes o
   expect((await client.runs.list()).pagination.total).toBe(1);
   const done = await Promise.allSettled(Array.from({ length: 30 }, () => client.runs.start()));
   expect(done.filter(({ status }) => status === "fulfilled")).toHaveLength(19);
-}, 60_000);
+});

@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await startPostgres({ durable: true });
   const db = await openPostgres(server.url, postgresSchema);
   await db.close();
-}, 60_000);
+});
 afterEach(async () => {
   await opened[0]?.read.raw("truncate meta, events");
   await Promise.all(opened.splice(0).map((db) => db.close()));
@@ -166,7 +166,7 @@ test("its connections terminated under load: nothing acknowledged is lost, and n
   expect(result.acknowledged.length).toBeGreaterThan(500);
   expect(result.errors.length).toBeGreaterThan(0);
   await expectExact(watcher, result);
-}, 60_000);
+});
 
 test("the database restarted under the load of two servers: nothing acknowledged is lost, and nothing is stored twice", async () => {
   const dbs = [await open(), await open()];
@@ -182,7 +182,7 @@ test("the database restarted under the load of two servers: nothing acknowledged
   });
   expect(result.errors.length).toBeGreaterThan(0);
   await expectExact(dbs[0] as PostgresDb, result);
-}, 60_000);
+});
 
 test.skipIf(process.platform !== "linux")(
   "the database paused under load: every write is stored once, late",
