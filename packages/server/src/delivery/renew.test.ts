@@ -2,12 +2,14 @@ import { expect, test } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { accepted, type ScriptedMailer, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { type Script, scriptedPeer } from "../../test/smtp-peer.ts";
+import type { Reader } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { realTime } from "../lib/clock.ts";
 import { MAX_AGE_MS } from "../lib/freshness.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import type { MailTransform } from "./transform.ts";
 
 const PEOPLE = 12;
@@ -160,12 +162,12 @@ interface ReadAgain {
   readonly world: TestWorld;
   readonly peer: Awaited<ReturnType<typeof scriptedPeer>>;
   readonly id: string;
-  /** Goes back to the transforms of the product. */
+  /** Takes back what was spoilt. */
   mend(): void;
 }
 
-/** An email whose mail server has taken the recipient late: it is read again before its first byte, with these transforms. */
-async function sendReadAgain(mailTransforms: readonly MailTransform[], judge: (sent: ReadAgain) => Promise<void>): Promise<void> {
+/** An email whose mail server has taken the recipient late: it is read again before its first byte, after `spoil` was called. */
+async function sendReadAgain(spoil: (deps: DeliveryDeps) => void, judge: (sent: ReadAgain) => Promise<void>): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const after = (): Promise<void> => {
@@ -177,14 +179,14 @@ async function sendReadAgain(mailTransforms: readonly MailTransform[], judge: (s
     await using world = await createWorld({ mailer: smtpMailer({ url: `smtp://127.0.0.1:${peer.port}?pool=1`, time: realTime }) });
     const letTimePass = shiftRealTime(world);
     const { deps } = world.app;
-    const usual = deps.mailTransforms;
+    const usual = { db: deps.db, mailTransforms: deps.mailTransforms };
     const sent = await world.sdk.emails.send({ from: "news@acme.example", to: "ada@example.com", subject: "Hi", text: "Hello." });
     await reached.promise;
     letTimePass();
-    Object.assign(deps, { mailTransforms: [...mailTransforms, ...usual] });
+    spoil(deps);
     answer.resolve();
     await world.settle();
-    await judge({ world, peer, id: (sent as { id: string }).id, mend: () => Object.assign(deps, { mailTransforms: usual }) });
+    await judge({ world, peer, id: (sent as { id: string }).id, mend: () => Object.assign(deps, usual) });
   } finally {
     await peer.close();
   }
@@ -192,7 +194,8 @@ async function sendReadAgain(mailTransforms: readonly MailTransform[], judge: (s
 
 test("an email that cannot be read again right before its first byte is sent later, and is not in doubt", async () => {
   const broken = (): Promise<never> => Promise.reject(new Error("It cannot be read."));
-  await sendReadAgain([broken], async ({ world, peer, id, mend }) => {
+  const spoil = (deps: DeliveryDeps): void => void Object.assign(deps, { mailTransforms: [broken] });
+  await sendReadAgain(spoil, async ({ world, peer, id, mend }) => {
     expect(peer.messages).toBe(0);
     expect(await world.sdk.emails.get(id)).toMatchObject({ status: "deferred", attempts: 0, inDoubt: false });
     mend();
@@ -202,17 +205,44 @@ test("an email that cannot be read again right before its first byte is sent lat
   });
 });
 
-test("an email that is to be read again while the database restarts waits for it, and is sent in the same session", async () => {
-  let restarts = 2;
-  const away: MailTransform = async () => {
-    restarts -= 1;
-    if (restarts >= 0) throw new StorageUnavailable("The database cannot work at the moment (ECONNREFUSED).");
-  };
-  await sendReadAgain([away], async ({ world, peer, id }) => {
-    expect(restarts).toBeLessThan(0);
-    expect(peer.recipients).toEqual(["ada@example.com"]);
-    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
-    const events = await world.sdk.events.list({ email: id }).toArray();
-    expect(events.map(({ type }) => type)).not.toContain("email.deferred");
-  });
-});
+const AWAY = new StorageUnavailable("The database cannot work at the moment (ECONNREFUSED).");
+
+/** What asks the database while an email is read again, and how it is made to fail while `isAway`. */
+const QUESTIONS: Readonly<Record<string, (deps: DeliveryDeps, isAway: () => boolean) => void>> = {
+  "for what a transform needs": (deps, isAway) => {
+    const away: MailTransform = async () => {
+      if (isAway()) throw AWAY;
+    };
+    Object.assign(deps, { mailTransforms: [away, ...deps.mailTransforms] });
+  },
+  "whether its address is suppressed": (deps, isAway) => {
+    const { db } = deps;
+    const lookUp: Reader["lookUp"] = async (table, keys) => {
+      if ((table as unknown) === db.read.t.suppressions && isAway()) throw AWAY;
+      return db.read.lookUp(table, keys);
+    };
+    Object.assign(deps, { db: Object.create(db, { read: { value: Object.create(db.read, { lookUp: { value: lookUp } }) } }) });
+  },
+};
+
+test.each(Object.entries(QUESTIONS))(
+  "an email waits for a database that restarts when it is asked %s, and is sent in the same session",
+  async (_, spoil) => {
+    let restarts = 2;
+    const isAway = (): boolean => {
+      restarts -= 1;
+      return restarts >= 0;
+    };
+    await sendReadAgain(
+      (deps) => spoil(deps, isAway),
+      async ({ world, peer, id, mend }) => {
+        mend();
+        expect(restarts).toBeLessThan(0);
+        expect(peer.recipients).toEqual(["ada@example.com"]);
+        expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+        const events = await world.sdk.events.list({ email: id }).toArray();
+        expect(events.map(({ type }) => type)).not.toContain("email.deferred");
+      },
+    );
+  },
+);

@@ -22,7 +22,7 @@ const NOT_RENEWED: Receipt = {
 // A database that cannot work is asked again each second for this long (real time): it is often back within seconds, while an email that
 // is put off waits for minutes. Mail servers wait this long in the middle of a session.
 const RETRY_MS = SECOND;
-const PATIENCE_MS = 10 * SECOND;
+const PATIENCE_MS = 30 * SECOND;
 
 /** An email that has waited since it was transformed. */
 export interface WaitingMail {
@@ -42,7 +42,7 @@ export interface WaitingMail {
  * | is not marked, goes to a domain that is held now | settle as held                                                   |
  * | its address is suppressed now                    | settle as suppressed                                             |
  * | a transform withdraws it, or fails it            | settle as withdrawn or failed; a mark and its attempt are undone |
- * | the database cannot work for ten seconds         | as the next row; until then it is asked again                    |
+ * | the database cannot work for 30 seconds          | as the next row; until then it is asked again                    |
  * | it cannot be read, a transform throws            | fail; if it is marked, settle as deferred: it is no attempt      |
  * | otherwise                                        | hand over                                                        |
  */
@@ -62,22 +62,20 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
 /** Throws StorageUnavailable if the database cannot work. */
 async function decideAnew(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
   const heldDomains = await listHeldDomains(deps.db.read);
-  const renewed = await findNaming(deps, waiting);
+  const naming = await findNaming(deps, waiting);
   const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
     const domain = domainOf(loaded.toKey);
     if (mail.email === loaded && heldDomains.has(domain) && !isTestMail(loaded.id))
       return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
-    return { next: "handOver", mail: toPendingMail(loaded, renewed.get(mail.contents.id) ?? mail.contents) };
+    return { next: "handOver", mail: toPendingMail(loaded, naming.get(mail.contents.id) ?? mail.contents) };
   });
   await chooseMailers(deps, decided);
   const transformed = await transformLoaded(deps, decided);
-  for (const next of transformed) if (next.next === "fail" && next.error instanceof StorageUnavailable) throw next.error;
   const toSend = transformed.flatMap((next) => (next.next === "handOver" ? next.mail : []));
   const checked = (await checkSuppressed(deps, toSend)).values();
-  return transformed.map((next, i) => {
-    const renewed = next.next === "handOver" ? (checked.next().value ?? next) : next;
-    return keepMark(deps, renewed, waiting[i] as WaitingMail);
-  });
+  const renewed = transformed.map((next) => (next.next === "handOver" ? (checked.next().value ?? next) : next));
+  for (const next of renewed) if (next.next === "fail" && next.error instanceof StorageUnavailable) throw next.error;
+  return renewed.map((next, i) => keepMark(deps, next, waiting[i] as WaitingMail));
 }
 
 /** The contents of mails to several recipients as they are now, by id: a person whom their headers named may have been erased. */

@@ -33,6 +33,8 @@ export function lockFolder(folder: string): () => void {
   } catch (error) {
     lock?.close();
     const code = errorCode(error);
+    // What else fails, such as loading the driver, says so itself.
+    if (code === null || !/^(?:SQLITE_|E[A-Z]+$)/.test(code)) throw error;
     throw new StorageUnavailable(
       code === "SQLITE_BUSY"
         ? `Another mailsvc server${readPid(pidFile)} is using ${folder}. Stop it, or give this one its own folder with --data.`
