@@ -119,7 +119,7 @@ export const ${exported} = { get source() { return zstdDecompressSync(Buffer.fro
 const threadPrograms = {
   name: "thread-programs",
   setup: (pass) => {
-    // The licences of what is inside are collected as those of the bundle.
+    // The bill of materials lists the packages in a thread's program with those of the bundle around it.
     const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
     pass.onLoad({ filter: THREAD_PROGRAM }, ({ path }) => bundleThread(path, plugins));
   },
@@ -136,7 +136,7 @@ const dashboardFiles = {
     pass.onResolve({ filter: /^mailsvc:dashboard$/ }, ({ path }) => ({ path, namespace: "dashboard" }));
     pass.onLoad({ filter: /./, namespace: "dashboard" }, async () => {
       const { buildDashboard } = await import("../packages/dashboard/build.mjs");
-      // The licences of what is inside are collected as those of the bundle.
+      // The bill of materials lists the packages in a thread's program with those of the bundle around it.
       const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
       const files = await buildDashboard({ plugins });
       const packed = [...files].map(([name, { brotli, ...rest }]) => [name, { ...rest, brotli: Buffer.from(brotli).toString("base64") }]);

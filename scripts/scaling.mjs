@@ -62,9 +62,9 @@ const processes = (results) => {
 
 // Where the next limit lies, by millions of mails a day.
 const LIMITS = {
-  10: () => "none: one small machine for each",
-  100: () => "the disk: keep mail for weeks (`--keep`), put the log on a disk of its own",
-  1000: () => "the log, which one Postgres writes in one order: divide workspaces over ten databases",
+  10: "none: one small machine for each",
+  100: "the disk: keep mail for weeks (`--keep`), put the log on a disk of its own",
+  1000: "the log, which one Postgres writes in one order: divide workspaces over ten databases",
 };
 
 const limits = (results) => {
@@ -86,7 +86,7 @@ const limits = (results) => {
       `${rough((peak * wal) / 1e6)} MB/s`,
       `${rough((mails * wal) / 1e9)} GB`,
       `${rough((mails * ROWS_PER_MAIL) / 1e6)} million, ${rough((mails * BYTES_PER_MAIL) / 1e9)} GB`,
-      limit(),
+      limit,
     ];
   });
   return [

@@ -62,7 +62,7 @@ export interface AppParts {
   random: Random;
   log: Log;
   dns: DomainRecords;
-  /** Who sends mail; by default what the configuration says. What no relay takes is captured. */
+  /** The relays that send mail; by default those of the configuration. Mail that no relay takes is captured. */
   relays?: RelayParts;
   /** Takes payments for listings; without one, they are confirmed by hand. */
   payments?: PaymentProvider;

@@ -36,6 +36,7 @@ export const STANDARD_ONLY = "standard only";
 const TIMEOUT_MS = 8000;
 // Older than any receiver accepts.
 const LONG_AGO_MS = 3_600_000;
+
 /** Sends a signed event once. Never throws. */
 export async function attemptDelivery(
   event: OutgoingEvent,

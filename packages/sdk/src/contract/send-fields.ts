@@ -5,7 +5,7 @@ import * as z from "./zod.ts";
 /** Limits of a send (docs/reference/limits.md). Sizes in bytes. */
 export const SEND_LIMITS = {
   recipients: 50,
-  /** RFC 5321 4.5.3.1.8 asks for 100 at least; many programs do not send to those that are refused again. */
+  /** RFC 5321 4.5.3.1.8 asks for 100 at least; many programs do not send again to recipients beyond the limit, nor report them. */
   smtpRecipients: 100,
   subject: 998,
   content: 5 * 1024 * 1024,

@@ -90,7 +90,7 @@ test("a reply makes a contact enter, and ends a wait", async () => {
   expect((await sdk.contacts.get(contactId)).tags).toEqual(["keen"]);
 });
 
-test("a contact who has answered gets no waiting mail of the series, and the mail of others goes on", async () => {
+test("after a contact has answered, the automation skips the mail that waits for them, and sends that of other contacts", async () => {
   await using world = await createWorld();
   const id = await startSeries(world, { type: "replied" });
   await world.sdk.contacts.create({ email: "bob@example.com" });

@@ -197,7 +197,7 @@ test.each<[string, Marking, BatchOutcome<Effect>]>([
   expect([t.sent(), t.settled]).toEqual([["bob"], 2]);
 });
 
-test("what waits for longer than half a second is read again before it is marked, and what is fresh is not", async () => {
+test("an email that has waited for longer than half a second is read again before it is marked; a fresh one is not", async () => {
   const { script, held, answer } = holdReceipts();
   const t = setUp({ script });
   const read: string[] = [];
@@ -246,7 +246,7 @@ test("when a transform throws for an email that is read again, this one fails an
   expect(t.ends.get("bob")).toEqual({ error: new Error("a bug") });
 });
 
-test("what is read again and is another mailer's moves there, and its slot goes to the next email", async () => {
+test("an email that another mailer is to take after it was read again moves there, and the next email gets its slot", async () => {
   const other = scriptedMailer();
   const { script, held, answer } = holdReceipts();
   const t = setUp({ script, others: [other] });
@@ -318,7 +318,7 @@ test("an email that is withdrawn while its mark is stored is not handed over, an
   expect(t.patchOf("ada")).toMatchObject({ status: "skipped", skipReason: "unsubscribed", attempts: 0, inDoubt: false });
 });
 
-test("an email that is withdrawn right before its first byte ends so, and is read again only when what was read is old", async () => {
+test("right before its first byte an email is read again if it was read too long ago, and is not sent if it was withdrawn", async () => {
   const wanted: unknown[] = [];
   const t = setUp({
     script: async ({ isStillWanted }) => {

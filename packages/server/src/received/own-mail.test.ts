@@ -46,7 +46,7 @@ test("a mail that the API sends to a mailbox of its own workspace is received, a
   expect(await back(SUPPORT, (await sdk.emails.send({ ...mail, to: "ada@example.com" })).id)).toBe("loop");
 });
 
-test("what a campaign sends to a mailbox of its own workspace is a loop", async () => {
+test("a mail that a campaign sends to a mailbox of its own workspace counts as a loop", async () => {
   await using s = await startWithDomain();
   const { sdk } = s.world;
   await sdk.contacts.create({ email: SUPPORT });

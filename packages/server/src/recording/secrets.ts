@@ -84,7 +84,7 @@ export class SecretFilter {
     this.learnUrl(url);
     if (!URL.canParse(url)) return;
     const { username, password, pathname } = new URL(url);
-    // Beside a password it is a name, such as "webhooks", which stands in other texts too.
+    // With a password, the user is a name such as "webhooks", and to remove it would spoil other texts.
     if (password === "" || SECRET_SEGMENT.test(username)) this.add(username);
     for (const segment of pathname.split("/")) if (SECRET_SEGMENT.test(segment)) this.add(segment);
   }

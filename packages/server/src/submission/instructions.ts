@@ -15,6 +15,15 @@ export interface Instructions {
 
 const OWN = "x-mailsvc-";
 
+/** The headers that set fields of a send, by the name of the field in the API. */
+export const FIELD_HEADERS = {
+  template: "X-Mailsvc-Template",
+  variables: "X-Mailsvc-Variables",
+  scheduledAt: "X-Mailsvc-Send-At",
+  bypassUnsubscribe: "X-Mailsvc-Bypass-Unsubscribe",
+} as const;
+const TAG = `${OWN}tag-`;
+
 // Headers of other services whose users change only the address of the server; what this one has no use for is dropped.
 const READ =
   /^(?:idempotency-key|resend-idempotency-key|x-tags?|x-metadata-.+|x-pm-(?:tag|metadata-.+|message-stream)|x-ses-(?:message-tags|configuration-set)|x-mailsvc-.+)$/;
@@ -36,24 +45,25 @@ export function isStripped({ key }: HeaderField): boolean {
 export function readInstructions(fields: readonly HeaderField[], decode: (value: string) => string): Instructions {
   const read = fields.filter(({ key }) => READ.test(key)).map((field) => ({ ...field, value: toText(decode(field.value)) }));
   const find = (key: string): string | null => read.find((field) => field.key === key)?.value ?? null;
+  const findOwn = (field: keyof typeof FIELD_HEADERS): string | null => find(FIELD_HEADERS[field].toLowerCase());
   for (const { key, name } of read) if (key.startsWith(OWN) && !isKnown(key)) throw unknown(name);
   return {
     idempotencyKey: readKey(find("idempotency-key") ?? find("resend-idempotency-key")),
     tags: readTags(read),
-    template: find(`${OWN}template`),
-    variables: readVariables(find(`${OWN}variables`)),
-    scheduledAt: readInstant(find(`${OWN}send-at`)),
-    bypassUnsubscribe: readFlag(find(`${OWN}bypass-unsubscribe`)),
+    template: findOwn("template"),
+    variables: readVariables(findOwn("variables")),
+    scheduledAt: readInstant(findOwn("scheduledAt")),
+    bypassUnsubscribe: readFlag(findOwn("bypassUnsubscribe")),
   };
 }
 
 function isKnown(key: string): boolean {
-  return /^x-mailsvc-(?:tag-.+|template|variables|send-at|bypass-unsubscribe)$/.test(key);
+  return (key.startsWith(TAG) && key !== TAG) || Object.values(FIELD_HEADERS).some((header) => header.toLowerCase() === key);
 }
 
 function unknown(name: string): Error {
-  const known = "X-Mailsvc-Tag-NAME, X-Mailsvc-Template, X-Mailsvc-Variables, X-Mailsvc-Send-At and X-Mailsvc-Bypass-Unsubscribe";
-  return invalid(name, "unknown_header", `${name} is not known. There are ${known}.`);
+  const known = ["X-Mailsvc-Tag-NAME", ...Object.values(FIELD_HEADERS)];
+  return invalid(name, "unknown_header", `${name} is not known. There are ${known.slice(0, -1).join(", ")} and ${known.at(-1)}.`);
 }
 
 function readKey(value: string | null): string | null {
@@ -100,20 +110,20 @@ function readVariables(text: string | null): Readonly<Record<string, unknown>> {
   } catch {
     // The same answer as for another kind of JSON.
   }
-  throw invalid("X-Mailsvc-Variables", "invalid_header", 'X-Mailsvc-Variables takes a JSON object, such as {"name":"Ada"}.');
+  throw invalid(FIELD_HEADERS.variables, "invalid_header", `${FIELD_HEADERS.variables} takes a JSON object, such as {"name":"Ada"}.`);
 }
 
 function readInstant(text: string | null): string | undefined {
   if (text === null) return undefined;
   const parsed = Instant.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw invalid("X-Mailsvc-Send-At", "invalid_header", "X-Mailsvc-Send-At takes an instant such as 2030-01-31T09:00:00Z.");
+  throw invalid(FIELD_HEADERS.scheduledAt, "invalid_header", `${FIELD_HEADERS.scheduledAt} takes an instant such as 2030-01-31T09:00:00Z.`);
 }
 
 function readFlag(text: string | null): boolean {
   if (text === null || /^(?:no|false|0)$/i.test(text)) return false;
   if (/^(?:yes|true|1)$/i.test(text)) return true;
-  throw invalid("X-Mailsvc-Bypass-Unsubscribe", "invalid_header", "X-Mailsvc-Bypass-Unsubscribe takes yes or no.");
+  throw invalid(FIELD_HEADERS.bypassUnsubscribe, "invalid_header", `${FIELD_HEADERS.bypassUnsubscribe} takes yes or no.`);
 }
 
 /** A header value as it is stored: in one line. */

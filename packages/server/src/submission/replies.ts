@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
 import type { ApiError } from "../lib/api-error.ts";
 import { reply } from "../mail/smtp-listener.ts";
+import { FIELD_HEADERS } from "./instructions.ts";
 
 // RFC 5321 4.5.3.1.5: 512 bytes with code and line end.
 const MAX_TEXT = 480;
@@ -28,7 +29,8 @@ export function toReply({ code, status, message, hint, headers }: ApiError): Err
 
 /** A text about a send, with the headers that set its fields here. */
 function nameHeaders(text: string): string {
-  return text.replace(/\bscheduledAt\b/g, "X-Mailsvc-Send-At").replace(/\bbypassUnsubscribe\b/g, "X-Mailsvc-Bypass-Unsubscribe: yes");
+  const { scheduledAt, bypassUnsubscribe } = FIELD_HEADERS;
+  return text.replace(/\bscheduledAt\b/g, scheduledAt).replace(/\bbypassUnsubscribe\b/g, `${bypassUnsubscribe}: yes`);
 }
 
 /** One line of ASCII, as long as a reply may be. */
