@@ -57,7 +57,7 @@ async function findRows(world: TestWorld, person: ReadonlySet<unknown>): Promise
 /** The ids by which rows can name a person: of its contact, its emails with their contents, its events, deliveries and captured mail. */
 async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   const { read } = world.app.deps.db;
-  const { contacts, emails, events, webhookDeliveries, inbox, received } = read.t;
+  const { contacts, emails, events, webhookDeliveries, inbox, inboxParts, received } = read.t;
   const own = (await read.select().from(contacts)).filter(({ emailKey }) => emailKey === ADA);
   const mails = (await read.select().from(emails)).filter(({ toKey }) => toKey === ADA);
   const ids = new Set<unknown>([
@@ -71,6 +71,9 @@ async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   const captured = (await read.select().from(inbox)).filter(({ to }) => to === ADA);
   const written = (await read.select().from(received)).filter(({ fromKey }) => fromKey === ADA);
   for (const { id } of written) ids.add(id);
+  const ofCaptured = new Set(captured.map(({ id }) => id));
+  const parts = (await read.select().from(inboxParts)).filter(({ mailId }) => ofCaptured.has(mailId));
+  for (const { hash } of parts) ids.add(hash);
   return new Set([...ids, ...deliveries.flatMap(({ id, eventKey }) => [id, eventKey]), ...captured.map(({ id }) => id)]);
 }
 

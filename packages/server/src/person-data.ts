@@ -61,6 +61,12 @@ export const PERSON_DATA: PersonDataByTable = {
     erase: { with: "inbox" },
     export: { none: "Copies of the emails: of all in dev mode, and of test mail." },
   },
+  inboxBytes: {
+    email: "hash",
+    erase: { with: "inbox" },
+    export: { none: "Copies of the emails: of all in dev mode, and of test mail." },
+    stays: "What another captured mail shares.",
+  },
   received: {
     address: "fromKey",
     erase: eraseReceived,

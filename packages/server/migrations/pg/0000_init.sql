@@ -578,10 +578,15 @@ CREATE TABLE "inbox" (
 	"test" boolean NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "inbox_bytes" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"bytes" "bytea" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "inbox_parts" (
 	"mail_id" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
-	"raw" "bytea" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
 	CONSTRAINT "inbox_parts_mail_id_part_pk" PRIMARY KEY("mail_id","part")
 );
 --> statement-breakpoint
@@ -1168,6 +1173,7 @@ CREATE UNIQUE INDEX "inbound_domains_verified" ON "inbound_domains" USING btree 
 CREATE INDEX "inbound_domains_list" ON "inbound_domains" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
 CREATE INDEX "inbox_test" ON "inbox" USING btree ("workspace_id","id") WHERE test;--> statement-breakpoint
+CREATE INDEX "inbox_parts_hash" ON "inbox_parts" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "keys_workspace" ON "keys" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "landing_page_submissions_page" ON "landing_page_submissions" USING btree ("page_id","id");--> statement-breakpoint

@@ -639,13 +639,19 @@ CREATE TABLE `inbox` (
 --> statement-breakpoint
 CREATE INDEX `inbox_to` ON `inbox` (`to_text`);--> statement-breakpoint
 CREATE INDEX `inbox_test` ON `inbox` (`workspace_id`,`id`) WHERE test;--> statement-breakpoint
+CREATE TABLE `inbox_bytes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`bytes` blob NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `inbox_parts` (
 	`mail_id` text NOT NULL,
 	`part` integer NOT NULL,
-	`raw` blob NOT NULL,
+	`hash` text NOT NULL,
 	PRIMARY KEY(`mail_id`, `part`)
 );
 --> statement-breakpoint
+CREATE INDEX `inbox_parts_hash` ON `inbox_parts` (`hash`);--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,

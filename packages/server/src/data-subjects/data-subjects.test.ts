@@ -118,7 +118,7 @@ const everything = async ({ app }: TestWorld): Promise<string> => {
 
 const countParts = async ({ app }: TestWorld): Promise<number[]> => {
   const { read } = app.deps.db;
-  return [await read.$count(read.t.attachmentParts), await read.$count(read.t.inboxParts)];
+  return [await read.$count(read.t.attachmentParts), await read.$count(read.t.inboxParts), await read.$count(read.t.inboxBytes)];
 };
 
 describe("erasing a person", () => {
@@ -174,14 +174,14 @@ describe("erasing a person", () => {
     await world.inbox.all();
     await world.sdk.suppressions.create({ email: "ada.lovelace@example.com", reason: "complaint", note: "Augusta wrote" });
     expect(await everything(world)).toMatch(/lovelace/i);
-    expect(await countParts(world)).toEqual([1, 1]);
+    expect(await countParts(world)).toEqual([1, 3, 3]);
 
     const erased = await world.sdk.people.erase("ada.lovelace@example.com");
     expect(erased).toMatchObject({ contacts: 1, emails: 3, captured: 2, staysSuppressed: true });
     expect(erased.events).toBeGreaterThan(5);
     expect(erased.answers).toBeGreaterThan(0);
     expect(await everything(world)).not.toMatch(/lovelace|Augusta|1815/i);
-    expect(await countParts(world)).toEqual([0, 0]);
+    expect(await countParts(world)).toEqual([0, 0, 0]);
 
     await expect(world.sdk.contacts.get(ada.id)).rejects.toMatchObject({ code: "not_found" });
     expect(await world.sdk.contacts.get(other.id)).toMatchObject({ email: "grace@example.com" });

@@ -4,6 +4,7 @@ import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { deleteUnusedContents } from "../emails/emails.ts";
 import { deleteEvents } from "../events/events.ts";
+import { deleteMails } from "../inbox/inbox.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { forgetAddressee } from "../mail/forget-addressee.ts";
 import { deleteAnswers } from "./answer-copies.ts";
@@ -57,15 +58,11 @@ export async function eraseEvents(tx: Tx, { emails, contact }: ErasedSubject): P
 
 /** Deletes captured emails to a person, and those to others whose headers name the person. */
 export async function eraseCapturedEmails(tx: Tx, { workspaceId, address, emails }: ErasedSubject): Promise<number> {
-  const { inbox: t, inboxParts } = tx.t;
+  const { inbox: t } = tx.t;
   const mailIds = [...new Set(emails.flatMap(({ namedIn }) => namedIn ?? []))];
   const naming = [eq(t.to, address), ...splitIntoChunks(mailIds).map((chunk) => inArray(t.emailId, chunk))];
   let erased = 0;
-  for (const which of naming) {
-    const own = and(eq(t.workspaceId, workspaceId), which);
-    await tx.delete(inboxParts).where(inArray(inboxParts.mailId, tx.select({ id: t.id }).from(t).where(own)));
-    erased += (await tx.delete(t).where(own).returning({ id: t.id })).length;
-  }
+  for (const which of naming) erased += await deleteMails(tx, and(eq(t.workspaceId, workspaceId), which));
   return erased;
 }
 

@@ -96,8 +96,10 @@ describe("a file", () => {
     const { read } = world.app.deps.db;
     await world.sdk.emails.send({ ...send, attachments: [{ filename: "a.bin", content: bytesOf(2 * CHUNK_BYTES) }] });
     expect(await world.inbox.all()).toHaveLength(1);
-    expect(await read.$count(read.t.inboxParts)).toBe(2);
+    // The file in three parts, as base64, and what follows it.
+    expect(await read.$count(read.t.inboxParts)).toBe(4);
     await world.sdk.inbox.clear();
     expect(await read.$count(read.t.inboxParts)).toBe(0);
+    expect(await read.$count(read.t.inboxBytes)).toBe(0);
   });
 });

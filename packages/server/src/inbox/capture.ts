@@ -1,16 +1,18 @@
 import { addressKey } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
-import { splitIntoParts } from "../lib/parts.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { type CutMessage, cutMessage, insertParts } from "./parts.ts";
 import type { InboxTables } from "./tables.ts";
 
 /** A captured mail before it is stored. */
-type InboxRow = Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
+interface NewMail {
+  readonly row: Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
+  readonly others: CutMessage["others"];
+}
 
 interface CaptureOptions {
   ids: Ids;
@@ -25,14 +27,20 @@ interface CaptureOptions {
  * the inbox exactly once, even if the process dies.
  */
 export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions): Mailer {
-  const writer: DeliveryWriter<InboxRow> = {
-    writeAll: async (tx, rows) => {
+  const writer: DeliveryWriter<NewMail> = {
+    writeAll: async (tx, mails) => {
       const receivedAt = clock.now();
-      await insertMails(
-        tx,
-        rows.map((row) => ({ ...row, id: ids("mail"), receivedAt })),
+      const named = mails.map(({ row, others }) => ({ row: { ...row, id: ids("mail"), receivedAt }, others }));
+      await tx.insertAll(
+        tx.t.inbox,
+        named.map(({ row }) => row),
+        { newKeys: true },
       );
-      const arrived = rows.map(({ workspaceId, to }) => ({ workspaceId, to }));
+      await insertParts(
+        tx,
+        named.map(({ row, others }) => ({ mailId: row.id, others })),
+      );
+      const arrived = mails.map(({ row: { workspaceId, to } }) => ({ workspaceId, to }));
       tx.afterCommit(() => arrivals.notify(arrived));
     },
   };
@@ -42,32 +50,21 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
     concurrency: atOnce,
     send: async (mail) => {
       const raw = await composeMime(mail);
-      const row: InboxRow = {
+      const { first, others } = await cutMessage(raw);
+      const row: NewMail["row"] = {
         emailId: mail.origin?.emailId ?? null,
         workspaceId: mail.origin?.workspaceId ?? null,
         to: addressKey(mail.envelopeTo),
         from: mail.from,
         subject: mail.subject,
         size: raw.length,
-        raw,
+        raw: first,
         test: isTestMail(mail.origin?.emailId),
       };
-      return { outcome: "delivered", response: "250 2.0.0 Captured", record: { row, writer } };
+      return { outcome: "delivered", response: "250 2.0.0 Captured", record: { row: { row, others }, writer } };
     },
     check: async () => null,
     fault: () => null,
     close: async () => {},
   };
-}
-
-/** Inserts mails, large ones in parts. */
-async function insertMails(tx: Tx, rows: readonly InboxTables["inbox"]["$inferSelect"][]): Promise<void> {
-  const split = rows.map((row) => ({ row, ...splitIntoParts(row.raw) }));
-  await tx.insertAll(
-    tx.t.inbox,
-    split.map(({ row, first }) => ({ ...row, raw: first })),
-    { newKeys: true },
-  );
-  const parts = split.flatMap(({ row, others }) => others.map((raw, i) => ({ mailId: row.id, part: i + 1, raw })));
-  await tx.insertAll(tx.t.inboxParts, parts, { newKeys: true });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hostileMails } from "../../test/hostile-mails.ts";
 import { longestTurn } from "../../test/longest-turn.ts";
-import { splitIntoParts } from "../lib/parts.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { cutMessage, insertParts } from "./parts.ts";
 
 const ADA = "ada@example.com";
 const CRLF = "\r\n";
@@ -23,11 +23,11 @@ async function start() {
   const { deps } = world.app;
   const capture = async (raw: Buffer, subject: string): Promise<string> => {
     const id = deps.ids("mail");
-    const { first, others } = splitIntoParts(raw);
+    const { first, others } = await cutMessage(raw);
     await deps.db.tx(async (tx) => {
       const row = { id, emailId: null, workspaceId: world.workspaceId, to: ADA, from: "x@example.com", subject, test: true };
       await tx.insertAll(tx.t.inbox, [{ ...row, size: raw.length, raw: first, receivedAt: deps.clock.now() }]);
-      for (const [i, part] of others.entries()) await tx.insertAll(tx.t.inboxParts, [{ mailId: id, part: i + 1, raw: part }]);
+      await insertParts(tx, [{ mailId: id, others }]);
     });
     return id;
   };

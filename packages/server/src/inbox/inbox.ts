@@ -8,13 +8,13 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { type CapturedContent, type MailToAnswer, readCapturedMail } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
 import { toLabelOfTag } from "../lib/email-labels.ts";
 import { joinParts } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { InboxDeps } from "./deps.ts";
+import { deleteParts, findPart, WHOLE_BYTES } from "./parts.ts";
 import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
 
 /** The job that deletes old mail of test keys; one of it always waits. */
@@ -127,28 +127,25 @@ export async function toMailToAnswer(deps: ReadingDeps, row: MailRow): Promise<M
 }
 
 export function clearMail(db: Db): Promise<number> {
-  return db.tx(async (tx) => {
-    await tx.delete(tx.t.inboxParts);
-    return (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length;
-  });
+  return db.tx((tx) => deleteMails(tx, undefined));
 }
 
 /** Deletes one captured mail; of a workspace only one of its test keys. Throws ApiError not_found. */
 export async function deleteMail(tx: Tx, id: string, workspace?: string): Promise<CapturedMail> {
-  const { inbox, inboxParts } = tx.t;
+  const { inbox } = tx.t;
   const own = workspace === undefined ? undefined : and(eq(inbox.workspaceId, workspace), OF_TEST_KEYS);
   const [deleted] = await tx
     .delete(inbox)
     .where(and(eq(inbox.id, id), own))
-    .returning();
+    .returning(summaryColumns(tx));
   if (!deleted) throw notFound("captured mail", id);
-  await tx.delete(inboxParts).where(eq(inboxParts.mailId, id));
+  await deleteParts(tx, [id]);
   return toCapturedMail(deleted);
 }
 
 /** Deletes captured mail of the test keys of a workspace, and returns how much it was. */
 export function clearTestMail(tx: Tx, workspaceId: string): Promise<number> {
-  return deleteTestMail(tx, and(eq(tx.t.inbox.workspaceId, workspaceId), OF_TEST_KEYS));
+  return deleteMails(tx, and(eq(tx.t.inbox.workspaceId, workspaceId), OF_TEST_KEYS));
 }
 
 /** The job that deletes mail of test keys after its time, in chunks. It sleeps while there is nothing to delete. */
@@ -165,25 +162,26 @@ export function deleteOldTestMail({ db, clock }: InboxDeps): JobHandler {
     const next = oldest[old.length];
     return {
       again: old.length === CHUNK ? clock.now() : Math.max((next?.at ?? clock.now()) + KEPT_MS, clock.now() + HOUR),
-      commit: async (tx) => void (await deleteTestMail(tx, inArray(tx.t.inbox.id, old))),
+      commit: async (tx) => void (await deleteMails(tx, inArray(tx.t.inbox.id, old))),
     };
   };
 }
 
-async function deleteTestMail(tx: Tx, where: SQL | undefined): Promise<number> {
-  const { inbox, inboxParts } = tx.t;
-  const ids = (await tx.delete(inbox).where(where).returning({ id: inbox.id })).map(({ id }) => id);
-  for (const chunk of splitIntoChunks(ids)) await tx.delete(inboxParts).where(inArray(inboxParts.mailId, chunk));
-  return ids.length;
+/** Deletes captured mails. Returns how many there were. */
+export async function deleteMails(tx: Tx, where: SQL | undefined): Promise<number> {
+  const { inbox } = tx.t;
+  const deleted = await tx.delete(inbox).where(where).returning({ id: inbox.id, size: inbox.size });
+  const large = deleted.filter(({ size }) => size > WHOLE_BYTES).map(({ id }) => id);
+  await deleteParts(tx, large);
+  return deleted.length;
 }
 
 /** A mail with all of its parts. Throws ApiError not_found when it is deleted meanwhile. */
 async function joinRow(read: Reader, row: MailRow): Promise<MailRow> {
-  const { inboxParts: t } = read.t;
   const raw = await joinParts(row.raw, row.size, async (part) => {
-    const [found] = await findRows(read, t, { mailId: row.id, part });
+    const found = await findPart(read, row.id, part);
     if (!found) throw notFound("captured mail", row.id);
-    return found.raw;
+    return found;
   });
   return { ...row, raw };
 }

@@ -16,12 +16,11 @@ import {
   summaryColumns,
   toCapturedMail,
 } from "./inbox.ts";
+import { WHOLE_BYTES } from "./parts.ts";
 
 // Each mail is parsed, which mostly takes a millisecond: no index has the texts of captured mail.
 const SEARCHED = 1000;
 const READ_AT_ONCE = 50;
-// Mails up to this size, in bytes, are read from the database together, larger ones one by one.
-const SMALL = 64 * 1024;
 // Large mails take the parser up to a second each (real time).
 const MAX_MS = 10 * SECOND;
 
@@ -68,9 +67,10 @@ export async function searchMail(
   return { data: found.slice(0, limit), pagination: isMinimum ? { ...pagination, totalIsMinimum: true } : pagination };
 }
 
+/** The mails that are stored whole. They are read together, larger ones one by one. */
 async function loadSmall(read: Reader, mails: readonly MailSummary[]): Promise<ReadonlyMap<string, MailRow>> {
   const { inbox } = read.t;
-  const ids = mails.filter(({ size }) => size <= SMALL).map(({ id }) => id);
+  const ids = mails.filter(({ size }) => size <= WHOLE_BYTES).map(({ id }) => id);
   const rows = ids.length === 0 ? [] : await read.select().from(inbox).where(inArray(inbox.id, ids));
   return new Map(rows.map((row) => [row.id, row]));
 }

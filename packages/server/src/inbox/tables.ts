@@ -25,12 +25,14 @@ export function inboxTables(c: ColumnTypes) {
       },
       (t) => [c.index("inbox_to").on(t.to), c.index("inbox_test").on(t.workspaceId, t.id).where(OF_TEST_KEYS)],
     ),
-    /** The further parts of larger mails, from 1: see `lib/parts.ts`. */
+    /** The further parts of larger mails, from 1: see `parts.ts`. */
     inboxParts: c.table(
       "inbox_parts",
-      { mailId: c.text("mail_id").notNull(), part: c.int("part").notNull(), raw: c.bytes("raw").notNull() },
-      (t) => [c.primaryKey({ columns: [t.mailId, t.part] })],
+      { mailId: c.text("mail_id").notNull(), part: c.int("part").notNull(), hash: c.text("hash").notNull() },
+      (t) => [c.primaryKey({ columns: [t.mailId, t.part] }), c.index("inbox_parts_hash").on(t.hash)],
     ),
+    /** What these parts contain, by its SHA-256: the mails of all workspaces that contain the same file share it. */
+    inboxBytes: c.table("inbox_bytes", { hash: c.text("hash").primaryKey(), bytes: c.bytes("bytes").notNull() }),
   };
 }
 
