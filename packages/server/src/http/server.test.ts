@@ -215,3 +215,17 @@ test("closing completes the requests in flight and accepts no new ones", async (
   await expect(wire(closing.url)).rejects.toThrow("ECONNREFUSED");
   rmSync(other, { recursive: true, force: true });
 });
+
+test("closing answers a request that was on its way on a connection in use, and tells that the connection ends", async () => {
+  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
+  const closing = await serve(config(other), silentLog);
+  const request = post(hello).replace(server.apiKey ?? "", closing.apiKey ?? "");
+  const line = await wire(closing.url);
+  line.write(request);
+  expect(await line.read("queued")).not.toMatch(/connection: close/i);
+  const closed = closing.close();
+  line.write(request);
+  expect(await line.read()).toMatch(/queued[\s\S]*HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*queued/i);
+  await closed;
+  rmSync(other, { recursive: true, force: true });
+});

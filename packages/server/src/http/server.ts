@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
 import { Pipelines } from "./pipeline.ts";
+import { RecentConnections } from "./recent-connections.ts";
 import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
@@ -30,7 +31,10 @@ interface ListenOptions {
 
 interface ListeningServer {
   readonly url: string;
-  /** Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. */
+  /**
+   * Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. A request on a connection that was used a
+   * moment ago may be on its way: for a quarter of a second such connections are kept open, and their next response closes them.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -42,6 +46,9 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 // A storm of connections waits in the kernel until the event loop accepts them, one per turn.
 const BACKLOG = 4096;
 const DRAIN_POLL_MS = 10;
+// A connection that was used within this time may be used again at any moment; when the server stops, it has a moment for that.
+const RECENT_MS = 10_000;
+const LINGER_MS = 250;
 // The log says at most this often that connections are refused.
 const DROP_LOG_MS = 10_000;
 
@@ -56,6 +63,7 @@ const UNPARSED_STATUS: Readonly<Record<string, string>> = {
 export async function listen(router: Router, options: ListenOptions): Promise<ListeningServer> {
   const budget = new TurnBudget(options.real);
   const pipelines = new Pipelines();
+  const recent = new RecentConnections(options.real);
   const serveRouted = routeLazily(router, options.log);
   const serve: RequestListener = (req, res) => {
     if (!router.serveDirectly(req, res)) serveRouted(req, res);
@@ -65,6 +73,7 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
     tap?.(req, res);
     const pipeline = pipelines.of(req);
     pipeline.add(res);
+    recent.use(req.socket);
     if (PROBES.has(req.url ?? "")) serve(req, res);
     else budget.run(pipeline, () => serve(req, res));
   };
@@ -102,9 +111,13 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
     close: async (graceMs) => {
       const { inFlight, real } = options;
       inFlight.draining = true;
-      const closed = new Promise<void>((done) => server.close(() => done()));
-      server.closeIdleConnections();
+      // The `close` of an HTTP server closes idle connections at once.
+      const closed = new Promise<void>((done) => NetServer.prototype.close.call(server, () => done()));
       const until = real.now() + graceMs;
+      const lingerUntil = Math.min(until, real.now() + LINGER_MS);
+      const atWork = recent.list(RECENT_MS);
+      while (real.now() < lingerUntil && atWork.some((socket) => !socket.destroyed)) await real.sleep(DRAIN_POLL_MS);
+      server.close();
       while (inFlight.count + budget.waiting > 0 && real.now() < until) {
         await real.sleep(DRAIN_POLL_MS);
         server.closeIdleConnections();
