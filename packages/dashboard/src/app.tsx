@@ -4,27 +4,44 @@ import { api } from "./api/client.ts";
 import { LiveEvents } from "./api/live.ts";
 import { asRequestError, type RequestError } from "./api/request-error.ts";
 import { session } from "./api/session.ts";
-import { loadSession } from "./api/sign-in.ts";
+import { enter, followTabs, loadSession } from "./api/sign-in.ts";
 import { Loading } from "./parts/empty.tsx";
 import { ErrorNote } from "./parts/error-note.tsx";
 import { Live } from "./parts/resource.ts";
+import { useReturn } from "./parts/return.ts";
 import { learnTime } from "./parts/time.tsx";
-import { Toast } from "./parts/toast.tsx";
+import { Toast, toast } from "./parts/toast.tsx";
 import { followLinks, go, Pages, path } from "./router.tsx";
 import { ROUTES } from "./routes.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
+import { followLink, linkToken } from "./sign-in-link.ts";
 
 /** The whole dashboard: the person signs in, or is signed in already and sees the page of the address. */
 export function App() {
   const [error, setError] = useState<RequestError | null>(null);
+  const [refusal, setRefusal] = useState<RequestError | null>(null);
   const current = session.value;
   const workspaceId = current?.workspace.id ?? null;
+  const token = linkToken.value;
   const start = (): void => {
     setError(null);
-    loadSession().catch((cause: unknown) => setError(asRequestError(cause)));
+    setRefusal(null);
+    enter(token).then(
+      (refused) => {
+        if (refused === null || !session.peek()) setRefusal(refused);
+        else toast(refused.message, { bad: true });
+      },
+      (cause: unknown) => setError(asRequestError(cause)),
+    );
   };
-  useEffect(start, []);
+  useEffect(start, [token]);
+  useEffect(followLink, []);
+  useEffect(followTabs, []);
+  // The role of a person may have changed, or the session ended.
+  useReturn(async () => {
+    if (session.peek() && !session.peek()?.dev) await loadSession();
+  });
   // In dev mode the clock can be moved, so that ages are not those of this machine.
   const dev = current?.dev ?? false;
   useEffect(() => {
@@ -52,7 +69,7 @@ export function App() {
       </main>
     );
   if (current === undefined) return <Loading />;
-  if (current === null || location.hash !== "") return <SignIn />;
+  if (current === null) return <SignIn refusal={refusal} />;
   return (
     <Live.Provider value={live}>
       <Shell session={current}>

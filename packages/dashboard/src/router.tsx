@@ -90,8 +90,21 @@ export function Pages({ routes }: { readonly routes: readonly Route[] }) {
     );
   }, [route]);
   if (found === null)
-    return <ErrorNote title="There is no such page" text="The address may be mistyped, or the page is of another version." />;
-  if (error !== null) return <ErrorNote title="The page could not be loaded" error={error} />;
+    return (
+      <div class="page">
+        <ErrorNote title="There is no such page" text="The address may be mistyped, or the page is of another version." />
+      </div>
+    );
+  if (error !== null)
+    return (
+      <div class="page">
+        <ErrorNote
+          title="The page could not be loaded"
+          text="The server does not answer, or has another version by now."
+          retry={() => location.reload()}
+        />
+      </div>
+    );
   if (page === null || page.route !== route) return <Loading />;
   // Another object is another page: what was loaded, chosen or typed for one is never shown, or saved, with another.
   return <page.Page key={route?.stays ? route.path : path.value} params={found.params} />;

@@ -1,26 +1,21 @@
 /** @jsxImportSource preact */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import type { RequestError } from "./api/request-error.ts";
 import { signIn } from "./api/sign-in.ts";
 import { CodeBlock } from "./parts/code-block.tsx";
 import { ErrorNote } from "./parts/error-note.tsx";
 import { useSending } from "./parts/sending.ts";
 
-/** Takes the token of a link out of the address, so that it stays neither in the history nor on the screen. */
-function takeToken(): string | null {
-  const token = location.hash.slice(1);
-  if (token !== "") history.replaceState(null, "", location.pathname + location.search);
-  return token === "" ? null : token;
+interface Props {
+  /** Why the link that led here does not sign in. */
+  readonly refusal: RequestError | null;
 }
 
-/** Signing in: by the token of a link at once, or by an API key. */
-export function SignIn() {
+/** Signing in: by a link, or by an API key. */
+export function SignIn({ refusal }: Props) {
   const [apiKey, setApiKey] = useState("");
   const { busy, error, send } = useSending();
-  const run = (by: Parameters<typeof signIn>[0]) => send(() => signIn(by));
-  useEffect(() => {
-    const token = takeToken();
-    if (token !== null) void run({ token });
-  }, []);
+  const shown = error ?? (busy ? null : refusal);
   return (
     <main class="alone sign-in">
       <h1>Sign in to mailsvc</h1>
@@ -30,7 +25,7 @@ export function SignIn() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void run({ apiKey });
+          void send(() => signIn({ apiKey }));
         }}
       >
         <label class="field">
@@ -50,7 +45,7 @@ export function SignIn() {
           Sign in
         </button>
       </form>
-      {error === null ? null : <ErrorNote error={error} />}
+      {shown === null ? null : <ErrorNote error={shown} />}
     </main>
   );
 }

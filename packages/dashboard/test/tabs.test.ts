@@ -21,6 +21,8 @@ test(
       if (request.url().endsWith("/events/stream")) streams.push(request.url());
     });
     await second.goto("/dashboard/activity");
+    // Before anything happens.
+    await second.getByText("Live", { exact: true }).waitFor();
     await send("To both tabs");
     for (const tab of [first, second]) await tab.getByText("To both tabs").waitFor();
     expect(streams).toEqual([]);

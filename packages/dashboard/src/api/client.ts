@@ -2,8 +2,10 @@ import type { EndpointFacts } from "../../../sdk/src/endpoint-facts.ts";
 import { ENDPOINTS } from "../../../sdk/src/endpoints.generated.ts";
 import type { MailsvcMethods } from "../../../sdk/src/methods.generated.ts";
 import type { Page } from "../../../sdk/src/types.generated.ts";
-import { RequestError, toRequestError } from "./request-error.ts";
-import { workspaceHeaders } from "./session.ts";
+import { type RequestOptions, request } from "./request.ts";
+import { RequestError } from "./request-error.ts";
+import { type Session, session } from "./session.ts";
+import { loadSession } from "./sign-in.ts";
 
 /** A page of a list, without the methods that the SDK adds. */
 type Plain<T> = T extends { data: (infer Item)[]; getNextPage: unknown } ? Page<Item> : T;
@@ -50,22 +52,30 @@ async function call(facts: EndpointFacts, args: readonly unknown[]): Promise<unk
   return facts.produces === undefined ? response.json() : response.text();
 }
 
-/** Sends a request with the rights of the session. Throws RequestError for everything but 2xx. */
-export async function send(
-  path: string,
-  init: RequestInit & { readonly headers?: Readonly<Record<string, string>> } = {},
-): Promise<Response> {
-  const headers = { accept: "application/json, */*;q=0.5", ...workspaceHeaders(), ...init.headers };
-  const response = await fetch(path, { ...init, headers, credentials: "same-origin" }).catch((error: unknown) => {
-    if (init.signal?.aborted) throw error;
-    throw new RequestError({
-      code: "unreachable",
-      message: "The server does not answer.",
-      hint: "It may be starting. Try again in a moment.",
-    });
+/**
+ * Sends a request with the rights of the session. Where that has ended, another tab may have begun a new one, and a proxy that knows the person
+ * begins one: then the request is sent again. Otherwise nobody is signed in any more. Throws RequestError for everything but 2xx.
+ */
+export async function send(path: string, init: RequestOptions = {}): Promise<Response> {
+  const before = session.peek();
+  try {
+    return await request(path, init);
+  } catch (error) {
+    if (!before || !(error instanceof RequestError) || error.status !== 401 || !(await isRenewed(before))) throw error;
+    return request(path, init);
+  }
+}
+
+let renewal: Promise<void> | null = null;
+
+/** Asks who is signed in now. True for the same person in the same workspace. */
+async function isRenewed(before: Session): Promise<boolean> {
+  renewal ??= loadSession().finally(() => {
+    renewal = null;
   });
-  if (!response.ok) throw await toRequestError(response);
-  return response;
+  await renewal.catch(() => {});
+  const current = session.peek();
+  return current?.user === before.user && current.workspace.id === before.workspace.id;
 }
 
 function buildPath(path: string, values: readonly unknown[]): string {

@@ -4,13 +4,16 @@ import { parseSse } from "../../../sdk/src/call/sse.ts";
 import { chance, pause } from "../browser.ts";
 import { send } from "./client.ts";
 import { RequestError } from "./request-error.ts";
-import { session } from "./session.ts";
 
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
 
 type Listener = (event: Event) => void;
-type Message = { readonly kind: "event"; readonly event: Event } | { readonly kind: "state"; readonly connected: boolean };
+type Message =
+  | { readonly kind: "event"; readonly event: Event }
+  | { readonly kind: "state"; readonly connected: boolean }
+  // A tab that was opened asks the one that reads for the state.
+  | { readonly kind: "question" };
 
 /** Whether events arrive as they happen. */
 export const connected = signal(false);
@@ -25,10 +28,12 @@ export class LiveEvents {
   readonly #over = new AbortController();
   readonly #channel: BroadcastChannel;
   #lastSequence = 0;
+  #isReading = false;
 
   constructor(workspaceId: string) {
     this.#channel = new BroadcastChannel(`mailsvc.events.${workspaceId}`);
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#take(data);
+    this.#channel.postMessage({ kind: "question" } satisfies Message);
     const lead = (): Promise<void> => this.#follow();
     const name = `mailsvc.events.${workspaceId}`;
     const { signal: over } = this.#over;
@@ -48,6 +53,10 @@ export class LiveEvents {
   }
 
   #take(message: Message): void {
+    if (message.kind === "question") {
+      if (this.#isReading) this.#pass({ kind: "state", connected: true });
+      return;
+    }
     if (message.kind === "state") {
       connected.value = message.connected;
       return;
@@ -73,7 +82,6 @@ export class LiveEvents {
           failures = 0;
         });
       } catch (error) {
-        if (error instanceof RequestError && error.status === 401) session.value = null;
         if (error instanceof RequestError && error.status >= 400 && error.status < 500 && error.status !== 429) return;
       }
       if (over.aborted) return;
@@ -87,10 +95,15 @@ export class LiveEvents {
     const from = this.#lastSequence > 0 ? { "last-event-id": String(this.#lastSequence) } : undefined;
     const response = await send("/api/v1/events/stream", { signal, headers: { accept: "text/event-stream", ...from } });
     if (!response.body) return;
+    this.#isReading = true;
     this.#pass({ kind: "state", connected: true });
     opened();
-    for await (const { data } of parseSse(readChunks(response.body))) {
-      if (data !== null) this.#pass({ kind: "event", event: JSON.parse(data) as Event });
+    try {
+      for await (const { data } of parseSse(readChunks(response.body))) {
+        if (data !== null) this.#pass({ kind: "event", event: JSON.parse(data) as Event });
+      }
+    } finally {
+      this.#isReading = false;
     }
   }
 }

@@ -1,17 +1,39 @@
-import { send } from "./client.ts";
+import { request } from "./request.ts";
 import { RequestError } from "./request-error.ts";
 import { type Session, session } from "./session.ts";
 
 const CHOSEN = "mailsvc.workspace";
 
+const CHANNEL = "mailsvc.session";
+type Change = "in" | "out";
+
+/** Signs this tab in and out with the others of the browser: they share its cookie, and so the session. Returns how to stop that. */
+export function followTabs(): () => void {
+  const tabs = new BroadcastChannel(CHANNEL);
+  tabs.onmessage = ({ data }: MessageEvent<Change>) => {
+    if (data === "out") session.value = null;
+    else loadSession().catch(() => {});
+  };
+  return () => tabs.close();
+}
+
+function tellTabs(change: Change): void {
+  const tabs = new BroadcastChannel(CHANNEL);
+  tabs.postMessage(change);
+  tabs.close();
+}
+
 /** Finds out who is signed in. Throws RequestError when the server cannot say it. */
 export async function loadSession(workspaceId = localStorage.getItem(CHOSEN)): Promise<void> {
   const query = workspaceId === null ? "" : `?workspace=${encodeURIComponent(workspaceId)}`;
+  const before = session.peek();
   try {
-    session.value = (await (await send(`/dashboard/session${query}`)).json()) as Session;
+    const current = (await (await request(`/dashboard/session${query}`)).json()) as Session;
+    if (JSON.stringify(current) !== JSON.stringify(session.peek())) session.value = current;
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 401) throw error;
-    session.value = null;
+    // Who has signed in since the question was asked is signed in.
+    if (session.peek() === before) session.value = null;
   }
 }
 
@@ -21,22 +43,49 @@ export async function chooseWorkspace(id: string): Promise<void> {
   await loadSession(id);
 }
 
+/**
+ * Signs in by the token of a link, where one led here, and finds out who is signed in. Answers why the link was refused, or null. Throws
+ * RequestError when the server cannot say it; then the link may still work.
+ */
+export async function enter(token: string | null): Promise<RequestError | null> {
+  let refusal: RequestError | null = null;
+  if (token !== null) {
+    try {
+      // What is shown by the session before would go on with requests that are refused as soon as it is replaced.
+      session.value = undefined;
+      await signIn({ token });
+      return null;
+    } catch (error) {
+      if (!(error instanceof RequestError) || error.status === 0 || error.status >= 500) throw error;
+      refusal = error;
+    }
+  }
+  await loadSession();
+  return refusal;
+}
+
 /** Begins a session with the token of a link, or an API key. Throws RequestError. */
 export async function signIn(by: { readonly token: string } | { readonly apiKey: string }): Promise<void> {
-  session.value = (await (await post("/dashboard/sign-in", by)).json()) as Session;
+  begin((await (await post("/dashboard/sign-in", by)).json()) as Session);
 }
 
 /** Gives this session the rights of the operator key. Throws RequestError. */
 export async function becomeOperator(operatorKey: string): Promise<void> {
-  session.value = (await (await post("/dashboard/operator", { operatorKey })).json()) as Session;
+  begin((await (await post("/dashboard/operator", { operatorKey })).json()) as Session);
 }
 
 /** Ends this session, or all of this person. */
 export async function signOut(everywhere: boolean): Promise<void> {
   await post("/dashboard/sign-out", { everywhere });
   session.value = null;
+  tellTabs("out");
+}
+
+function begin(current: Session): void {
+  session.value = current;
+  tellTabs("in");
 }
 
 function post(path: string, body: object): Promise<Response> {
-  return send(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+  return request(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 }

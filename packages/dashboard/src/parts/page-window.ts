@@ -1,8 +1,8 @@
 import type { Page } from "@mailsvc/sdk/contract";
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
-import { session } from "../api/session.ts";
 import { after } from "../browser.ts";
+import { useRecovery } from "./resource.ts";
 
 /** Items of a page of the API. */
 export const PAGE_SIZE = 100;
@@ -170,7 +170,6 @@ export class PageWindow<Item> {
 
   #fail(cause: unknown): void {
     this.error = asRequestError(cause);
-    if (this.error.status === 401) session.value = null;
   }
 }
 
@@ -192,5 +191,6 @@ export function usePageWindow<Item>(load: Load<Item>, inputs: readonly unknown[]
     list.see(0, 1);
   }, [list]);
   useEffect(() => () => current.current?.list.close(), []);
+  useRecovery(list.error, () => list.refresh());
   return list;
 }

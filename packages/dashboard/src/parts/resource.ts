@@ -3,7 +3,6 @@ import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { LiveEvents } from "../api/live.ts";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
-import { session } from "../api/session.ts";
 import { after } from "../browser.ts";
 
 /** Something that is loaded from the API. */
@@ -20,6 +19,9 @@ export const Live = createContext<LiveEvents | null>(null);
 // Many events in a row, such as those of a campaign, cause one reload.
 const SETTLE_MS = 150;
 
+// A server that is started again answers after a second or two.
+const RECOVERY_MS = 3000;
+
 // Of what happens thousands of times a second, so that its numbers can be read, and the page stays idle between them.
 export const NUMBERS_MS = 1000;
 
@@ -33,14 +35,19 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs
       (data) => over.signal.aborted || setState({ data, error: null }),
       (cause: unknown) => {
         if (over.signal.aborted) return;
-        const error = asRequestError(cause);
-        if (error.status === 401) session.value = null;
-        setState((before) => ({ ...before, error }));
+        setState((before) => ({ ...before, error: asRequestError(cause) }));
       },
     );
     return () => over.abort();
   }, [...inputs, again]);
-  return { ...state, reload: useCallback(() => setAgain((n) => n + 1), []) };
+  const reload = useCallback(() => setAgain((n) => n + 1), []);
+  useRecovery(state.error, reload);
+  return { ...state, reload };
+}
+
+/** Calls `retry` after a while when something could not be loaded because the server did not answer. */
+export function useRecovery(error: RequestError | null, retry: () => void): void {
+  useEffect(() => (error?.status === 0 ? after(RECOVERY_MS, retry) : undefined), [error]);
 }
 
 /** Calls `react` after events that fit, at most every `settleMs`. */
@@ -122,9 +129,7 @@ export function useList<Item extends { readonly id: string }>(
       if (!signal.aborted) setState((before) => ({ ...before, ...join(before, page), loading: false, error: null }));
     } catch (cause) {
       if (signal.aborted) return;
-      const error = asRequestError(cause);
-      if (error.status === 401) session.value = null;
-      setState((before) => ({ ...before, loading: false, error }));
+      setState((before) => ({ ...before, loading: false, error: asRequestError(cause) }));
     } finally {
       if (!signal.aborted) busy.current = false;
     }
@@ -136,6 +141,10 @@ export function useList<Item extends { readonly id: string }>(
     return () => over.current.abort();
   }, inputs);
   const { items, pagination, loading, error } = state;
+  const refresh = (): void => {
+    if (!busy.current) void run(undefined, renew);
+  };
+  useRecovery(error, refresh);
   return {
     items,
     total: pagination?.total ?? null,
@@ -147,9 +156,7 @@ export function useList<Item extends { readonly id: string }>(
       if (cursor && !busy.current)
         void run(cursor, (before, page) => ({ items: [...before.items, ...page.data], pagination: page.pagination }));
     },
-    refresh: () => {
-      if (!busy.current) void run(undefined, renew);
-    },
+    refresh,
   };
 }
 

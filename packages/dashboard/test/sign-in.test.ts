@@ -1,0 +1,161 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await createStage({ dev: false });
+}, PATIENCE_MS * 2);
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+async function makeLink(role = "owner"): Promise<string> {
+  return (await stage.call<{ url: string }>("POST", "/api/v1/dashboard/links", { role })).url;
+}
+
+const seeHeading = (page: Page, name: string): Promise<void> => page.getByRole("heading", { name, exact: true }).waitFor();
+const seeRole = (page: Page, role: string): Promise<void> => page.locator("summary").getByText(role, { exact: true }).waitFor();
+
+test(
+  "a link works in the tab that asks to sign in, and its token stays out of the address",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard");
+    await seeHeading(page, "Sign in to mailsvc");
+    // Only what stands behind the # changes, so the browser does not load the page again.
+    await page.goto(await makeLink());
+    await seeHeading(page, "Activity");
+    expect(new URL(page.url()).hash).toBe("");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "a link replaces the session that the browser has, before anything is loaded with that one",
+  async () => {
+    const { page } = await stage.open(await makeLink());
+    await seeHeading(page, "Activity");
+    const early: string[] = [];
+    let isOver = false;
+    page.on("request", (request) => {
+      if (!isOver && request.url().includes("/api/")) early.push(request.url());
+    });
+    await page.route("**/dashboard/sign-in", async (route) => {
+      // Time for the page to follow events, which it does in the turn of such a lock.
+      await page.evaluate(() => navigator.locks.request("test", () => {}));
+      isOver = true;
+      await route.continue();
+    });
+    await page.goto("about:blank");
+    await page.goto(await makeLink("viewer"));
+    await seeRole(page, "viewer");
+    await seeHeading(page, "Activity");
+    expect(early).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "a link that was used says so: to who is signed in as well, who stays so",
+  async () => {
+    const link = await makeLink();
+    const { page: first } = await stage.open(link);
+    await seeHeading(first, "Activity");
+    await first.goto("about:blank");
+    await first.goto(link);
+    await first.getByRole("status").getByText("This link does not work any more.").waitFor();
+    await seeRole(first, "owner");
+    await first.context().close();
+    const { page: second } = await stage.open(link);
+    await seeHeading(second, "Sign in to mailsvc");
+    await second.getByRole("alert").getByText("This link does not work any more.").waitFor();
+    await second.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "who signs in or out in one tab does so in all tabs of the browser, also for another workspace",
+  async () => {
+    const { apiKey } = await stage.call<{ apiKey: string }>(
+      "POST",
+      "/api/v1/workspaces",
+      { name: "Second brand" },
+      stage.server.operatorKey,
+    );
+    const { page: first } = await stage.open(await makeLink());
+    await seeHeading(first, "Activity");
+    const second = await first.context().newPage();
+    await second.goto("/dashboard/contacts");
+    await seeHeading(second, "Contacts");
+    await first.locator("summary").click();
+    await first.getByRole("button", { name: "Sign out", exact: true }).click();
+    for (const tab of [first, second]) await seeHeading(tab, "Sign in to mailsvc");
+    await first.getByLabel("API key").fill(apiKey);
+    await first.getByRole("button", { name: "Sign in" }).click();
+    for (const tab of [first, second]) await tab.locator(".workspace").getByText("Second brand").waitFor();
+    await seeHeading(second, "Contacts");
+    await first.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "whom a proxy names stays signed in when the session ends, and what was sent then is done",
+  async () => {
+    await using behind = await createStage({
+      dev: false,
+      flags: { "sso-header": "X-Forwarded-Email", "sso-proxies": "127.0.0.1", "sso-role": "marketer" },
+    });
+    const { page } = await behind.open("/dashboard/contacts", { extraHTTPHeaders: { "x-forwarded-email": "ada@acme.example" } });
+    await page.getByRole("button", { name: "Add a contact" }).click();
+    await page.locator("dialog[open]").getByLabel("Email address").fill("grace@example.com");
+    // The stream of events ends with the session, and is the first to find the new one.
+    await behind.call("DELETE", "/api/v1/dashboard/sessions");
+    await page.locator("dialog[open]").getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("grace@example.com").first().waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    expect(await page.getByRole("heading", { name: "Sign in to mailsvc" }).count()).toBe(0);
+    expect((await behind.call<{ data: unknown[] }>("GET", "/api/v1/contacts")).data).toMatchObject([{ email: "grace@example.com" }]);
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "a page that could not be loaded while the server did not answer is loaded when it does",
+  async () => {
+    const { page } = await stage.open(await makeLink());
+    await page.getByText("Live", { exact: true }).waitFor();
+    for (const name of ["Contacts", "Lists", "Templates"]) {
+      // Its script is loaded before.
+      await page.getByRole("link", { name, exact: true }).click();
+      await seeHeading(page, name);
+    }
+    await page.context().setOffline(true);
+    for (const name of ["Contacts", "Lists", "Templates"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.getByText("The server does not answer.").waitFor();
+    }
+    await page.context().setOffline(false);
+    await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+    await page.context().close();
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "a page whose script cannot be loaded says so in words, and is loaded by a button",
+  async () => {
+    const { page } = await stage.open(await makeLink());
+    await seeHeading(page, "Activity");
+    await page.route("**/assets/templates-*", (route) => route.abort());
+    await page.getByRole("link", { name: "Templates", exact: true }).click();
+    await page.getByText("The server does not answer, or has another version by now.").waitFor();
+    await page.unroute("**/assets/templates-*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await seeHeading(page, "Templates");
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
