@@ -21,6 +21,7 @@ import { useSending } from "../parts/sending.ts";
 import { Subject } from "../parts/subject.tsx";
 import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
+import { assertCurrent } from "../parts/versions.ts";
 import { go, type PageProps, toHref } from "../router.tsx";
 
 /** What will happen when a draft is sent, and the button that does it. */
@@ -38,27 +39,27 @@ export default function CampaignReviewPage({ params }: PageProps) {
       back={{ href: toHref(`/campaigns/${id}/edit`), name: "Edit" }}
       actions={data !== null && isDraft ? <TestSend campaign={data} /> : null}
     >
-      <Loaded from={campaign}>{(shown) => (isDraft ? <Review campaign={shown} /> : null)}</Loaded>
+      <Loaded from={campaign}>{(shown) => (isDraft ? <Review campaign={shown} reload={campaign.reload} /> : null)}</Loaded>
     </Page>
   );
 }
 
-function Review({ campaign }: { readonly campaign: CampaignDetail }) {
-  const { id } = campaign;
+function Review({ campaign, reload }: { readonly campaign: CampaignDetail; readonly reload: () => void }) {
+  const { id, revision } = campaign;
   const audience = useResource(
     async (signal) => {
       const answer = await api.campaigns.audience(id, { signal });
       learnTime(answer.computedAt);
       return answer;
     },
-    [id],
+    [id, revision],
   );
   const faults = listFaults(campaign, audience);
   return (
     <div class="editor">
       <div class="column">
         <Checks campaign={campaign} audience={audience} />
-        <Send campaign={campaign} audience={audience.data} faults={faults} />
+        <Send campaign={campaign} audience={audience.data} faults={faults} reload={reload} />
       </div>
       <aside class="column" aria-label="As readers see it">
         <CampaignPreview campaign={campaign} />
@@ -171,16 +172,23 @@ function Check({ tone, name, children }: { readonly tone: string; readonly name:
   );
 }
 
+/** What somebody who has reviewed a campaign has seen of it. */
+function pickReviewed({ revision, template }: CampaignDetail) {
+  return { revision, template: template?.version };
+}
+
 function Send({
   campaign,
   audience,
   faults,
+  reload,
 }: {
   readonly campaign: CampaignDetail;
   readonly audience: CampaignAudience | null;
   readonly faults: readonly string[];
+  readonly reload: () => void;
 }) {
-  const { id, abTest, localTime } = campaign;
+  const { id, abTest, localTime, revision } = campaign;
   const [when, choose] = useState(() => readWhen(campaign));
   const sending = useSending();
   const { busy, error } = sending;
@@ -188,8 +196,9 @@ function Send({
   const start = fault === null ? findStart(when) : null;
   const act = () =>
     sending.send(async () => {
+      assertCurrent(pickReviewed(campaign), pickReviewed(await api.campaigns.get(id)), reload);
       const local = when.kind === "local" ? { at: when.at, fallback: when.timeZone, field: localTime?.field ?? "timeZone" } : null;
-      if (local !== null || localTime !== null) await api.campaigns.update(id, { localTime: local });
+      if (local !== null || localTime !== null) await api.campaigns.update(id, { localTime: local, revision });
       if (start === null) await api.campaigns.send(id);
       else await api.campaigns.schedule(id, { scheduledAt: new Date(start).toISOString() });
       toast(start === null ? "Sending has started" : "Scheduled");

@@ -10,6 +10,7 @@ import { FormButton, type FormValues } from "../form-button.tsx";
 import { count as plural } from "../plural.ts";
 import { useResource } from "../resource.ts";
 import { toast } from "../toast.tsx";
+import { assertCurrent } from "../versions.ts";
 import { DeleteCampaign, DuplicateCampaign } from "./common-actions.tsx";
 import { findFault, findStart, readWhen, type When, WhenFields } from "./send-time.tsx";
 import { isDeletable, isWaiting } from "./states.ts";
@@ -64,6 +65,7 @@ function Waiting({ campaign, done }: Props) {
     go(`/campaigns/${id}/edit`);
   };
   const send = async (): Promise<void> => {
+    assertCurrent(campaign.revision, (await api.campaigns.get(id)).revision, done);
     await startNow(campaign);
     toast("Sending has started");
     done();
