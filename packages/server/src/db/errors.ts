@@ -37,10 +37,10 @@ const UNSTORABLE = new Set(["22021", "22P05"]);
 // The disk is full (SQLite, Postgres), or the database is read-only.
 const REFUSES_WRITES = /^(?:SQLITE_FULL|SQLITE_READONLY|SQLITE_IOERR|53100|25006)/;
 const DAMAGED = /^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/;
-// On Postgres: connection, resources, shutting down, the disk, a read-only standby, a statement or lock that took too long, and
-// transactions that conflicted more often than they were retried.
+// On Postgres: connection, login, a database that is gone or closed, limits of time, resources, shutting down, the disk, a read-only standby,
+// and transactions that conflicted more often than they were retried.
 const UNAVAILABLE =
-  /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|58|25006|57014|55P03|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
+  /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|58|28|3D000|55000|25P0|25006|57014|55P03|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 
 // What the Postgres driver says, without a code, when a connection is lost or none is available.
 const CONNECTION_LOST =

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { storageError } from "../errors.ts";
+import { applySettings } from "./pool.ts";
 
 /** A connection outside the pool that stays open: its subscriptions and locks end with it. */
 export interface Listener {
@@ -16,7 +17,7 @@ export interface ListenerEvents {
 
 /** Opens a listener. Throws what queries of the database throw. */
 export async function openListener(options: pg.ClientConfig, events: ListenerEvents): Promise<Listener> {
-  const client = new pg.Client({ ...options, pipeline: false } as pg.ClientConfig);
+  const client = new pg.Client(options);
   client.on("error", events.lost);
   client.on("end", events.lost);
   client.on("notification", ({ processId }) => {
@@ -24,7 +25,9 @@ export async function openListener(options: pg.ClientConfig, events: ListenerEve
   });
   try {
     await client.connect();
+    await applySettings(client);
   } catch (error) {
+    await client.end().catch(() => {});
     throw storageError(error);
   }
   return {

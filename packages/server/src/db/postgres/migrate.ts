@@ -4,6 +4,7 @@ import pg from "pg";
 import { StorageUnavailable } from "../errors.ts";
 import { migrationsFolder } from "../migration-files.ts";
 import { type CheckBefore, needsMigration, type SchemaState } from "../migrations.ts";
+import { applySettings } from "./pool.ts";
 
 /** Records how far a copy from SQLite has come. While this table exists, servers do not start. */
 export const COPY_TABLE = "mailsvc_move";
@@ -29,10 +30,8 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also,
   const pool = new pg.Pool({
     ...options,
     max: 2,
-    pipeline: false,
-    statement_timeout: 0,
-    lock_timeout: 0,
     query_timeout: 0,
+    onConnect: (client: pg.ClientBase) => applySettings(client, { statement_timeout: "0", lock_timeout: "0" }),
   } as pg.PoolConfig);
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));

@@ -3,7 +3,7 @@ import { startOfMonth } from "../../lib/month.ts";
 import { errorCode } from "../errors.ts";
 import type { Attempt, Kept, MonthKey, MonthlyTable, MonthlyTables, Months } from "../months.ts";
 import { nameOf, quote, selectColumns, toArrayType, toElement } from "./arrays.ts";
-import { clientOptions } from "./pool.ts";
+import { applySettings, clientOptions } from "./pool.ts";
 import type { Raw } from "./query.ts";
 
 /*
@@ -117,16 +117,11 @@ export class PostgresMonths implements Months {
   }
 
   async #run(work: (client: pg.Client) => Promise<unknown>): Promise<Attempt> {
-    const client = new pg.Client({
-      ...clientOptions(this.#url),
-      pipeline: false,
-      statement_timeout: 0,
-      query_timeout: 0,
-      lock_timeout: LOCK_MS,
-    } as pg.ClientConfig);
+    const client = new pg.Client({ ...clientOptions(this.#url), query_timeout: 0 });
     client.on("error", () => {});
     await client.connect();
     try {
+      await applySettings(client, { statement_timeout: "0", lock_timeout: String(LOCK_MS) });
       const { rows } = await client.query<{ first: boolean }>("select pg_try_advisory_lock($1) as first", [LOCK]);
       if (!rows[0]?.first) return "locked";
       await work(client);

@@ -18,37 +18,53 @@ export type PgPool = pg.Pool;
 
 /** A pool of connections to a database, which are opened as they are needed. */
 export function openPool(url: string, size = CONNECTIONS): pg.Pool {
-  const pool = new pg.Pool({ ...clientOptions(url), max: size, idleTimeoutMillis: 30_000 } as pg.PoolConfig);
+  const pool = new pg.Pool({
+    ...clientOptions(url),
+    max: size,
+    idleTimeoutMillis: 30_000,
+    // Sends BEGIN together with the first query, and the last writes together with COMMIT.
+    pipeline: true,
+    onConnect: (client: pg.ClientBase) => applySettings(client),
+  } as pg.PoolConfig);
   // The pool drops an unused connection that breaks; one in use fails its query.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-const PLANNER_SETTINGS = [
+const SETTINGS = {
+  statement_timeout: String(STATEMENT_MS),
+  lock_timeout: String(LOCK_MS),
+  idle_in_transaction_session_timeout: String(IDLE_MS),
   // Rows looked up by key are in memory or on a solid-state disk. At the default, 4, Postgres reads small tables whole, and keeps such
   // plans while the tables grow.
-  "random_page_cost=1.1",
+  random_page_cost: "1.1",
   // Every statement reads few rows. To start parallel workers takes 7 ms, as long as all of a search among a million addresses, and
   // to compile a statement takes longer still.
-  "max_parallel_workers_per_gather=0",
-  "jit=off",
-];
+  max_parallel_workers_per_gather: "0",
+  jit: "off",
+};
 
-/** The options of every connection. Throws what `URL` throws for an invalid URL. */
-export function clientOptions(url: string): pg.ClientConfig & { pipeline: boolean } {
+/**
+ * Gives a new connection the settings of ours, except for `others`. By a statement, because poolers such as PgBouncer refuse connections
+ * that ask for settings when they are opened.
+ */
+export async function applySettings(client: pg.ClientBase, others: Partial<typeof SETTINGS> = {}): Promise<void> {
+  const settings = Object.entries({ ...SETTINGS, ...others });
+  await client.query("select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)", [
+    settings.map(([name]) => name),
+    settings.map(([, value]) => value),
+  ]);
+}
+
+/** The options of every connection, which needs `applySettings` too. Throws what `URL` throws for an invalid URL. */
+export function clientOptions(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: "mailsvc",
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: IDLE_MS,
     // Longer than any statement may take on the server: only a silently dead connection takes this long.
     query_timeout: STATEMENT_MS + 10_000,
-    options: PLANNER_SETTINGS.map((setting) => `-c ${setting}`).join(" "),
-    // Sends BEGIN together with the first query, and the last writes together with COMMIT.
-    pipeline: true,
   };
 }

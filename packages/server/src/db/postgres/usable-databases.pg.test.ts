@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { createDatabase, dropDatabases, getServerVersion } from "../../../test/postgres.ts";
 import { createWorld } from "../../testing.ts";
+import { openPool } from "./pool.ts";
 
 afterAll(dropDatabases);
 
@@ -43,5 +44,57 @@ test("a database that cannot store all characters is refused with the way to mak
     await client.query(`drop database if exists ${name} with (force)`);
     await client.end();
     await database.drop();
+  }
+});
+
+test("each connection has limits of time, and the settings for plans", async () => {
+  const database = await createDatabase("empty");
+  const pool = openPool(database.url, 2);
+  try {
+    const names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "random_page_cost", "jit"];
+    const { rows } = await pool.query("select name, setting from pg_settings where name = any ($1)", [names]);
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      statement_timeout: "30000",
+      lock_timeout: "10000",
+      idle_in_transaction_session_timeout: "10000",
+      random_page_cost: "1.1",
+      jit: "off",
+    });
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+});
+
+test("a user who may not create tables, a search_path without a schema, and a database that takes no writes say what to do", async () => {
+  const database = await createDatabase("empty");
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const user = `weak_${process.pid}`;
+  const name = new URL(database.url).pathname.slice(1);
+  const url = new URL(database.url);
+  try {
+    await client.query(`create role ${user} login`);
+    url.username = user;
+    await expect(createWorld({ databaseUrl: url.href })).rejects.toThrow(
+      `The user ${user} may not create the tables of mailsvc (42501). Make it the owner: alter database ${name} owner to ${user}`,
+    );
+    await client.query(`alter database ${name} owner to ${user}`);
+    await client.query(`alter role ${user} set search_path = nowhere`);
+    await expect(createWorld({ databaseUrl: url.href })).rejects.toThrow(
+      `The search_path of the user ${user} names no schema that exists (3F000)`,
+    );
+    await client.query(`alter role ${user} reset search_path`);
+    await client.query(`alter role ${user} set default_transaction_read_only = on`);
+    await expect(createWorld({ databaseUrl: url.href })).rejects.toThrow("takes no writes (25006)");
+    await client.query(`alter role ${user} reset default_transaction_read_only`);
+    await using world = await createWorld({ databaseUrl: url.href });
+    expect(await world.sdk.lists.create({ name: "a" })).toMatchObject({ name: "a" });
+  } finally {
+    await client.end();
+    await database.drop();
+    const admin = openPool(database.url.replace(/[^/]+$/, "postgres"), 1);
+    await admin.query(`drop role if exists ${user}`);
+    await admin.end();
   }
 });
