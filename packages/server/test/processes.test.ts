@@ -217,3 +217,19 @@ test("what is drawn at once is so much that a busy key costs few queries", async
   expect(queries.mock.calls.length).toBeGreaterThan(0);
   expect(queries.mock.calls.length).toBeLessThanOrEqual(4);
 });
+
+test("while the database takes no writes, each process limits by itself", async () => {
+  const url = new URL(database.url);
+  url.searchParams.set("options", "-c default_transaction_read_only=on");
+  const db = await openPostgres(url.href, postgresSchema, { migrate: false, connections: 2 });
+  dbs.push(db);
+  let now = 1_000_000;
+  const limiter = new SharedBuckets(db, () => now, false);
+  const rate = { perSecond: 2, burst: 2 };
+  const take = () => limiter.take("key:read", rate);
+  expect(await take()).toEqual({ allowed: true, limit: 2, remaining: 1, reset: 1 });
+  expect(await take()).toMatchObject({ allowed: true, remaining: 0 });
+  expect(await take()).toMatchObject({ allowed: false, remaining: 0, reset: 1 });
+  now += 1000;
+  expect(await take()).toMatchObject({ allowed: true });
+});

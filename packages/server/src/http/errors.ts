@@ -27,7 +27,7 @@ function translate(error: unknown, endpoint: Endpoint, requestId: string, { log,
     return error;
   }
   if (error instanceof StorageUnavailable) {
-    storage.failed(error.message, requestId);
+    storage.failed(error, requestId);
     return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
   }
   if (error instanceof Unstorable)

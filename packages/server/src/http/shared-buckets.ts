@@ -1,5 +1,6 @@
+import { StorageUnavailable } from "../db/errors.ts";
 import type { PostgresDb } from "../db/postgres/database.ts";
-import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
+import { type Limiter, type Rate, type RateLimitResult, TokenBuckets } from "../lib/rate.ts";
 import { HOUR } from "../lib/units.ts";
 
 /** The tokens of one bucket that this process holds. */
@@ -34,19 +35,23 @@ const DB_NOW = "extract(epoch from clock_timestamp()) * 1000";
  * Rate limits shared by all server processes on one database. The buckets are rows; each process draws a small share of the tokens
  * at a time and hands them out from memory. So a key never exceeds its rate over all processes together; it may get less by the
  * tokens that processes hold and do not use, a twentieth of a second's rate each. Buckets fill by the database's clock, which all
- * processes share; in dev mode by the controllable clock.
+ * processes share; in dev mode by the controllable clock. While the database takes no writes, each process counts by itself, because
+ * reads go on.
  */
 export class SharedBuckets implements Limiter {
   readonly #db: PostgresDb;
   readonly #now: () => number;
   readonly #controllable: boolean;
   readonly #shares = new Map<string, Share>();
+  /** The buckets of this process alone, for a database that takes no writes. */
+  readonly #own: TokenBuckets;
   #draws = 0;
 
   constructor(db: PostgresDb, now: () => number, controllable: boolean) {
     this.#db = db;
     this.#now = now;
     this.#controllable = controllable;
+    this.#own = new TokenBuckets(now);
   }
 
   async take(name: string, rate: Rate): Promise<RateLimitResult> {
@@ -80,12 +85,29 @@ export class SharedBuckets implements Limiter {
 
   async #drawAndTake(name: string, share: Share, rate: Rate): Promise<RateLimitResult> {
     for (;;) {
-      share.drawing ??= this.#draw(name, share, rate).finally(() => {
+      share.drawing ??= this.#drawAnyhow(name, share, rate).finally(() => {
         share.drawing = null;
       });
       await share.drawing;
       const taken = this.#takeFromShare(share, rate);
       if (taken) return taken;
+    }
+  }
+
+  async #drawAnyhow(name: string, share: Share, rate: Rate): Promise<void> {
+    try {
+      await this.#draw(name, share, rate);
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable && error.refusesWrites)) throw error;
+      const { allowed, remaining, reset } = this.#own.take(name, rate);
+      const now = this.#now();
+      Object.assign(share, {
+        tokens: allowed ? 1 : 0,
+        remaining,
+        from: now,
+        until: now + SHARE_LIFETIME_MS,
+        emptyUntil: allowed ? 0 : now + reset * 1000,
+      });
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { StorageUnavailable } from "../db/errors.ts";
 import { StorageHealth } from "./storage-health.ts";
 
 function setUp() {
@@ -19,7 +20,7 @@ function setUp() {
 test("a failed write counts for ten seconds", () => {
   const { time, storage } = setUp();
   expect(storage.problem).toBeNull();
-  storage.failed("The database cannot work at the moment (SQLITE_FULL).", "req_1");
+  storage.failed(new StorageUnavailable("The database cannot work at the moment (SQLITE_FULL)."), "req_1");
   time.now = 9999;
   expect(storage.problem).toBe("The database cannot work at the moment (SQLITE_FULL).");
   time.now = 10_000;
@@ -28,9 +29,9 @@ test("a failed write counts for ten seconds", () => {
 
 test("a thousand requests that fail for the same reason are logged once, with their number", () => {
   const { time, logged, storage } = setUp();
-  for (let i = 0; i < 1000; i += 1) storage.failed("full", `req_${i}`);
+  for (let i = 0; i < 1000; i += 1) storage.failed(new StorageUnavailable("full"), `req_${i}`);
   time.now = 10_000;
-  storage.failed("full", "req_last");
+  storage.failed(new StorageUnavailable("full"), "req_last");
   expect(logged).toEqual([
     ["full", { requestId: "req_0" }],
     ["full", { requestId: "req_last", further: 999 }],
@@ -45,4 +46,28 @@ test("the probes of one second share one write", async () => {
   time.now = 1000;
   await storage.probe(write);
   expect(writes).toBe(2);
+});
+
+test("a database that can be reached again is ready at once, and one whose disk was full after ten seconds", async () => {
+  const { time, storage } = setUp();
+  const probe = () => storage.probe(async () => {});
+  storage.failed(new StorageUnavailable("connection lost"), "req_1");
+  time.now = 1000;
+  await probe();
+  expect(storage.problem).toBeNull();
+  storage.failed(new StorageUnavailable("full", { refusesWrites: true }), "req_2");
+  time.now = 2000;
+  await probe();
+  expect(storage.problem).toBe("full");
+});
+
+test("a probe that began before a failure says nothing about it", async () => {
+  const { time, storage } = setUp();
+  let end = (): void => {};
+  const probing = storage.probe(() => new Promise((resolve) => (end = resolve)));
+  time.now = 1;
+  storage.failed(new StorageUnavailable("connection lost"), "req_1");
+  end();
+  await probing;
+  expect(storage.problem).toBe("connection lost");
 });

@@ -1,3 +1,4 @@
+import type { StorageUnavailable } from "../db/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 
@@ -17,12 +18,15 @@ const PROBE_MS = 1000;
  *   healthy   | a request fails: storage          | failing
  *   healthy   | free space below the watermark    | low disk
  *   failing   | 10 s without such a failure       | healthy
+ *   failing   | a probe writes, except where the  | healthy
+ *             | disk is full: small writes may    |
+ *             | still succeed while others fail   |
  *   low disk  | free space above the watermark    | healthy
  */
 export class StorageHealth {
   readonly #real: Clock["real"];
   readonly #log: Log;
-  #failure: { message: string; at: number } | null = null;
+  #failure: { error: StorageUnavailable; at: number } | null = null;
   #loggedAt = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #probe: { result: Promise<void>; at: number } | null = null;
@@ -37,18 +41,18 @@ export class StorageHealth {
   /** Why the database cannot take writes at the moment; null when it can. */
   get problem(): string | null {
     if (this.lowDisk !== null) return this.lowDisk;
-    return this.#failure !== null && this.#real.now() - this.#failure.at < FAILURE_MS ? this.#failure.message : null;
+    return this.#failure !== null && this.#real.now() - this.#failure.at < FAILURE_MS ? this.#failure.error.message : null;
   }
 
   /** Notes that a request failed because of the database, and logs it, at most every 10 s. */
-  failed(message: string, requestId: string): void {
+  failed(error: StorageUnavailable, requestId: string): void {
     const at = this.#real.now();
-    this.#failure = { message, at };
+    this.#failure = { error, at };
     if (at - this.#loggedAt < LOG_MS) {
       this.#unlogged += 1;
       return;
     }
-    this.#log.error(message, { requestId, ...(this.#unlogged > 0 && { further: this.#unlogged }) });
+    this.#log.error(error.message, { requestId, ...(this.#unlogged > 0 && { further: this.#unlogged }) });
     this.#loggedAt = at;
     this.#unlogged = 0;
   }
@@ -56,7 +60,12 @@ export class StorageHealth {
   /** Finds out by a small write whether the database takes one; a second's worth of callers share it. Throws what `write` throws. */
   probe(write: () => Promise<void>): Promise<void> {
     const at = this.#real.now();
-    if (this.#probe === null || at - this.#probe.at >= PROBE_MS) this.#probe = { result: write(), at };
+    if (this.#probe === null || at - this.#probe.at >= PROBE_MS) this.#probe = { result: write().then(() => this.#written(at)), at };
     return this.#probe.result;
+  }
+
+  /** A probe that began at `since` has written. */
+  #written(since: number): void {
+    if (this.#failure !== null && this.#failure.at < since && !this.#failure.error.refusesWrites) this.#failure = null;
   }
 }
