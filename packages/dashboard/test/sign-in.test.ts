@@ -159,3 +159,41 @@ test(
   },
   PATIENCE_MS * 2,
 );
+
+test(
+  "a server without a mail server says that nobody gets its mail; one with a relay says nothing",
+  async () => {
+    const note = (page: Page) => page.getByText("Nobody gets this mail");
+    const { page } = await stage.open(await makeLink());
+    await note(page).waitFor();
+    await page.goto("/dashboard/inbox");
+    await page.getByText("Mail of test keys appears here the moment it is delivered").waitFor();
+    const relay = { name: "main", host: "127.0.0.1", port: 2525 };
+    await stage.call("POST", "/api/v1/relays", relay, stage.server.operatorKey);
+    await page.goto("/dashboard/activity");
+    await seeHeading(page, "Activity");
+    expect(await note(page).count()).toBe(0);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "an owner sees which session is that of this browser, and a link only for the role that is chosen",
+  async () => {
+    const { page } = await stage.open(await makeLink());
+    const { page: other } = await stage.open(await makeLink("viewer"));
+    await seeRole(other, "viewer");
+    await page.goto("/dashboard/people");
+    const own = page.locator(".items li", { has: page.locator(".soft", { hasText: "this browser" }) });
+    await own.waitFor();
+    expect(await own.count()).toBe(1);
+    expect(await own.textContent()).toContain("owner");
+    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByLabel("The link").waitFor();
+    await page.getByLabel("Role").selectOption("marketer");
+    await page.getByLabel("The link").waitFor({ state: "detached" });
+    for (const one of [page, other]) await one.context().close();
+  },
+  PATIENCE_MS * 2,
+);

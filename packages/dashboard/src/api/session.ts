@@ -15,6 +15,10 @@ export interface Session {
   readonly dev: boolean;
   readonly version: string;
   readonly mailer: string;
+  /** Whether no mail leaves the server, because it has nothing to send through. */
+  readonly capturesMail: boolean;
+  /** Of the sessions of the workspace, the one of this browser; null in dev mode. */
+  readonly sessionId: string | null;
 }
 
 interface Workspace {

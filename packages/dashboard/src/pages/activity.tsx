@@ -3,6 +3,7 @@
 import type { Email } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { EMAIL_FILTER_STATUSES } from "../constants.ts";
+import { CaptureNote } from "../parts/capture-note.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -38,6 +39,7 @@ export default function Activity() {
   useEvents(({ type }) => type.startsWith("email."), list.refresh);
   return (
     <Page title="Activity" about="Every email and what became of it.">
+      <CaptureNote />
       <Filters
         fields={[
           { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },

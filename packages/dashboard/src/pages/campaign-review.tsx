@@ -11,6 +11,8 @@ import { findFault, findStart, readWhen, WhenFields } from "../parts/campaigns/s
 import { describePace, describeTest, describeTracking } from "../parts/campaigns/settings.tsx";
 import { TestSend } from "../parts/campaigns/test-send.tsx";
 import { formatInstant } from "../parts/campaigns/zoned-time.ts";
+import { CaptureNote } from "../parts/capture-note.tsx";
+import { assertCurrent } from "../parts/current.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -21,7 +23,6 @@ import { useSending } from "../parts/sending.ts";
 import { Subject } from "../parts/subject.tsx";
 import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
-import { assertCurrent } from "../parts/versions.ts";
 import { go, type PageProps, toHref } from "../router.tsx";
 
 /** What will happen when a draft is sent, and the button that does it. */
@@ -58,6 +59,7 @@ function Review({ campaign, reload }: { readonly campaign: CampaignDetail; reado
   return (
     <div class="editor">
       <div class="column">
+        <CaptureNote />
         <Checks campaign={campaign} audience={audience} />
         <Send campaign={campaign} audience={audience.data} faults={faults} reload={reload} />
       </div>

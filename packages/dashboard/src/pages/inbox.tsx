@@ -137,6 +137,16 @@ function Mails({ list, chosen, unread, filtered }: MailsProps) {
 
 function Nothing({ list }: { readonly list: PagedList<CapturedMail> }) {
   if (list.items.length > 0) return <Empty title="Choose a mail to read it" />;
+  if (!session.value?.dev)
+    return (
+      <Empty title="Mail of test keys appears here the moment it is delivered">
+        <p>Programs send it with a test key, and nobody gets it.</p>
+        <CodeBlock
+          label="A command that makes a test key"
+          code="mailsvc keys create --name staging --test --permission transactional:send"
+        />
+      </Empty>
+    );
   return (
     <Empty title="Mail appears here the moment it is delivered">
       <CodeBlock

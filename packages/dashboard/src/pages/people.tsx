@@ -3,7 +3,7 @@ import type { DashboardSession } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
-import { may } from "../api/session.ts";
+import { may, session } from "../api/session.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Empty, Loading } from "../parts/empty.tsx";
@@ -52,6 +52,7 @@ export default function People() {
                 <div class="what">
                   <span>
                     <strong>{one.user ?? "Browser"}</strong> <Status status={one.role} />
+                    {one.id === session.value?.sessionId ? <span class="soft"> this browser</span> : null}
                   </span>
                   {may("keys:write") ? (
                     <ConfirmButton label="Sign out" question="Sign this browser out?" danger act={() => end(one)} />
@@ -73,6 +74,11 @@ function Invite() {
   const [role, setRole] = useState<Role>("viewer");
   const [url, setUrl] = useState<string | null>(null);
   const [error, setError] = useState<RequestError | null>(null);
+  // The link that is shown is for the role that is shown.
+  const choose = (chosen: Role): void => {
+    setRole(chosen);
+    setUrl(null);
+  };
   const make = async (): Promise<void> => {
     setError(null);
     try {
@@ -94,7 +100,7 @@ function Invite() {
       >
         <label>
           <span class="hidden">Role</span>
-          <select value={role} onChange={({ currentTarget }) => setRole(currentTarget.value as Role)}>
+          <select value={role} onChange={({ currentTarget }) => choose(currentTarget.value as Role)}>
             {Object.entries(ROLES).map(([name, text]) => (
               <option key={name} value={name}>
                 {text}

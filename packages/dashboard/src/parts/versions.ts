@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { isOutdated, RequestError } from "../api/request-error.ts";
+import { isOutdated } from "../api/request-error.ts";
 import { useReturn } from "./return.ts";
 
 /** An object whose changes the server counts. */
@@ -34,20 +34,6 @@ interface Versions<T> {
   readonly takeTheirs: () => void;
   /** Keeps the own changes, which the next saving puts over those of somebody else. */
   readonly keepMine: () => void;
-}
-
-/**
- * Makes sure that what somebody is about to start is what the page shows. What a colleague has changed meanwhile is shown instead, by `reload`.
- * Throws RequestError.
- */
-export function assertCurrent(shown: unknown, current: unknown, reload: () => void): void {
-  if (isSame(shown, current)) return;
-  reload();
-  throw new RequestError({
-    code: "conflict",
-    message: "Somebody has changed it meanwhile.",
-    hint: "This page shows the change now: look at it, and start it then.",
-  });
 }
 
 /** Edits an object that others may change at the same time: nobody's changes are overwritten before the person has seen them. */

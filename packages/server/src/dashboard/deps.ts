@@ -8,6 +8,7 @@ import type { Ids } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
 import type { RevocationWatch } from "../lib/revocation-watch.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { MailCapture } from "../relays/deps.ts";
 import type { SsoConfig } from "./config.ts";
 import type { DashboardFiles } from "./files.ts";
 import type { SessionWatch } from "./sessions.ts";
@@ -23,7 +24,7 @@ export interface SessionDeps {
 }
 
 /** What the dashboard needs. */
-export interface DashboardDeps extends SessionDeps, MessageReading {
+export interface DashboardDeps extends SessionDeps, MessageReading, MailCapture {
   readonly failedLogins: FailedLogins;
   readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;
   readonly keyWatch: Pick<RevocationWatch, "watch">;

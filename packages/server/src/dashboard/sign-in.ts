@@ -45,6 +45,10 @@ interface State {
   readonly dev: boolean;
   readonly version: string;
   readonly mailer: string;
+  /** Whether no mail leaves the server, because it has nothing to send through. */
+  readonly capturesMail: boolean;
+  /** Of the sessions of the workspace, the one of this browser; null in dev mode. */
+  readonly sessionId: string | null;
 }
 
 export interface SignInParts {
@@ -175,6 +179,7 @@ async function describe(deps: DashboardDeps, session: LiveSession): Promise<Stat
     ...{ role, user, operator, workspace: { id, name }, workspaces: [], dev: false },
     permissions: [...key.permissions],
     ...{ version: deps.version, mailer: deps.mailer.name },
+    ...{ capturesMail: await deps.relays.capturesMail(deps.db.read), sessionId: session.id },
   };
 }
 
@@ -189,6 +194,7 @@ async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: 
     ...{ role: "owner", user: null, operator: true, workspace, workspaces, dev: true },
     permissions: ROLE_PERMISSIONS.owner,
     ...{ version: deps.version, mailer: deps.mailer.name },
+    ...{ capturesMail: await deps.relays.capturesMail(deps.db.read), sessionId: null },
   };
 }
 

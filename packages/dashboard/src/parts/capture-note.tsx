@@ -1,0 +1,16 @@
+/** @jsxImportSource preact */
+import { session } from "../api/session.ts";
+
+/** Says of a server in production that nobody gets its mail, for it looks as if it was delivered. */
+export function CaptureNote() {
+  const { dev = false, capturesMail = false } = session.value ?? {};
+  if (dev || !capturesMail) return null;
+  return (
+    <div class="note bad">
+      <strong>Nobody gets this mail</strong>
+      <p>
+        This server has no mail server to send through, so it captures all mail. Start it with <code>--smtp-url</code>, or add a relay.
+      </p>
+    </div>
+  );
+}
