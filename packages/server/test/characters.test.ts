@@ -10,19 +10,22 @@ describe("characters no text may hold", () => {
     ["U+0000 in the text", "/api/v1/send", { ...hello, text: "a\0b" }, "text"],
     ["U+0000 in the HTML", "/api/v1/send", { ...hello, html: "a\0b" }, "html"],
     ["a lone surrogate in the HTML", "/api/v1/send", { ...hello, html: "a\ud800b" }, "html"],
+    ["a lone surrogate in the subject", "/api/v1/send", { ...hello, subject: "a\ud800b" }, "subject"],
+    ["a lone surrogate in a header", "/api/v1/send", { ...hello, headers: { "X-A": "a\ud800b" } }, "headers.X-A"],
     ["U+0000 in the subject", "/api/v1/send", { ...hello, subject: "a\0b" }, "subject"],
     ["U+0000 in a header", "/api/v1/send", { ...hello, headers: { "X-A": "a\0b" } }, "headers.X-A"],
     ["U+0000 in a tag", "/api/v1/send", { ...hello, tags: { a: "\0" } }, "tags.a"],
     ["U+0000 in the name of a key", "/api/v1/keys", { name: "a\0b", permissions: ["transactional:send"] }, "name"],
     ["a lone surrogate in the name of a key", "/api/v1/keys", { name: "a\udc00b", permissions: ["transactional:send"] }, "name"],
-  ])("%s is a 400 that names the field, and nothing is stored", async (_what, path, body, field) => {
+  ])("%s is a 400 that names the field, and nothing is stored", async (what, path, body, field) => {
     await using world = await createWorld();
     const answer = await ask(world, { path, body: JSON.stringify(body) });
     expect([answer.status, await answer.json()]).toEqual([400, { error: expect.objectContaining({ code: "validation_error" }) }]);
     const again = (await (await ask(world, { path, body: JSON.stringify(body) })).json()) as {
-      error: { details: { path: string; code: string }[] };
+      error: { details: { path: string; code: string; message: string }[] };
     };
     expect(again.error.details.map((d) => [d.path, d.code])).toEqual([[field, "invalid_characters"]]);
+    expect(/surrogate/.test(again.error.details[0]?.message ?? "")).toBe(what.startsWith("a lone surrogate"));
     expect((await world.sdk.emails.list()).pagination.total).toBe(0);
   });
 

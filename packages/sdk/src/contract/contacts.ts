@@ -1,4 +1,5 @@
 import { EmailAddress } from "./address.ts";
+import { refuseCharacters } from "./characters.ts";
 import { CONTACT_LIMITS, CONTACT_STATUSES, CONTACT_TEXTS, labelContactText, mapContactTexts } from "./contact-fields.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -346,10 +347,7 @@ function line(max: number) {
     .string()
     .trim()
     .max(max)
-    .refine((s) => !unsafe(s), {
-      message: "Line breaks and control characters are not allowed here.",
-      params: { code: "invalid_characters" },
-    });
+    .refine((s) => !unsafe(s), refuseCharacters("Line breaks and control characters are not allowed here."));
 }
 
 /** An optional name or phone number; an empty one is stored as none. */

@@ -1,3 +1,4 @@
+import { refuseCharacters } from "./characters.ts";
 import * as z from "./zod.ts";
 
 /** A name that people give to something of theirs: 1 to 100 characters on one line. */
@@ -7,10 +8,7 @@ export function nameSchema(description: string) {
     .trim()
     .min(1)
     .max(100)
-    .refine((s) => !/\p{Cc}/u.test(s) && s.isWellFormed(), {
-      message: "A name must not contain line breaks or control characters.",
-      params: { code: "invalid_characters" },
-    })
+    .refine((s) => !/\p{Cc}/u.test(s) && s.isWellFormed(), refuseCharacters("A name must not contain line breaks or control characters."))
     .meta({ description });
 }
 
@@ -21,8 +19,8 @@ export function line(max: number) {
     .trim()
     .min(1)
     .max(max)
-    .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
-      message: "Line breaks and control characters are not allowed here.",
-      params: { code: "invalid_characters" },
-    });
+    .refine(
+      (s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(),
+      refuseCharacters("Line breaks and control characters are not allowed here."),
+    );
 }

@@ -1,3 +1,4 @@
+import { refuseCharacters } from "./characters.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
@@ -35,7 +36,7 @@ export type ProviderConnection = z.infer<typeof ProviderConnection>;
 
 const hasNoControls = [
   (s: string): boolean => !/\p{Cc}/u.test(s) && s.isWellFormed(),
-  { message: "Line breaks and control characters are not allowed here.", params: { code: "invalid_characters" } },
+  refuseCharacters("Line breaks and control characters are not allowed here."),
 ] as const;
 
 const read = { permission: "providers:read" } as const;

@@ -1,4 +1,5 @@
 import { EmailAddress } from "./address.ts";
+import { refuseCharacters } from "./characters.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
@@ -33,10 +34,7 @@ const secret = z
   .string()
   .min(1)
   .max(RELAY_LIMITS.secret)
-  .refine((s) => !/[\p{Cc}]/u.test(s) && s.isWellFormed(), {
-    message: "Line breaks and control characters are not allowed here.",
-    params: { code: "invalid_characters" },
-  });
+  .refine((s) => !/[\p{Cc}]/u.test(s) && s.isWellFormed(), refuseCharacters("Line breaks and control characters are not allowed here."));
 
 const DkimKey = z.strictObject({
   domain: DomainName,

@@ -1,3 +1,4 @@
+import { describeCharacters, refuseCharacters } from "./characters.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
@@ -54,7 +55,7 @@ export const Subject = z
   .max(SEND_LIMITS.subject)
   // An empty one is named by its length already.
   .regex(/^$|\S/, "A subject is more than blanks.")
-  .refine((s) => !unsafe(s), { message: "A subject holds no line breaks or control characters.", params: { code: "invalid_characters" } })
+  .refine((s) => !unsafe(s), refuseCharacters("A subject holds no line breaks or control characters."))
   .meta({ description: "Subject line, up to 998 characters" });
 
 export const Headers = z
@@ -69,7 +70,8 @@ export const Headers = z
         issue(ctx, [name], "invalid_header", "A header name is 1 to 76 letters, digits and dashes.");
       else if (RESERVED.test(name)) issue(ctx, [name], "reserved_header", `${name} is written by the service. Leave it out.`);
       else if (seen.has(name.toLowerCase())) issue(ctx, [name], "duplicate", `${name} is given twice.`);
-      else if (unsafe(value)) issue(ctx, [name], "invalid_characters", "A header value holds no line breaks or control characters.");
+      else if (unsafe(value))
+        issue(ctx, [name], "invalid_characters", describeCharacters(value, "A header value holds no line breaks or control characters."));
       else if (value.length > SEND_LIMITS.headerValue)
         issue(ctx, [name], "too_big", `A header value is at most ${SEND_LIMITS.headerValue} characters.`);
       seen.add(name.toLowerCase());
@@ -86,7 +88,8 @@ export const Tags = z
       if (!/^[A-Za-z0-9_.:-]{1,64}$/.test(name))
         issue(ctx, [name], "invalid_tag", "A tag name is 1 to 64 letters, digits, and _ . : - only.");
       if (value.length > SEND_LIMITS.tagValue) issue(ctx, [name], "too_big", `A tag value is at most ${SEND_LIMITS.tagValue} characters.`);
-      if (unsafe(value)) issue(ctx, [name], "invalid_characters", "A tag value holds no line breaks or control characters.");
+      if (unsafe(value))
+        issue(ctx, [name], "invalid_characters", describeCharacters(value, "A tag value holds no line breaks or control characters."));
     }
   })
   .meta({ description: "Your own tracking tags, name to value; not sent to the recipient" });
@@ -103,10 +106,7 @@ export const Attachment = z
       .string()
       .min(1)
       .max(255)
-      .refine((s) => !unsafe(s) && !/[/\\]/.test(s), {
-        message: "A file name holds no slashes, line breaks or control characters.",
-        params: { code: "invalid_characters" },
-      })
+      .refine((s) => !unsafe(s) && !/[/\\]/.test(s), refuseCharacters("A file name holds no slashes, line breaks or control characters."))
       .meta({ description: "Name the recipient sees" }),
     // The server checks it where it decodes it, in steps: zod would take 50 ms at once for 20 MiB.
     content: z.string().meta({ format: "base64", contentEncoding: "base64", description: "The file, base64" }) as unknown as z.ZodBase64,
@@ -134,12 +134,8 @@ export const Attachment = z
 export const Content = z
   .string()
   .min(1)
-  .refine((s) => s.isWellFormed(), {
-    message: "The text is not valid Unicode (a lone surrogate).",
-    params: { code: "invalid_characters" },
-  })
-  // Neither a mail (RFC 5322) nor a Postgres text can contain it.
-  .refine((s) => !s.includes("\0"), { message: "Text cannot contain U+0000.", params: { code: "invalid_characters" } })
+  // Neither a mail (RFC 5322) nor a Postgres text can contain U+0000.
+  .refine((s) => s.isWellFormed() && !s.includes("\0"), refuseCharacters("Text cannot contain U+0000."))
   // A character is up to three bytes; only long texts are worth counting exactly.
   .refine((s) => s.length * 3 <= SEND_LIMITS.content || new TextEncoder().encode(s).length <= SEND_LIMITS.content, {
     message: "At most 5 MiB.",
@@ -163,10 +159,7 @@ const utmValue = z
   .string()
   .min(1)
   .max(SEND_LIMITS.utmValue)
-  .refine((s) => !unsafe(s), {
-    message: "A UTM value holds no line breaks or control characters.",
-    params: { code: "invalid_characters" },
-  });
+  .refine((s) => !unsafe(s), refuseCharacters("A UTM value holds no line breaks or control characters."));
 
 /** UTM parameters of the links of a mail. */
 export const Utm = z

@@ -1,4 +1,5 @@
 import { MailboxText, ReplyTo } from "./address.ts";
+import { refuseCharacters } from "./characters.ts";
 import { line } from "./name.ts";
 import { issue } from "./send-fields.ts";
 import * as z from "./zod.ts";
@@ -145,10 +146,10 @@ function Line(max: number) {
   return z
     .string()
     .max(max)
-    .refine((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s), {
-      message: "This holds no line breaks or control characters.",
-      params: { code: "invalid_characters" },
-    });
+    .refine(
+      (s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s),
+      refuseCharacters("This holds no line breaks or control characters."),
+    );
 }
 
 // Every text must be storable, at any depth.

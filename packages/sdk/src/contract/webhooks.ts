@@ -1,4 +1,5 @@
 import { EmailAddress } from "./address.ts";
+import { refuseCharacters } from "./characters.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, EventTypePattern } from "./event-types.ts";
 import { DeliveryAttempt, WebhookTest } from "./marketplace/deliveries.ts";
@@ -107,10 +108,10 @@ const events = z
 const description = z
   .string()
   .max(WEBHOOK_LIMITS.description)
-  .refine((s) => !/\p{Cc}/u.test(s) && s.isWellFormed(), {
-    message: "A description cannot contain line breaks or control characters.",
-    params: { code: "invalid_characters" },
-  })
+  .refine(
+    (s) => !/\p{Cc}/u.test(s) && s.isWellFormed(),
+    refuseCharacters("A description cannot contain line breaks or control characters."),
+  )
   .meta({ description: "For your own use" });
 const alertEmail = EmailAddress.meta({ description: "Who gets a mail when the webhook is disabled" });
 

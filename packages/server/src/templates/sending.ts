@@ -116,7 +116,9 @@ export function renderForSending({ compiled }: Sendable, values: Values, of: str
 
 /** Checks that a rendered subject can be a mail header, whether it is sent or only shown. Throws ApiError validation_error. */
 export function checkSubject(subject: string): void {
-  if (/[\p{Cc}\u2028\u2029]/u.test(subject) || !subject.isWellFormed())
+  if (!subject.isWellFormed())
+    throw invalid("subject", "invalid_characters", "With these variables, the subject would not be valid Unicode.");
+  if (/[\p{Cc}\u2028\u2029]/u.test(subject))
     throw invalid("subject", "invalid_characters", "With these variables, the subject would contain line breaks or control characters.");
   if (subject.length > SUBJECT_MAX)
     throw invalid("subject", "too_big", `With these variables, the subject is longer than ${SUBJECT_MAX} characters.`);

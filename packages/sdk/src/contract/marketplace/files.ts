@@ -1,3 +1,4 @@
+import { refuseCharacters } from "../characters.ts";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
@@ -75,10 +76,7 @@ const fileName = z
   .string()
   .min(1)
   .max(255)
-  .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), {
-    message: "A file name cannot contain control characters.",
-    params: { code: "invalid_characters" },
-  })
+  .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), refuseCharacters("A file name cannot contain control characters."))
   .meta({ description: "Name of the file; folders in it are removed" });
 
 const contentBase64 = z.string().min(1).meta({ description: "The file in base64" });

@@ -1,3 +1,4 @@
+import { refuseCharacters } from "../characters.ts";
 import * as z from "../zod.ts";
 
 // Control characters, line breaks, and marks that change the direction of writing, which can make a name look like another.
@@ -15,10 +16,10 @@ export function line(max: number) {
     .trim()
     .min(1)
     .max(max)
-    .refine((text) => !NOT_IN_LINE.test(text) && text.isWellFormed(), {
-      message: "This text cannot contain line breaks, control characters or marks that change its direction.",
-      params: { code: "invalid_characters" },
-    })
+    .refine(
+      (text) => !NOT_IN_LINE.test(text) && text.isWellFormed(),
+      refuseCharacters("This text cannot contain line breaks, control characters or marks that change its direction."),
+    )
     .refine((text) => text === "" || NOT_IN_LINE.test(text) || VISIBLE.test(text), {
       message: "This text has no visible characters.",
       params: { code: "invalid_characters" },
@@ -30,10 +31,10 @@ export function prose(max: number) {
   return z
     .string()
     .max(max)
-    .refine((text) => !NOT_IN_PROSE.test(text) && text.isWellFormed(), {
-      message: "This text cannot contain control characters other than line breaks and tabs.",
-      params: { code: "invalid_characters" },
-    });
+    .refine(
+      (text) => !NOT_IN_PROSE.test(text) && text.isWellFormed(),
+      refuseCharacters("This text cannot contain control characters other than line breaks and tabs."),
+    );
 }
 
 /** A text of several lines that must contain something visible. */
