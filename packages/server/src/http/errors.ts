@@ -23,7 +23,7 @@ export function toApiError(error: unknown, endpoint: Endpoint, requestId: string
 
 function translate(error: unknown, endpoint: Endpoint, requestId: string, { log, storage }: ErrorParts): ApiError {
   if (error instanceof ApiError) {
-    if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
+    if (error.status >= 500) log.error(error.message, { requestId, ...(error.cause !== undefined && { cause: String(error.cause) }) });
     return error;
   }
   if (error instanceof StorageUnavailable) {
