@@ -44,6 +44,7 @@ export async function run(given: Host): Promise<Exit> {
       await plain.text(written);
       return EXIT.ok;
     }
+    program.hook("preAction", (_program, command) => refuseValues(host.argv, command));
     await program.parseAsync([...host.argv], { from: "user" });
     return state.exit;
   } catch (error) {
@@ -126,15 +127,23 @@ function findNamesake(message: string, command: Command): string | null {
   return flag !== undefined && others.length === 0 ? `--${flag}` : null;
 }
 
+/** Throws CliError for a flag that takes no value and was given one, which would pass for an argument of the command. */
+function refuseValues(argv: readonly string[], command: Command): void {
+  const switched = findSwitch(argv, command);
+  if (switched) throw usageError(`${switched.flag} takes no value: ${switched.instead}.`);
+}
+
 /** A flag that takes no value and was given one, as in `--public false`, and what to do instead; null if there is none. */
 function findSwitch(argv: readonly string[], command: Command): { readonly flag: string; readonly instead: string } | null {
   const isSwitch = (word: string | undefined): boolean =>
     command.options.some((one) => one.long === word && !one.required && !one.optional);
-  const at = argv.findIndex((word, i) => /^(?:true|false)$/.test(word) && isSwitch(argv[i - 1]));
-  const flag = argv[at - 1];
+  // What follows -- is another program's, or an argument.
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  const at = own.findIndex((word, i) => /^(?:true|false)$/.test(word) && isSwitch(own[i - 1]));
+  const flag = own[at - 1];
   if (flag === undefined) return null;
   const opposite = flag.startsWith("--no-") ? `--${flag.slice(5)}` : `--no-${flag.slice(2)}`;
-  if (argv[at] === "true") return { flag, instead: `write ${flag} alone` };
+  if (own[at] === "true") return { flag, instead: `write ${flag} alone` };
   return { flag, instead: isSwitch(opposite) ? `write ${opposite}` : "leave it out" };
 }
 

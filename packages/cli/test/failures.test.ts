@@ -244,6 +244,12 @@ describe("wrong usage is exit 2", () => {
     ["an argument too many", ["emails", "list", "x"], "Too many arguments"],
     ["a value for a flag without one", ["lists", "create", "x", "--public", "false"], "--public takes no value: write --no-public."],
     ["the value that a flag has anyway", ["lists", "create", "--public", "true", "x"], "--public takes no value: write --public alone."],
+    [
+      "a value beside a flag that gives the argument",
+      ["lists", "create", "--public", "false", "--name", "x"],
+      "--public takes no value: write --no-public.",
+    ],
+    ["a value that would be the argument", ["lists", "create", "--public", "false"], "--public takes no value: write --no-public."],
     ["a value for a flag without an opposite", ["emails", "list", "--json", "false"], "--json takes no value: leave it out."],
     ["a file that is not there", ["send", "--html-file", "nope.html"], "--html-file: nope.html: no such file."],
     ["a body that is no JSON", ["faults", "add", "--data", "{"], "--data: this is not JSON"],
