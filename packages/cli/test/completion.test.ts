@@ -48,6 +48,13 @@ describe("what is offered", () => {
     expect(await offers(["send", "--html-file", ""])).toEqual([":files"]);
     expect(await offers(["serve", "--por"])).toEqual(["--port"]);
   });
+
+  test("behind dev --, what the shell knows: a command, then files", async () => {
+    expect(await offers(["dev", "--"])).toContain("--port");
+    expect(await offers(["dev", "--port", "0", "--", "np"])).toEqual([":commands"]);
+    expect(await offers(["dev", "--", "npm", ""])).toEqual([":files"]);
+    expect(await offers(["dev", "--", "npm", "--", "--w"])).toEqual([":files"]);
+  });
 });
 
 describe("scripts", () => {
@@ -68,6 +75,12 @@ describe("scripts", () => {
     const ran = spawnSync("bash", ["-c", use], { encoding: "utf8" });
     expect(ran.stderr.trim()).toBe("__complete -- keys create --permission keys:");
     expect(ran.stdout).toBe("<read><write>");
+    const commands = `
+      mailsvc() { echo :commands; }
+      ${script}
+      COMP_LINE="mailsvc dev -- compge"; COMP_POINT=\${#COMP_LINE}
+      _mailsvc; printf '<%s>' "\${COMPREPLY[@]}"`;
+    expect(spawnSync("bash", ["-c", commands], { encoding: "utf8" })).toMatchObject({ stdout: "<compgen>", stderr: "" });
   });
 
   // A shell that is not installed on this machine cannot be tried.

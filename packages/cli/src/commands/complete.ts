@@ -6,8 +6,10 @@ interface Suggestion {
   about: string;
 }
 
-/** Suggestions, or the shell's own file names. */
-type Completion = { files: true } | { files: false; suggestions: Suggestion[] };
+/** Suggestions, or the shell's own names of files or of commands. */
+type Completion = { by: "shell"; names: "files" | "commands" } | { by: "us"; suggestions: Suggestion[] };
+
+const FILES: Completion = { by: "shell", names: "files" };
 
 /** Values that completion looks up outside the command tree. */
 interface Lookups {
@@ -29,26 +31,29 @@ interface CursorPosition {
   given: number;
   /** The flag whose value is at the cursor. */
   open: OptionNode | undefined;
+  /** Behind the -- of a command that runs a program: number of the program's words before the cursor. Null elsewhere. */
+  program: number | null;
 }
 
 /** Suggests completions for the last of `words`, which are the words after `mailsvc`. */
 export async function complete(root: CommandNode, words: readonly string[], lookups: Lookups): Promise<Completion> {
   const current = words.at(-1) ?? "";
   const place = locateCursor(root, words.slice(0, -1));
+  if (place.program !== null) return place.program === 0 ? { by: "shell", names: "commands" } : FILES;
   const fitting = (suggestions: Suggestion[]): Completion => ({
-    files: false,
+    by: "us",
     suggestions: suggestions.filter((s) => s.value.startsWith(current)),
   });
   if (place.open?.flag === "--template") return fitting(await lookups.names(TEMPLATE_PATH, current));
   if (place.open) {
     const values = listFlagValues(place.open, lookups);
-    return values.files ? values : fitting(values.suggestions);
+    return values.by === "shell" ? values : fitting(values.suggestions);
   }
   if (current.startsWith("--") && current.includes("=")) {
     const flag = current.slice(0, current.indexOf("="));
     const option = findFlag(place.options, flag);
-    const values = option ? listFlagValues(option, lookups) : { files: false as const, suggestions: [] };
-    return values.files ? values : fitting(values.suggestions.map((s) => ({ ...s, value: `${flag}=${s.value}` })));
+    const values = option ? listFlagValues(option, lookups) : { by: "us" as const, suggestions: [] };
+    return values.by === "shell" ? values : fitting(values.suggestions.map((s) => ({ ...s, value: `${flag}=${s.value}` })));
   }
   const flags = place.options.filter((o) => o.repeatable || !place.used.has(o.flag)).map((o) => ({ value: o.flag, about: o.description }));
   if (current.startsWith("-")) return fitting([...flags, { value: "--help", about: "help for this command" }]);
@@ -64,10 +69,18 @@ function findFlag(options: readonly OptionNode[], word: string): OptionNode | nu
 }
 
 function locateCursor(root: CommandNode, words: readonly string[]): CursorPosition {
-  const place: CursorPosition = { node: root, options: [...root.options], used: new Set(), given: 0, open: undefined };
+  const place: CursorPosition = { node: root, options: [...root.options], used: new Set(), given: 0, open: undefined, program: null };
   for (const word of words) {
+    if (place.program !== null) {
+      place.program += 1;
+      continue;
+    }
     if (place.open) {
       place.open = undefined;
+      continue;
+    }
+    if (word === "--" && place.node.arguments.some(({ name }) => name === "command")) {
+      place.program = 0;
       continue;
     }
     if (word.startsWith("-")) {
@@ -89,9 +102,9 @@ function locateCursor(root: CommandNode, words: readonly string[]): CursorPositi
 }
 
 function listFlagValues(option: OptionNode, lookups: Lookups): Completion {
-  if (option.flag === "--profile") return { files: false, suggestions: lookups.profiles().map((value) => ({ value, about: "profile" })) };
-  if (FILE_FLAGS.has(option.flag) || option.type === "file") return { files: true };
-  return { files: false, suggestions: (option.choices ?? []).map((value) => ({ value, about: "" })) };
+  if (option.flag === "--profile") return { by: "us", suggestions: lookups.profiles().map((value) => ({ value, about: "profile" })) };
+  if (FILE_FLAGS.has(option.flag) || option.type === "file") return FILES;
+  return { by: "us", suggestions: (option.choices ?? []).map((value) => ({ value, about: "" })) };
 }
 
 function listArgumentValues(place: CursorPosition, lookups: Lookups): Suggestion[] {

@@ -11,7 +11,7 @@ import { complete } from "./complete.ts";
 import { CONFIG_KEYS } from "./config.ts";
 
 // Each script asks the program itself, so that suggestions match the installed version. The program prints one suggestion
-// per line, with a tab before its description; the line ":files" asks for the shell's own file names.
+// per line, with a tab before its description; the lines ":files" and ":commands" ask for the shell's own names of them.
 const SCRIPTS = {
   bash: `_mailsvc() {
   local line word prefix="" typed="\${COMP_LINE:0:COMP_POINT}"
@@ -23,10 +23,11 @@ const SCRIPTS = {
   [[ $word == *[:=]* ]] && prefix=\${word%"\${word##*[:=]}"}
   COMPREPLY=()
   while IFS= read -r line; do
-    if [[ $line == ":files" ]]; then
-      local IFS=$'\\n'
+    if [[ $line == ":files" || $line == ":commands" ]]; then
+      local IFS=$'\\n' names=-f
+      [[ $line == ":commands" ]] && names=-c
       compopt -o filenames 2>/dev/null
-      COMPREPLY=($(compgen -f -- "\${word#"$prefix"}"))
+      COMPREPLY=($(compgen $names -- "\${word#"$prefix"}"))
       return
     fi
     line=\${line%%$'\\t'*}
@@ -45,6 +46,10 @@ _mailsvc() {
       _files
       return
     fi
+    if [[ $line == ":commands" ]]; then
+      _command_names -e
+      return
+    fi
     offers+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
   done
   _describe -t values mailsvc offers
@@ -56,6 +61,8 @@ if [[ $funcstack[1] == _mailsvc ]]; then _mailsvc "$@"; else compdef _mailsvc ma
   set -l offers (mailsvc __complete -- $words[2..-1] 2>/dev/null)
   if test "$offers[1]" = ":files"
     __fish_complete_path (commandline -ct)
+  else if test "$offers[1]" = ":commands"
+    __fish_complete_command
   else
     printf '%s\\n' $offers
   end
@@ -67,7 +74,7 @@ complete -c mailsvc -f -a '(__mailsvc_complete)'
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
   if ($wordToComplete -eq '') { $words += '' }
   foreach ($line in @(mailsvc __complete -- @words 2>$null)) {
-    if ($line -eq ':files') { return }
+    if ($line -in ':files', ':commands') { return }
     $value, $about = $line -split "\`t", 2
     if (-not $about) { $about = $value }
     [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
@@ -109,9 +116,10 @@ export function completeCommand(run: Run, root: Command): Command {
       configKeys: CONFIG_KEYS,
       names: (path, prefix) => suggestNames(session, path, prefix),
     });
-    const lines = result.files
-      ? [":files"]
-      : result.suggestions.map((s) => (s.about === "" ? s.value : `${s.value}\t${s.about.replace(/\s+/g, " ")}`));
+    const lines =
+      result.by === "shell"
+        ? [`:${result.names}`]
+        : result.suggestions.map((s) => (s.about === "" ? s.value : `${s.value}\t${s.about.replace(/\s+/g, " ")}`));
     if (lines.length > 0) await session.out.text(`${lines.join("\n")}\n`);
     return EXIT.ok;
   });
