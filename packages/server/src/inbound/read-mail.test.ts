@@ -55,6 +55,27 @@ test("encoded words, broken ones too, and names of files are read", async () => 
   expect(mail.files).toMatchObject([{ filename: ".._grüße.txt", contentType: "application/octet-stream" }]);
 });
 
+test("a file without a name is named after what it is", async () => {
+  const part = (type: string, disposition: string): string[] => [
+    "--x",
+    `Content-Type: ${type}`,
+    `Content-Disposition: ${disposition}`,
+    "",
+    "x",
+  ];
+  const mail = await read(
+    "From: a@b.example",
+    "Content-Type: multipart/mixed; boundary=x",
+    "",
+    ...part("text/calendar; method=REQUEST", 'attachment; filename=""'),
+    ...part("image/png", "attachment"),
+    ...part("application/x-own", 'attachment; filename=""'),
+    ...part("constructor/x", "attachment"),
+    "--x--",
+  );
+  expect(mail.files.map(({ filename }) => filename)).toEqual(["invite.ics", "file-2.png", "file-3", "file-4"]);
+});
+
 test("a mail without anything is a mail", async () => {
   expect(await read("", "")).toMatchObject({ from: null, subject: "", text: "", html: null, messageId: null, files: [] });
   expect((await read("Hello")).messageKey).not.toBe((await read("Hallo")).messageKey);

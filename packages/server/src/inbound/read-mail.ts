@@ -23,6 +23,23 @@ const MAX_ADDRESS = 320;
 // Addresses of Reply-To that are read; an answer goes to 50 of them at most.
 const MAX_ADDRESSES = 100;
 
+// What mail programs attach without a name.
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "application/pdf": "pdf",
+  "application/pgp-signature": "asc",
+  "application/pkcs7-signature": "p7s",
+  "application/zip": "zip",
+  "image/gif": "gif",
+  "image/jpeg": "jpg",
+  "image/png": "png",
+  "image/svg+xml": "svg",
+  "image/webp": "webp",
+  "text/csv": "csv",
+  "text/html": "html",
+  "text/plain": "txt",
+  "text/vcard": "vcf",
+};
+
 /** A mail that was read; or why it cannot be. */
 export type ReadResult = { readonly mail: IncomingMail } | { readonly fault: string };
 
@@ -83,13 +100,20 @@ function toFile(file: Attachment, number: number, restore: (content: Uint8Array)
   const { filename, mimeType, contentId } = file;
   const content = toBytes(file.content);
   const name = storable(filename ?? "").replace(/[\p{Cc}/\\]+/gu, "_");
-  const fallback = mimeType === "message/rfc822" ? `message-${number}.eml` : `file-${number}`;
   return {
-    filename: cutText(name, MAX_FILENAME) || fallback,
+    filename: cutText(name, MAX_FILENAME) || nameFile(mimeType, number),
     contentType: /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/.test(mimeType) ? mimeType : "application/octet-stream",
     contentId: contentId === undefined ? null : cutText(storable(contentId.replace(/^<|>$/g, "")), MAX_FILENAME) || null,
     content: restore(content) ?? content,
   };
+}
+
+/** The name of a file that came without one, such as an invitation. */
+function nameFile(mediaType: string, number: number): string {
+  if (mediaType === "text/calendar") return "invite.ics";
+  if (mediaType === "message/rfc822") return `message-${number}.eml`;
+  const extension = EXTENSIONS[mediaType];
+  return extension === undefined ? `file-${number}` : `file-${number}.${extension}`;
 }
 
 /** The bytes of a part, as the parser gives it. */
