@@ -7,9 +7,9 @@ import { KB } from "../lib/units.ts";
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
 /**
- * smtp-server with four differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
- * its own enhanced status code keeps it; a connection can be ended by the id of its session; and a message that comes quickly is read in
- * several turns of the event loop.
+ * smtp-server with five differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
+ * its own enhanced status code keeps it; a connection can be ended by the id of its session; a message that comes quickly is read in
+ * several turns of the event loop; and EXPN is a command that it does not have, not one that it does not know.
  */
 export class PromptServer extends SMTPServer {
   readonly #closed: OnClose;
@@ -72,6 +72,12 @@ class PromptConnection extends SMTPConnection {
   override send(...[code, data, context]: Parameters<SMTPConnection["send"]>): void {
     const hasOwnCode = typeof data === "string" && /^[245]\.\d{1,3}\.\d{1,3} /.test(data);
     super.send(code, data, hasOwnCode ? false : context);
+  }
+
+  /** RFC 5321 4.2.4: a command that is known but not implemented. */
+  handler_EXPN(_command: Buffer, done: () => void): void {
+    this.send(502, "5.5.1 There are no mailing lists to expand here");
+    done();
   }
 
   override _onClose(): void {

@@ -111,7 +111,8 @@ function assertBytes(
   for (let at = from; at < to; at += 1) {
     const byte = raw[at];
     if (byte === LF) {
-      if (raw[at - 1] !== CR) throw unreadable("A line of the message ends in LF without CR; lines end in CRLF (RFC 5321 2.3.8).");
+      if (raw[at - 1] !== CR)
+        throw unreadable("A line of the message ends in LF without CR; lines end in CRLF (RFC 5321 2.3.8). With curl, add --crlf.");
       if (at - 1 - line > longest) throw unreadable(`A line of the message is longer than ${MAX_LINE} bytes; encode it (RFC 5322 2.1.1).`);
       line = at + 1;
     } else if (byte === CR && raw[at + 1] !== LF) throw unreadable("The message has a CR without LF; lines end in CRLF (RFC 5321 2.3.8).");

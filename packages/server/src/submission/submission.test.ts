@@ -262,6 +262,12 @@ describe("what the API refuses is refused here, with the hint in the text", () =
     ]);
   });
 
+  test("EXPN is not implemented, and VRFY tells nothing", async () => {
+    const { port } = await start();
+    const replies = await talkSmtp(port, ["EHLO app", "EXPN staff", "VRFY ada@example.com"]);
+    expect(replies.slice(-2)).toEqual([expect.stringMatching(/^502 5\.5\.1 /), expect.stringMatching(/^252 /)]);
+  });
+
   test("too many recipients, a message that is too large, an address that is none", async () => {
     const { port } = await start({ flags: { "max-body": "1" } });
     const to = Array.from({ length: 101 }, (_, i) => `a${i}@example.com`);
