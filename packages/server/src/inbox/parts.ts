@@ -23,7 +23,7 @@ export interface CutMessage {
 }
 
 /** The parts behind the first one of a captured mail. */
-export interface PartsOfMail {
+interface PartsOfMail {
   readonly mailId: string;
   readonly others: readonly MessagePart[];
 }
