@@ -246,3 +246,20 @@ test.each(Object.entries(QUESTIONS))(
     );
   },
 );
+
+test("an email does not wait for a database that is away once the server stops", async () => {
+  let asked = 0;
+  const stopWhenAsked = (deps: DeliveryDeps): void =>
+    QUESTIONS["for what a transform needs"]?.(deps, () => {
+      asked += 1;
+      void deps.queue.stop();
+      return true;
+    });
+  await sendReadAgain(stopWhenAsked, async ({ world, peer, id }) => {
+    await world.app.deps.queue.stop();
+    // Once with what else is transformed, once alone.
+    expect(asked).toBe(2);
+    expect(peer.messages).toBe(0);
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "deferred", attempts: 0, inDoubt: false });
+  });
+});

@@ -20,7 +20,7 @@ const NOT_RENEWED: Receipt = {
 };
 
 // A database that cannot work is asked again each second for this long (real time): it is often back within seconds, while an email that
-// is put off waits for minutes. Mail servers wait this long in the middle of a session.
+// is put off waits for minutes. Mail servers wait this long in the middle of a session; a server that stops does not.
 const RETRY_MS = SECOND;
 const PATIENCE_MS = 30 * SECOND;
 
@@ -42,7 +42,7 @@ export interface WaitingMail {
  * | is not marked, goes to a domain that is held now | settle as held                                                   |
  * | its address is suppressed now                    | settle as suppressed                                             |
  * | a transform withdraws it, or fails it            | settle as withdrawn or failed; a mark and its attempt are undone |
- * | the database cannot work for 30 seconds          | as the next row; until then it is asked again                    |
+ * | the database cannot work for 30 seconds          | as the next row; it is asked again until then or the server stops |
  * | it cannot be read, a transform throws            | fail; if it is marked, settle as deferred: it is no attempt      |
  * | otherwise                                        | hand over                                                        |
  */
@@ -52,7 +52,7 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
     try {
       return await decideAnew(deps, waiting);
     } catch (error) {
-      if (!(error instanceof StorageUnavailable) || deps.clock.real.now() > until)
+      if (!(error instanceof StorageUnavailable) || deps.clock.real.now() > until || deps.queue.isStopping())
         return waiting.map((one) => keepMark(deps, { next: "fail", error }, one));
       await deps.clock.real.sleep(RETRY_MS);
     }

@@ -56,6 +56,7 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
     },
     start: (handlers, concurrency) => worker.start(handlers, concurrency),
     stop: () => worker.stop(),
+    isStopping: () => worker.isStopping,
     idle: async () => {
       await store.writersIdle();
       await worker.idle();

@@ -169,6 +169,8 @@ export interface Queue {
   start(handlers: JobHandlers, concurrency: number): Promise<void>;
   /** Claims no further jobs, and waits for those that run. */
   stop(): Promise<void>;
+  /** True from the call of `stop` until the next start: what waits for something that may take long gives up. */
+  isStopping(): boolean;
   /** Waits until nothing runs and nothing is due at the present instant. */
   idle(): Promise<void>;
   /** Looks for due jobs, after the table was changed from outside (a restored snapshot). */

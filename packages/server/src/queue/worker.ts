@@ -73,7 +73,7 @@ export class Worker {
     this.#dueTimer = new DueTimer(store, clock, () => this.wake());
     this.#settling = new Settling({
       ...{ store, clock, random, log },
-      isStopping: () => this.#isStopping,
+      isStopping: () => this.isStopping,
       putBack: () => this.wake(),
     });
     this.#attempts = new Attempts({ real: clock.real, log, settling: this.#settling, slotFreed: () => this.#slotFreed() });
@@ -97,7 +97,7 @@ export class Worker {
 
   /** Claims nothing more, and resolves when what runs has ended and is stored. */
   stop(): Promise<void> {
-    if (!this.#isStopping) {
+    if (!this.isStopping) {
       this.#mode = "stopping";
       this.#stopped = this.#stop();
     }
@@ -106,7 +106,7 @@ export class Worker {
 
   /** Resolves when nothing runs and nothing is due at the present instant. */
   async idle(): Promise<void> {
-    if (this.#isStopping) return;
+    if (this.isStopping) return;
     this.wake();
     await this.#untilQuiet();
   }
@@ -118,7 +118,8 @@ export class Worker {
     this.#look();
   }
 
-  get #isStopping(): boolean {
+  /** True from the call of `stop` until the next start. */
+  get isStopping(): boolean {
     return this.#mode === "stopping" || this.#mode === "stopped";
   }
 
@@ -146,7 +147,7 @@ export class Worker {
 
   /** Begins the jobs that were claimed ahead, as many as there are slots. */
   #beginAhead(): void {
-    if (!this.#isStopping && this.#claims.ahead.length > 0) this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
+    if (!this.isStopping && this.#claims.ahead.length > 0) this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
   }
 
   #freeSlots(): number {
@@ -169,9 +170,9 @@ export class Worker {
         // One claim for all slots that the jobs of this turn leave.
         await yieldToEventLoop();
         await this.#claimDue();
-        if (!this.#isStopping) await this.#dueTimer.arm(this.#claims.lookedUntil);
-      } while (this.#lookAgain && !this.#isStopping);
-      if (!this.#isStopping) this.#mode = "idle";
+        if (!this.isStopping) await this.#dueTimer.arm(this.#claims.lookedUntil);
+      } while (this.#lookAgain && !this.isStopping);
+      if (!this.isStopping) this.#mode = "idle";
     } catch (error) {
       this.#log.error("the queue could not claim jobs; retrying in a second", { error: String(error) });
       this.#retryLater();
@@ -181,7 +182,7 @@ export class Worker {
   }
 
   #retryLater(): void {
-    if (this.#isStopping) return;
+    if (this.isStopping) return;
     this.#mode = "retrying";
     this.#retry = this.#clock.real.after(RETRY_MS, () => {
       this.#mode = "idle";
@@ -191,11 +192,11 @@ export class Worker {
 
   /** Claims and begins jobs until no lane that has a free slot has more that are due. */
   async #claimDue(): Promise<void> {
-    while (!this.#isStopping && this.#claims.isWorthwhile(this.#demand())) {
+    while (!this.isStopping && this.#claims.isWorthwhile(this.#demand())) {
       if (this.#overloaded()) await this.#rest();
       const jobs = await this.#claims.claim(this.#demand());
       this.#claimedAt = this.#clock.real.now();
-      if (this.#isStopping) await this.#store.release([...jobs, ...this.#claims.takeAhead()]);
+      if (this.isStopping) await this.#store.release([...jobs, ...this.#claims.takeAhead()]);
       else {
         this.#attempts.begin(jobs);
         this.#beginAhead();
@@ -212,7 +213,7 @@ export class Worker {
     if (left <= 0) return;
     this.#mode = "resting";
     await this.#clock.real.sleep(left);
-    if (!this.#isStopping) this.#mode = "claiming";
+    if (!this.isStopping) this.#mode = "claiming";
   }
 
   #untilQuiet(): Promise<void> {
