@@ -46,6 +46,27 @@ test("a mail that the API sends to a mailbox of its own workspace is received, a
   expect(await back(SUPPORT, (await sdk.emails.send({ ...mail, to: "ada@example.com" })).id)).toBe("loop");
 });
 
+test("a mail that an automation sends to a mailbox of its own workspace counts as a loop", async () => {
+  await using s = await startWithDomain();
+  const { sdk } = s.world;
+  const { id: templateId } = await sdk.templates.create({ name: "Hello", slug: "hello", subject: "Hello", text: "{{unsubscribeUrl}}" });
+  await sdk.templates.publish(templateId);
+  const { id } = await sdk.automations.create({
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "hello", type: "send_email", templateId, from: "web@in.acme.test" }],
+    connections: [{ from: "trigger", to: "hello" }],
+  });
+  await sdk.automations.activate(id);
+  await sdk.contacts.create({ email: SUPPORT });
+  await s.world.settle();
+  const [email] = (await sdk.emails.list({ to: SUPPORT })).data;
+  const { messageId, campaignId } = await sdk.emails.get(email?.id ?? "");
+  expect(campaignId).toBeNull();
+  await s.deliver(SUPPORT, write("Hello", { "Message-ID": messageId }));
+  expect((await newest(s)).autoReply).toBe("loop");
+});
+
 test("a mail that a campaign sends to a mailbox of its own workspace counts as a loop", async () => {
   await using s = await startWithDomain();
   const { sdk } = s.world;
