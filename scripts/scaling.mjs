@@ -1,5 +1,7 @@
 // The figures of docs/scaling.md, from those that bench/results.json keeps.
 import { readFileSync } from "node:fs";
+import "./sources.mjs";
+import { CONNECTIONS_PER_PROCESS } from "../packages/server/src/db/postgres/pool.ts";
 
 const PAGE = new URL("../docs/scaling.md", import.meta.url);
 const RESULTS = new URL("../bench/results.json", import.meta.url);
@@ -10,8 +12,6 @@ const PEAK = 10;
 // What a mail leaves behind: an email, three events, their labels, and its share of the contents.
 const ROWS_PER_MAIL = 8;
 const BYTES_PER_MAIL = 1500;
-// Of the pool of Postgres, and of its queue and its events.
-const CONNECTIONS_PER_PROCESS = 17;
 
 const count = (n, digits = 0) => n.toLocaleString("en-US", { maximumFractionDigits: digits });
 const micro = (n) => `${count(n)} µs`;

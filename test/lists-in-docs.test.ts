@@ -20,6 +20,7 @@ import {
   STEP_TYPES,
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
+import { CONNECTIONS_PER_PROCESS } from "../packages/server/src/db/postgres/pool.ts";
 import { tableUnder } from "./markdown.ts";
 
 // What the documentation says about things of which the contract has a list.
@@ -125,6 +126,13 @@ test("one page says how much memory a server needs", () => {
   const planned = pages.flatMap((page) => [...read(page).matchAll(/plan for ([\d,]+ MB)/g)].map(([, size]) => `${page}: ${size}`));
   expect(planned).toEqual(["docs/self-hosting.md: 450 MB"]);
   expect(read("docs/operations.md")).toContain("(self-hosting.md#memory)");
+});
+
+test("the pages that tell how many connections a process has tell the same", () => {
+  expect(read("docs/postgres.md")).toContain(`Each opens up to ${CONNECTIONS_PER_PROCESS} connections.`);
+  expect(read("docs/scaling.md")).toContain(
+    `- Connections: each process has ${CONNECTIONS_PER_PROCESS}, and Postgres takes 100 by default.`,
+  );
 });
 
 test("docs/bounces.md has a row for each mail provider, with its key", () => {
