@@ -95,6 +95,7 @@ describe("scripts", () => {
         case "$*" in
           *keys:r*) printf 'keys:read\tx: y\n' ;;
           *file*) printf ':files\n' ;;
+          *mkfif*) printf ':commands\n' ;;
           *--st*) printf -- '--status\tOnly this one\n' ;;
         esac
       }`;
@@ -107,11 +108,13 @@ describe("scripts", () => {
       const use = `zmodload zsh/zpty; zpty z "zsh -d -i"
         ${type("mailsvc keys create --permission keys:r")}
         ${type("mailsvc emails list --st")}
-        ${type("mailsvc send --html-file let")}`;
+        ${type("mailsvc send --html-file let")}
+        ${type("mailsvc dev -- mkfif")}`;
       const ran = spawnSync("zsh", ["-f", "-c", use], { cwd: home, env: { ...process.env, HOME: home, ZDOTDIR: home }, encoding: "utf8" });
       expect(ran.stdout.replaceAll(/\s+\n/g, "\n")).toContain("<keys create --permission keys:read>");
       expect(ran.stdout).toContain("<emails list --status>");
       expect(ran.stdout).toContain("<send --html-file letter.html>");
+      expect(ran.stdout).toContain("<dev -- mkfifo>");
     }
   });
 
@@ -121,19 +124,23 @@ describe("scripts", () => {
     writeFileSync(join(home, "letter.html"), "");
     const use = `function mailsvc
         string join ' ' -- $argv >&2
+        string match -q '*mkfif*' -- "$argv"; and echo ':commands'; and return
         string match -q '*file*' -- "$argv"; and echo ':files'; or printf 'keys:read\\tRead keys\\nkeys:write\\ty\\n'
       end
       ${script.replace("2>/dev/null)", ")")}
       complete -C "mailsvc keys create --permission keys:r"
       complete -C "mailsvc keys "
-      complete -C "mailsvc send --html-file let"`;
+      complete -C "mailsvc send --html-file let"
+      complete -C "mailsvc dev -- mkfif"`;
     const ran = spawnSync("fish", ["--no-config", "-c", use], { cwd: home, env: { ...process.env, HOME: home }, encoding: "utf8" });
     expect(ran.stderr.trim().split("\n")).toEqual([
       ...["__complete -- keys create --permission keys:r", "__complete -- keys ", "__complete -- send --html-file let"],
+      "__complete -- dev -- mkfif",
     ]);
     expect(ran.stdout.trim().split("\n")).toEqual([
       ...["keys:read\tRead keys", "keys:read\tRead keys", "keys:write\ty"],
       expect.stringMatching(/^letter\.html/),
+      expect.stringMatching(/^mkfifo/),
     ]);
   });
 });
