@@ -29,9 +29,10 @@ export const StepStats = z
     entered: z.int(),
     /** Entries that wait in the step now. */
     waiting: z.int(),
+    /** Entries that are through with the step: they went on, or left the automation while they waited in it. */
     completed: z.int(),
     skipped: z.int(),
-    /** Entries by the branch they took; null for a step without branches. */
+    /** Entries by the branch they took, without those that left the automation in the step; null for a step without branches. */
     branches: z.record(z.string(), z.int()).nullable(),
   })
   .meta({ id: "AutomationStepStats" });

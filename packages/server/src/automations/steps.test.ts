@@ -102,6 +102,22 @@ test("wait_for_event goes on with the first event that passes its filter, or at 
   });
 });
 
+test("an entry whose contact is deleted while it waits counts as completed in that step, and took none of its branches", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const template = await sdk.templates.create({ name: "Thanks", slug: "thanks", subject: "Thanks", html: "<p>Thanks</p>", publish: true });
+  const id = await start(world, waitForPurchase(template.id));
+  const contact = await sdk.contacts.create({ email: "ada@example.com" });
+  await sdk.events.track({ name: "go", contact: contact.id });
+  await world.settle();
+  await sdk.contacts.delete(contact.id);
+  const { exited, steps } = await sdk.automations.stats(id);
+  expect([exited, steps[0]]).toEqual([
+    1,
+    expect.objectContaining({ entered: 1, waiting: 0, completed: 1, branches: { event: 0, timeout: 0 } }),
+  ]);
+});
+
 test("wait_for_event notices a click on the mail of the step before it", async () => {
   await using world = await createWorld();
   const { sdk } = world;
