@@ -1,30 +1,39 @@
 import { ROLES, type Role } from "@mailsvc/sdk/contract";
-import ipaddr from "ipaddr.js";
+import { type IpNetwork, parseIpNetwork } from "../lib/ip-network.ts";
 
 /** Single sign-on by a proxy that names the person in a header. */
 export interface SsoConfig {
   /** The name of that header. */
   readonly header: string;
   /** The addresses of the proxies, or networks such as 10.0.0.0/8. From others the header is ignored. */
-  readonly proxies: readonly string[];
+  readonly proxies: readonly IpNetwork[];
   /** The people who are owners; all others have `role`. */
   readonly owners: readonly string[];
   readonly role: Role;
 }
+
+const PROXIES = "IP addresses and networks, such as 10.0.0.2,10.1.0.0/16";
+
+// They hold secrets of the request, or say where it comes from.
+const TAKEN: ReadonlySet<string> = new Set(["authorization", "cookie", "host", "origin"]);
 
 type SsoFlag = "sso-header" | "sso-proxies" | "sso-owners" | "sso-role";
 
 /** Reads the flags of single sign-on; null without them. `refuse` throws for values that cannot be honoured. */
 export function readSso(value: (flag: SsoFlag) => string | undefined, refuse: (message: string) => never): SsoConfig | null {
   const [header, proxies] = [value("sso-header"), value("sso-proxies")];
-  if (header === undefined && proxies === undefined) return null;
+  if (header === undefined && proxies === undefined) {
+    const without = (["sso-owners", "sso-role"] as const).find((flag) => value(flag) !== undefined);
+    return without === undefined
+      ? null
+      : refuse(`--${without} needs --sso-header and --sso-proxies: it is about those whom a proxy names.`);
+  }
   if (header === undefined || proxies === undefined)
     return refuse("--sso-header and --sso-proxies belong together: a header counts only from proxies that are listed.");
   if (!/^[A-Za-z0-9-]{1,100}$/.test(header)) refuse(`--sso-header must be the name of a header, not "${header}".`);
-  const listed = splitList(proxies);
-  const wrong = listed.find((one) => !isNetwork(one));
-  if (wrong !== undefined || listed.length === 0)
-    refuse(`--sso-proxies takes IP addresses and networks, such as 10.0.0.2,10.1.0.0/16; "${wrong ?? ""}" is none.`);
+  if (TAKEN.has(header.toLowerCase())) refuse(`--sso-header cannot be ${header}, which browsers and programs send themselves.`);
+  const listed = splitList(proxies).map((text) => parseProxy(text, refuse));
+  if (listed.length === 0) refuse(`--sso-proxies takes ${PROXIES}.`);
   const named = value("sso-role") ?? "viewer";
   const role = ROLES.find((one) => one === named) ?? refuse(`--sso-role is one of ${ROLES.join(", ")}, not "${named}".`);
   return { header: header.toLowerCase(), proxies: listed, owners: splitList(value("sso-owners") ?? ""), role };
@@ -37,7 +46,10 @@ function splitList(text: string): string[] {
     .filter((one) => one !== "");
 }
 
-/** Whether a text is an address or a network in CIDR notation. */
-function isNetwork(text: string): boolean {
-  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+function parseProxy(text: string, refuse: (message: string) => never): IpNetwork {
+  const network = parseIpNetwork(text) ?? refuse(`--sso-proxies takes ${PROXIES}; "${text}" is none.`);
+  const [, bits] = network;
+  return bits > 0
+    ? network
+    : refuse(`--sso-proxies cannot be "${text}": anybody who reaches the server could then be an owner. List the proxy.`);
 }

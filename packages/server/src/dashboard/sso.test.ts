@@ -91,3 +91,19 @@ test.each([
   const { status, cookie } = await server.ask("/dashboard/session", { user: "ada@acme.example" });
   expect([status, cookie]).toEqual([401, null]);
 });
+
+const PROXY = { "sso-header": HEADER, "sso-proxies": "127.0.0.1" };
+
+test.each([
+  [{ "sso-owners": "ada@acme.example" }, "--sso-owners needs --sso-header and --sso-proxies"],
+  [{ "sso-role": "owner" }, "--sso-role needs --sso-header and --sso-proxies"],
+  [{ ...PROXY, "sso-header": "Authorization" }, "--sso-header cannot be Authorization"],
+  [{ ...PROXY, "sso-proxies": "0.0.0.0/0" }, 'cannot be "0.0.0.0/0"'],
+  [{ ...PROXY, "sso-proxies": "10.0.0.2,::/0" }, 'cannot be "::/0"'],
+  // Octal, and so the address 8.0.0.2, for some programs.
+  [{ ...PROXY, "sso-proxies": "010.0.0.2" }, '"010.0.0.2" is none'],
+  [{ ...PROXY, "sso-proxies": "10" }, '"10" is none'],
+  [{ ...PROXY, "sso-proxies": "," }, "--sso-proxies takes IP addresses and networks"],
+])("flags that would mean something else are refused: %j", (flags, message) => {
+  expect(() => readConfig({ flags, env: {}, dev: false })).toThrow(message);
+});

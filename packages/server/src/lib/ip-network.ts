@@ -1,0 +1,28 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** A network of IP addresses: its address, and how many bits of it count. */
+export type IpNetwork = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/**
+ * Reads an address, or a network such as `10.0.0.0/8`; null for any other text. Also for what some programs take for an address and read in
+ * their own ways: `10.1`, `010.0.0.1`, `0x7f000001`. IPv4 inside IPv6 counts as IPv4.
+ */
+export function parseIpNetwork(text: string): IpNetwork | null {
+  const [ip = "", length, ...rest] = text.split("/");
+  const version = isIP(ip);
+  const most = version === 4 ? 32 : 128;
+  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : most + 1;
+  if (version === 0 || bits > most || rest.length > 0) return null;
+  const address = ipaddr.parse(ip);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96
+    ? [address.toIPv4Address(), bits - 96]
+    : [address, bits];
+}
+
+/** Whether an address is in a network. False for a text that is none. IPv4 inside IPv6 counts as IPv4. */
+export function isInNetwork(ip: string, [network, bits]: IpNetwork): boolean {
+  if (isIP(ip) === 0) return false;
+  const address = ipaddr.process(ip);
+  return network.kind() === address.kind() && address.match(network, bits);
+}
