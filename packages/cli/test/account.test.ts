@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
@@ -296,6 +296,15 @@ describe("a dev.json", () => {
 
   test("of a server that is gone is passed over without a word", async () => {
     expect(await explain({ ...server, pid: 2 ** 22 + 1 })).toEqual({ isUsed: false, stderr: "" });
+  });
+
+  test("that cannot be looked up is passed over without a word", async () => {
+    const cwd = folder();
+    // As for a folder of another user, the system refuses; a link to itself is refused for root too.
+    symlinkSync(".mailsvc", join(cwd, ".mailsvc"));
+    const { code, stdout, stderr } = await cli(["env"], { cwd });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(FALLBACK_URL);
   });
 
   test.each<[string, object, number?]>([

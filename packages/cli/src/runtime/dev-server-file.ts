@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isLoopbackHost } from "@mailsvc/sdk/contract/facts";
 import type { DevServerFile, Host } from "../types.ts";
@@ -27,8 +27,8 @@ export function searchDevServer(host: Host): { found: DevServerFile | null; igno
 
 /** The server of a dev.json; null when there is none or it is gone; the reason when the file is not believed. */
 function readDevFile(host: Host, path: string): DevServerFile | string | null {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return null;
+  const stat = lookUp(path);
+  if (stat === null) return null;
   if (!stat.isFile()) return "it is no regular file";
   if (host.userId !== undefined && stat.uid !== host.userId) return "it belongs to another user";
   if (host.userId !== undefined && (stat.mode & 0o077) !== 0) return "others may read or write it, so no server wrote it like this";
@@ -37,6 +37,15 @@ function readDevFile(host: Host, path: string): DevServerFile | string | null {
   if (!Number.isInteger(pid) || pid === undefined || pid <= 1) return "its pid is that of no server";
   if (!isLoopbackHost(new URL(url).hostname)) return "its address is on another machine";
   return host.isRunning(pid) ? { path, url, apiKey, operatorKey: operatorKey ?? null, profiles: profiles ?? {}, pid } : null;
+}
+
+/** Null also for a file in a folder that this user may not look into, such as one that another user left in /tmp: it is of no server of theirs. */
+function lookUp(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
 }
 
 function parse(path: string): Partial<DevServerFile> {
