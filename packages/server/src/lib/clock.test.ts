@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { systemClock } from "./clock.ts";
-import { HOUR, MINUTE } from "./units.ts";
+import { realTime, systemClock } from "./clock.ts";
+import { DAY, HOUR, MINUTE } from "./units.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -47,4 +47,17 @@ test("a cancelled timer does not fire, also after it has looked at the clock", (
   timer.cancel();
   vi.advanceTimersByTime(HOUR);
   expect(timer.fired).toBe(false);
+});
+
+test("a timer of real time fires at its time, and gives Node no delay of more than a minute", () => {
+  const setTimeout = vi.spyOn(globalThis, "setTimeout");
+  let fired = false;
+  realTime.after(30 * DAY, () => {
+    fired = true;
+  });
+  vi.advanceTimersByTime(30 * DAY - 1);
+  expect(fired).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(fired).toBe(true);
+  expect(Math.max(...setTimeout.mock.calls.map(([, ms]) => ms ?? 0))).toBe(MINUTE);
 });

@@ -25,11 +25,12 @@ export interface Clock {
   };
 }
 
-// setTimeout overflows beyond 2^31-1 ms (24.8 days) and then fires at once.
-const MAX_TIMEOUT = 2 ** 31 - 1;
-
-// How often a timer compares itself with the machine's clock.
-const LOOK_MS = 60_000;
+/*
+ * The longest delay that is given to setTimeout. A longer timer is set again each time, and compares itself with the machine's clock then.
+ * For each delay in ms Node keeps a list of timers, also when all are cancelled, until they would have fired: the timer of a job that is
+ * due tomorrow is set anew with every job before it, each time with another delay.
+ */
+const STEP_MS = 60_000;
 
 /** Real time, which nothing can control. */
 export const realTime: Clock["real"] = {
@@ -61,7 +62,7 @@ function wallTimer(ms: number, fire: () => void): Timer {
     if (performance.now() >= end || Date.now() >= dueAt) fire();
     else timer = arm();
   };
-  const arm = (): Timer => realTimer(Math.min(end - performance.now(), LOOK_MS), look, false);
+  const arm = (): Timer => realTimer(Math.min(end - performance.now(), STEP_MS), look, false);
   let timer = arm();
   return { cancel: () => timer.cancel() };
 }
@@ -70,7 +71,7 @@ function realTimer(ms: number, fire: () => void, ref: boolean): Timer {
   const due = performance.now() + ms;
   const arm = (): NodeJS.Timeout => {
     const left = Math.max(0, due - performance.now());
-    const handle = setTimeout(() => (left > MAX_TIMEOUT ? (timeout = arm()) : fire()), Math.min(left, MAX_TIMEOUT));
+    const handle = setTimeout(() => (left > STEP_MS ? (timeout = arm()) : fire()), Math.min(left, STEP_MS));
     return ref ? handle : handle.unref();
   };
   let timeout = arm();
