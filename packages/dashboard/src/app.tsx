@@ -3,19 +3,41 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "./api/client.ts";
 import { LiveEvents } from "./api/live.ts";
 import { asRequestError, type RequestError } from "./api/request-error.ts";
-import { session } from "./api/session.ts";
+import { may, mayOperate, session } from "./api/session.ts";
 import { enter, followTabs, loadSession } from "./api/sign-in.ts";
-import { Loading } from "./parts/empty.tsx";
+import { Empty, Loading } from "./parts/empty.tsx";
 import { ErrorNote } from "./parts/error-note.tsx";
 import { Live } from "./parts/resource.ts";
 import { useReturn } from "./parts/return.ts";
 import { learnTime } from "./parts/time.tsx";
 import { Toast, toast } from "./parts/toast.tsx";
 import { followLinks, go, Pages, path } from "./router.tsx";
-import { ROUTES } from "./routes.ts";
+import { findNeed, NAVIGATION, ROUTES } from "./routes.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { followLink, linkToken } from "./sign-in-link.ts";
+
+const LISTED = NAVIGATION.flatMap(({ entries }) => entries.map((entry) => entry.path));
+
+function maySee(at: string): boolean {
+  const need = findNeed(at);
+  return need === null || (need === "operator" ? mayOperate() : may(need));
+}
+
+/** In place of a page that the role of the person does not include. */
+function Denied() {
+  return (
+    <div class="page">
+      <Empty title="Your role does not include this page">
+        {findNeed(path.value) === "operator" ? (
+          <p>It is about the whole server. An owner gives the operator key in the menu of their name, by “Operate the server”.</p>
+        ) : (
+          <p>Ask an owner of this workspace.</p>
+        )}
+      </Empty>
+    </div>
+  );
+}
 
 /** The whole dashboard: the person signs in, or is signed in already and sees the page of the address. */
 export function App() {
@@ -59,7 +81,7 @@ export function App() {
   useEffect(() => () => live?.close(), [live]);
   const atStart = path.value === "/";
   useEffect(() => {
-    if (current && atStart) go("/activity", { replace: true });
+    if (current && atStart) go(LISTED.find(maySee) ?? "/activity", { replace: true });
   }, [current, atStart]);
 
   if (error !== null)
@@ -72,9 +94,7 @@ export function App() {
   if (current === null) return <SignIn refusal={refusal} />;
   return (
     <Live.Provider value={live}>
-      <Shell session={current}>
-        <Pages key={workspaceId} routes={ROUTES} />
-      </Shell>
+      <Shell session={current}>{maySee(path.value) ? <Pages key={workspaceId} routes={ROUTES} /> : <Denied />}</Shell>
       <Toast />
     </Live.Provider>
   );

@@ -85,6 +85,12 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
   },
 ];
 
+/** What a person needs to see the pages at a path and below it; null for pages that are not in the navigation. */
+export function findNeed(at: string): Entry["permission"] | null {
+  const entries = NAVIGATION.flatMap((group) => group.entries);
+  return entries.find(({ path }) => at === path || at.startsWith(`${path}/`))?.permission ?? null;
+}
+
 /** The pages. Each is its own module, which the browser loads when it is first shown. */
 export const ROUTES: readonly Route[] = [
   { path: "/activity", load: () => import("./pages/activity.tsx") },

@@ -197,3 +197,45 @@ test(
   },
   PATIENCE_MS * 2,
 );
+
+test(
+  "pages beyond a role say so, and so does what is refused after the role has changed",
+  async () => {
+    const { page } = await stage.open(await makeLink("viewer"));
+    await seeRole(page, "viewer");
+    for (const [path, text] of [
+      ["keys", "Your role does not include this page"],
+      ["people", "Your role does not include this page"],
+      ["relays/main", "Operate the server"],
+      ["segments/new", "Your role may not create segments"],
+      ["new-listing", "Your role may not create listings"],
+    ] as const) {
+      await page.goto(`/dashboard/${path}`);
+      await page.locator("main").getByText(text).waitFor();
+      expect(await page.locator("main").locator("button, form").count(), path).toBe(0);
+    }
+    const { page: owner } = await stage.open(await makeLink());
+    await seeRole(owner, "owner");
+    await owner.goto("/dashboard/contacts");
+    await owner.getByRole("button", { name: "Add a contact" }).click();
+    await owner.locator("dialog[open]").getByLabel("Email address").fill("grace@example.com");
+    await owner.context().addCookies(await page.context().cookies());
+    await owner.locator("dialog[open]").getByRole("button", { name: "Add", exact: true }).click();
+    await owner.getByRole("alert").getByText("Your role lacks the permission contacts:write.").waitFor();
+    for (const one of [page, owner]) await one.context().close();
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "who signs in with a key of few permissions sees the first page that it may",
+  async () => {
+    const { key } = await stage.call<{ key: string }>("POST", "/api/v1/keys", { name: "narrow", permissions: ["contacts:read"] });
+    const { page } = await stage.open("/dashboard");
+    await page.getByLabel("API key").fill(key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await seeHeading(page, "Contacts");
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

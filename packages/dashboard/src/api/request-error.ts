@@ -41,6 +41,16 @@ export class RequestError extends Error {
 export async function toRequestError(response: Response): Promise<RequestError> {
   const body: unknown = await response.json().catch(() => null);
   const error = (body as { error?: Partial<Facts> } | null)?.error ?? {};
+  const missing = error.details?.find(({ code }) => code === "missing_permission");
+  // The API speaks of a key, of which people who are signed in know nothing.
+  if (missing)
+    return new RequestError({
+      code: "forbidden",
+      message: `Your role lacks the permission ${missing.message}.`,
+      hint: "Ask an owner of this workspace.",
+      status: response.status,
+      requestId: error.requestId,
+    });
   return new RequestError({
     code: error.code ?? "error",
     message: error.message ?? `The server answered ${response.status}.`,

@@ -1,7 +1,9 @@
 /** @jsxImportSource preact */
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
 import { type ListingFields, ListingForm } from "../parts/agents/listing-form.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { go, toHref } from "../router.tsx";
@@ -22,7 +24,11 @@ export default function NewListing() {
       about="A draft, which no brand sees until it is paid for."
     >
       <div class="scroll">
-        {made === null ? (
+        {!may("listings:write") ? (
+          <Empty title="Your role may not create listings">
+            <p>Ask an owner of this workspace.</p>
+          </Empty>
+        ) : made === null ? (
           <ListingForm initial={NOTHING} isNew label="Create the draft" save={save} />
         ) : (
           <SecretOnce what="AGENT_WEBHOOK_SECRET" secret={made.secret} done={() => go(`/listings/${made.slug}`, { replace: true })} />

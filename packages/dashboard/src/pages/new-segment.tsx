@@ -2,7 +2,9 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
 import { type SegmentFields, SegmentForm, toSegment } from "../parts/audience/segment-form.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { newCondition } from "../parts/rules/values.ts";
 import { useSending } from "../parts/sending.ts";
@@ -22,8 +24,17 @@ export default function NewSegment() {
     toast("Created");
     go(`/segments/${id}`);
   };
+  const back = { href: toHref("/segments"), name: "Segments" };
+  if (!may("segments:write"))
+    return (
+      <Page title="New segment" back={back}>
+        <Empty title="Your role may not create segments">
+          <p>Ask an owner or a marketer of this workspace.</p>
+        </Empty>
+      </Page>
+    );
   return (
-    <Page title="New segment" back={{ href: toHref("/segments"), name: "Segments" }}>
+    <Page title="New segment" back={back}>
       <div class="scroll wide-form">
         <SegmentForm
           fields={fields}
