@@ -1,4 +1,4 @@
-import { type IpNetwork, isInNetwork, parseIpNetwork } from "./ip-network.ts";
+import { type IpNetwork, parseIpNetwork } from "./ip-network.ts";
 
 const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
 const NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`);
@@ -28,6 +28,6 @@ export class AllowedHosts {
 
   /** Whether an IP address is in the list (text without brackets). IPv4 inside IPv6 counts as the IPv4 address. */
   hasAddress(ip: string): boolean {
-    return this.#ranges.some((network) => isInNetwork(ip, network));
+    return this.#ranges.some((network) => network.has(ip));
   }
 }

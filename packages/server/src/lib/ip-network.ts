@@ -1,8 +1,11 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** A network of IP addresses: its address, and how many bits of it count. */
-export type IpNetwork = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+/** A network of IP addresses. */
+export interface IpNetwork {
+  /** Whether an address is in it. False for a text that is none. IPv4 inside IPv6 counts as IPv4. */
+  has(ip: string): boolean;
+}
 
 /**
  * Reads an address, or a network such as `10.0.0.0/8`; null for any other text. Also for what some programs take for an address and read in
@@ -16,13 +19,16 @@ export function parseIpNetwork(text: string): IpNetwork | null {
   if (version === 0 || bits > most || rest.length > 0) return null;
   const address = ipaddr.parse(ip);
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96
-    ? [address.toIPv4Address(), bits - 96]
-    : [address, bits];
+    ? networkOf(address.toIPv4Address(), bits - 96)
+    : networkOf(address, bits);
 }
 
-/** Whether an address is in a network. False for a text that is none. IPv4 inside IPv6 counts as IPv4. */
-export function isInNetwork(ip: string, [network, bits]: IpNetwork): boolean {
-  if (isIP(ip) === 0) return false;
-  const address = ipaddr.process(ip);
-  return network.kind() === address.kind() && address.match(network, bits);
+function networkOf(network: ipaddr.IPv4 | ipaddr.IPv6, bits: number): IpNetwork {
+  return {
+    has: (ip) => {
+      if (isIP(ip) === 0) return false;
+      const address = ipaddr.process(ip);
+      return network.kind() === address.kind() && address.match(network, bits);
+    },
+  };
 }
