@@ -48,8 +48,7 @@ function splitList(text: string): string[] {
 
 function parseProxy(text: string, refuse: (message: string) => never): IpNetwork {
   const network = parseIpNetwork(text) ?? refuse(`--sso-proxies takes ${PROXIES}; "${text}" is none.`);
-  const [, bits] = network;
-  return bits > 0
+  return network.prefixLength > 0
     ? network
     : refuse(`--sso-proxies cannot be "${text}": anybody who reaches the server could then be an owner. List the proxy.`);
 }

@@ -3,6 +3,8 @@ import ipaddr from "ipaddr.js";
 
 /** A network of IP addresses. */
 export interface IpNetwork {
+  /** How many bits all its addresses have in common; 0 for all addresses. */
+  readonly prefixLength: number;
   /** Whether an address is in it. False for a text that is none. IPv4 inside IPv6 counts as IPv4. */
   has(ip: string): boolean;
 }
@@ -25,6 +27,7 @@ export function parseIpNetwork(text: string): IpNetwork | null {
 
 function networkOf(network: ipaddr.IPv4 | ipaddr.IPv6, bits: number): IpNetwork {
   return {
+    prefixLength: bits,
     has: (ip) => {
       if (isIP(ip) === 0) return false;
       const address = ipaddr.process(ip);
