@@ -27,17 +27,21 @@ export async function openListener(options: pg.ClientConfig, events: ListenerEve
     await client.connect();
     await applySettings(client);
   } catch (error) {
-    await client.end().catch(() => {});
+    client.end().catch(() => {});
     throw storageError(error);
   }
+  // One after the other: the driver is to refuse a query beside another one on a connection.
+  let last: Promise<unknown> = Promise.resolve();
   return {
-    query: async <R extends pg.QueryResultRow>(sql: string, values: unknown[] = []) => {
-      try {
-        return (await client.query<R>(sql, values)).rows;
-      } catch (error) {
-        throw storageError(error);
-      }
+    query: <R extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<R[]> => {
+      const result = last.then(async () => (await client.query<R>(sql, values)).rows).catch((error: unknown) => throwStorageError(error));
+      last = result.catch(() => {});
+      return result;
     },
     close: () => client.end().catch(() => {}),
   };
+}
+
+function throwStorageError(error: unknown): never {
+  throw storageError(error);
 }

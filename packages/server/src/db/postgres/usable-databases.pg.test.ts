@@ -2,7 +2,8 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { createDatabase, dropDatabases, getServerVersion } from "../../../test/postgres.ts";
 import { createWorld } from "../../testing.ts";
-import { openPool } from "./pool.ts";
+import { openListener } from "./listener.ts";
+import { clientOptions, openPool } from "./pool.ts";
 
 afterAll(dropDatabases);
 
@@ -96,5 +97,25 @@ test("a user who may not create tables, a search_path without a schema, and a da
     const admin = openPool(database.url.replace(/[^/]+$/, "postgres"), 1);
     await admin.query(`drop role if exists ${user}`);
     await admin.end();
+  }
+});
+
+test("a listener asks one question after the other, as the driver wants it", async () => {
+  const database = await createDatabase("empty");
+  const warnings: Error[] = [];
+  const keep = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", keep);
+  const listener = await openListener(clientOptions(database.url), { notified: () => {}, lost: () => {} });
+  try {
+    const refused = listener.query("select 1 / 0").catch((error: unknown) => String(error));
+    const answers = Promise.all([1, 2, 3].map((i) => listener.query("select $1::int as i", [i])));
+    expect(await refused).toBe("Error: A query failed (22012).");
+    expect(await answers).toEqual([[{ i: 1 }], [{ i: 2 }], [{ i: 3 }]]);
+    await new Promise((turn) => setImmediate(turn));
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off("warning", keep);
+    await listener.close();
+    await database.drop();
   }
 });
