@@ -9,7 +9,7 @@ import { getWorkspace } from "../workspaces/workspaces.ts";
 import { type BrowserAccess, isOperator } from "./access.ts";
 import { buildCookie, readReached } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
-import { assertSameOrigin } from "./origin.ts";
+import { assertKept, assertSameOrigin } from "./origin.ts";
 import {
   createSession,
   endSession,
@@ -93,6 +93,7 @@ async function showState({ deps, access, installation }: SignInParts, request: P
 async function signIn({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
   const browser = toBrowser(request);
   assertSameOrigin(browser.headers, deps.baseUrl());
+  assertKept(browser.headers, deps.baseUrl());
   const input = await readBody(request, buildSignIn());
   const before = await access.find(browser).catch(() => null);
   return countingFailures(deps, browser, async () => {
