@@ -31,7 +31,10 @@ export class ClaimedMail {
     this.#whenEnded = fn;
   }
 
-  /** Stores that it is about to be handed over. It is not if it was changed, or its address suppressed, meanwhile. Never rejects. */
+  /**
+   * Stores that it is about to be handed over. It is not if it was changed, or its address suppressed, meanwhile. If it was marked before
+   * this, by a commit whose answer was lost, its attempt fails: the next one finds it in doubt. Never rejects.
+   */
   async mark(mail: PendingMail): Promise<Next> {
     const mark: Mark = { kind: "mark", mail, marked: null };
     try {
@@ -39,6 +42,7 @@ export class ClaimedMail {
     } catch (error) {
       return { next: "fail", error };
     }
+    if (mark.isSending) return { next: "fail", error: new Error("The email is marked already, by an earlier try or another process.") };
     return mark.marked ? { next: "handOver", mail: { ...mail, email: mark.marked } } : { next: "settle" };
   }
 

@@ -57,6 +57,17 @@ test("an email that was cancelled meanwhile is not marked, and its outcome is dr
   expect((await world.sdk.suppressions.list()).data).toEqual([]);
 });
 
+test("a mark that is stored once more, because the answer to its commit was lost, says that the email is sending", async () => {
+  const [a] = (await load(await send("a@one.example"))) as [PendingMail];
+  const mark = markOf(a);
+  await store(mark);
+  await store(mark);
+  expect(mark).toMatchObject({ marked: null, isSending: true });
+  await store(outcomeOf({ ...a, email: { ...a.email, status: "sending", attempts: 1 } }));
+  await store(mark);
+  expect(mark).toMatchObject({ marked: null, isSending: false });
+});
+
 test("an email to an address that was suppressed meanwhile is not marked: it is suppressed", async () => {
   const id = await send("a@one.example");
   const [a] = (await load(id)) as [PendingMail];

@@ -1,5 +1,5 @@
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
+import { type EmailRow, findEmailRows, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -15,6 +15,8 @@ export interface Mark {
   readonly mail: PendingMail;
   /** The email as it was moved; null if it was not, because it changed or its address was suppressed meanwhile. */
   marked: EmailRow | null;
+  /** True if it was not moved because it is `sending` already. */
+  isSending?: boolean;
 }
 
 /** What is to be stored of an email in delivery. */
@@ -49,6 +51,7 @@ async function planSteps(tx: Tx, deps: DeliveryDeps, effects: readonly (Mark | E
   return effects.map((one) => {
     if (one.kind === "outcome") return { move: one.move, outcome: one };
     one.marked = null;
+    one.isSending = false;
     return suppressed.has(one.mail) ? { move: suppressedOutcome(one.mail.email, now).move } : { move: toSending(one.mail, now), mark: one };
   });
 }
@@ -60,8 +63,29 @@ async function storeRound(tx: Tx, deps: DeliveryDeps, round: readonly Step[]): P
     stored.push(...round.flatMap(({ outcome }, i) => (movedNow[i] && outcome) || []));
     await storeRecords(tx, deps, stored);
   });
-  for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = patchEmail(move.email, move.patch);
+  const missed: Mark[] = [];
+  for (const [i, { move, mark }] of round.entries()) {
+    if (mark && moved[i]) mark.marked = patchEmail(move.email, move.patch);
+    else if (mark) missed.push(mark);
+  }
+  await findSending(tx, missed);
   await storeConsequences(tx, deps, stored);
+}
+
+/**
+ * Of marks that moved nothing, notes whose email is `sending`: an earlier commit of the same mark may have succeeded although its answer was
+ * lost, or another process has taken the job over.
+ */
+async function findSending(tx: Tx, marks: readonly Mark[]): Promise<void> {
+  for (const [workspaceId, own] of Map.groupBy(marks, ({ mail }) => mail.email.workspaceId)) {
+    const rows = await findEmailRows(
+      tx,
+      workspaceId,
+      own.map(({ mail }) => mail.email.id),
+    );
+    const sending = new Set(rows.filter(({ status }) => status === "sending").map(({ id }) => id));
+    for (const mark of own) mark.isSending = sending.has(mark.mail.email.id);
+  }
 }
 
 async function storeRecords(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {

@@ -112,7 +112,8 @@ export class Settling {
 
   /**
    * Tries until the database can take the outcome: only this process knows what the attempt did outside, such as a mail that
-   * was accepted. A commit whose answer was lost is not repeated, because the job is gone then.
+   * was accepted. A commit whose answer was lost is not repeated, because the job is gone then; an effect of a job that goes on is
+   * stored again, and has to know that.
    */
   async #persist(what: string, write: () => Promise<void>): Promise<void> {
     const { store, clock, log, isStopping } = this.#options;
