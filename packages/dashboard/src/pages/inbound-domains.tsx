@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { InboundDomain } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
-import { may } from "../api/session.ts";
+import { may, session } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -15,6 +15,9 @@ import { useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
+
+// What a server is called that was given no name: an address, or this machine.
+const NO_NAME = /^(?:[\d.]+|\[.*\]|localhost)$/;
 
 /** Domains whose mail is received, with the DNS records that lead it here. */
 export default function InboundDomains() {
@@ -101,6 +104,15 @@ function Domain({
           ["Last check", lastError],
         ]}
       />
+      {dnsRecords.some(({ type, value }) => type === "MX" && NO_NAME.test(value)) && !session.value?.dev ? (
+        <div class="note bad">
+          <strong>No mail can come here yet</strong>
+          <p>
+            An MX record takes the name of a server, and this one has none. Start it with <code>--inbound-domain</code>, a name that leads
+            to it, and <code>--inbound-smtp-port</code>.
+          </p>
+        </div>
+      ) : null}
       {dnsRecords.map(({ type, name, value, priority }) => (
         <div key={type} class="stack">
           <Facts
