@@ -6,6 +6,7 @@ import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { hasRest, isUndecided } from "./release.ts";
 import { changeStatus } from "./states.ts";
 
 /** Job kind: finds out whether each recipient of a campaign had an attempt. */
@@ -24,14 +25,17 @@ export async function enqueueFinish(
   await deps.queue.enqueue(tx, { kind: FINISH_JOB, payload: { workspaceId, campaignId: id, wait: FIRST_WAIT_MS }, maxAttempts: 1000 });
 }
 
-/** Enqueues a look at those of some campaigns that have released all their recipients. */
-export async function finishReleased(tx: Tx, deps: CampaignDeps, campaignIds: readonly string[]): Promise<void> {
+/**
+ * Enqueues a look at those of some campaigns that have released all their recipients; of those in `lost`, which have lost recipients outside
+ * the sample of an A/B test, also at those that wait for its winner.
+ */
+export async function finishReleased(tx: Tx, deps: CampaignDeps, campaignIds: readonly string[], lost: ReadonlySet<string>): Promise<void> {
   for (const row of await findRows(tx, tx.t.campaigns, { id: campaignIds }))
-    if (row.status === "SENDING" && row.releasedAt !== null) await enqueueFinish(tx, deps, row);
+    if (row.status === "SENDING" && (row.releasedAt !== null || (lost.has(row.id) && isUndecided(row)))) await enqueueFinish(tx, deps, row);
 }
 
 /**
- * Ends a campaign whose recipients all had an attempt. The rows decide, not the counters. The last deliveries enqueue this job; it
+ * Ends a campaign whose recipients all had an attempt, and an A/B test with it whose winner nobody waits for any more. The rows decide, not the counters. The last deliveries enqueue this job; it
  * looks again by itself in case one of them, on another server, did not see yet that the campaign was released.
  */
 export function finishCampaign(deps: CampaignDeps): JobHandler {
@@ -41,8 +45,9 @@ export function finishCampaign(deps: CampaignDeps): JobHandler {
     return {
       commit: async (tx) => {
         const row = await findCampaignRow(tx, workspaceId, campaignId);
-        if (row?.status !== "SENDING" || row.releasedAt === null) return;
-        if (await isPending(tx, campaignId)) {
+        if (row?.status !== "SENDING") return;
+        if (row.releasedAt === null && (!isUndecided(row) || (await hasRest(tx, row)))) return;
+        if (row.expandedAt === null || (await isPending(tx, campaignId))) {
           const payloadNext = { workspaceId, campaignId, wait: Math.min(wait * 2, MAX_WAIT_MS) };
           await deps.queue.enqueue(tx, {
             kind: FINISH_JOB,
@@ -53,7 +58,9 @@ export function finishCampaign(deps: CampaignDeps): JobHandler {
           });
           return;
         }
-        await changeStatus(tx, deps, row, ["SENDING"], { status: "SENT", completedAt: deps.clock.now() }, { type: "campaign.completed" });
+        const now = deps.clock.now();
+        const over = { status: "SENT", completedAt: now, releasedAt: row.releasedAt ?? now } as const;
+        await changeStatus(tx, deps, row, ["SENDING"], over, { type: "campaign.completed" });
       },
     };
   };

@@ -4,6 +4,7 @@ import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { finishReleased } from "./finish.ts";
 import { countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
 
 /**
@@ -25,6 +26,8 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
       deltas.push(...(await takeReactions(tx, deps, row.id, about)));
     }
     await addCounts(tx, deps, deltas);
+    const lost = new Set(rows.flatMap(({ campaignId, variant }) => (campaignId !== null && variant === null ? campaignId : [])));
+    await finishReleased(tx, deps, [...lost], lost);
   }
 }
 

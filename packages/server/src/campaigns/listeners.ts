@@ -19,16 +19,19 @@ const RECORD_FIRST = {
 export async function countStatusChanges(tx: Tx, deps: CampaignDeps, changes: readonly StatusChange[]): Promise<void> {
   const deltas: Delta[] = [];
   const ended = new Set<string>();
+  const lost = new Set<string>();
   for (const { email, from, to, skipReason } of changes) {
     const { campaignId, variant } = email;
     if (campaignId === null) continue;
     deltas.push({ campaignId, variant, metric: `status:${from}`, by: -1 }, { campaignId, variant, metric: `status:${to}`, by: 1 });
     if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
-    if (to !== "sending" && to !== "queued") ended.add(campaignId);
+    if (to === "sending" || to === "queued") continue;
+    ended.add(campaignId);
+    if (variant === null) lost.add(campaignId);
   }
   if (deltas.length === 0) return;
   await addCounts(tx, deps, deltas);
-  if (ended.size > 0) await finishReleased(tx, deps, [...ended]);
+  if (ended.size > 0) await finishReleased(tx, deps, [...ended], lost);
 }
 
 /** Counts what happens to recipients by hour, and who opened and clicked. */

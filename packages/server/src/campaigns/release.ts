@@ -63,6 +63,17 @@ export function isUndecided({ abTest, winner }: CampaignRow): boolean {
   return abTest !== null && abTest.samplePercent < 100 && winner === null;
 }
 
+/** Whether recipients outside the sample wait for the winner of the A/B test. */
+export async function hasRest(q: Tx, { id }: Pick<CampaignRow, "id">): Promise<boolean> {
+  const { emails: t } = q.t;
+  const [one] = await q
+    .select({ id: t.id })
+    .from(t)
+    .where(and(WAITING_IN_CAMPAIGN, eq(t.campaignId, id), isNull(t.variant)))
+    .limit(1);
+  return one !== undefined;
+}
+
 /** The variants whose recipients may be released: null for those outside the sample, unless they wait for the winner. */
 function listWaitingGroups(campaign: CampaignRow): (VariantName | null)[] {
   const names = campaign.abTest === null ? [] : VARIANT_NAMES.slice(0, campaign.abTest.variants.length);

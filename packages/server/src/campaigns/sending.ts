@@ -9,10 +9,10 @@ import { type Contents, loadContents } from "./content.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { enqueueFinish } from "./finish.ts";
-import { findNextDue, isUndecided, release } from "./release.ts";
+import { findNextDue, hasRest, isUndecided, release } from "./release.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
-import { pickVariant, pickWinner } from "./variants.ts";
+import { countSample, pickVariant, pickWinner } from "./variants.ts";
 
 // Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than a few thousand are under
 // way, whatever the size of the campaign.
@@ -27,13 +27,14 @@ const RELEASED = 500;
  * | SENDING           | not all read | any             | adds a chunk¹, releases                  | at once                 |
  * | SENDING           | all read     | yes             | releases as many as the throttle allows  | when the throttle allows |
  * | SENDING, local time | all read   | not due yet     | releases those that are due              | when the next ones are due |
- * | SENDING, A/B test | all read     | undecided       | sets the time of the decision            | at that time, or when you pick |
+ * | SENDING, A/B test | all read     | for the winner² | sets the time of the decision            | at that time, or when you pick |
  * | SENDING           | all read     | no              | marks the campaign as released           | none; see `finish.ts`   |
  * | PAUSED            | not all read | any             | adds a chunk                             | at once                 |
  * | PAUSED            | all read     | any             | nothing                                  | none, until it resumes  |
  * | another run or state | any       | any             | nothing                                  | none                    |
  *
  * 1. Released from the start, without a throttle, an A/B test or a local time: to release them later would write them, and all their indexes, twice.
+ * 2. A test that cannot compare, because fewer than two recipients are in its sample, is decided at once, unless you pick the winner.
  */
 export function continueSending(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
@@ -79,14 +80,15 @@ async function step(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, chunk: Au
   let nextAt: number | null = expanded ? null : now;
   let released = false;
   if (after.status === "SENDING") {
-    if (isDue(after, now)) after = { ...after, winner: await pickWinner(tx, after) };
+    const rest = expanded && isUndecided(after) && (await hasRest(tx, after));
+    if (isDue(after, now) || (rest && isPointless(after))) after = { ...after, winner: await pickWinner(tx, after) };
     const allowance = computeAllowance(after.throttle, after.nextReleaseAt, now, RELEASED);
     const count = allowance.count === 0 ? 0 : await release(tx, deps, after, allowance.count, contents);
     if (count > 0 && after.throttle !== null) after = { ...after, nextReleaseAt: allowance.nextAt };
     const dueAt = expanded ? await findNextDue(tx, after, now) : null;
     if (expanded && count === allowance.count) nextAt = allowance.nextAt;
     else if (dueAt !== null) nextAt = dueAt;
-    else if (expanded && isUndecided(after)) {
+    else if (rest && isUndecided(after)) {
       const { winner, decideAfterMinutes } = after.abTest as NonNullable<CampaignRow["abTest"]>;
       after = { ...after, decideAt: after.decideAt ?? now + decideAfterMinutes * MINUTE };
       nextAt = winner === "manual" ? null : after.decideAt;
@@ -114,6 +116,11 @@ async function save(
 
 function isDue(campaign: CampaignRow, now: number): boolean {
   return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && campaign.decideAt !== null && campaign.decideAt <= now;
+}
+
+/** Whether a test of a campaign whose recipients are all known has nothing to compare, so that waiting would not change its winner. */
+function isPointless(campaign: CampaignRow): boolean {
+  return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && countSample(campaign, campaign.eligible) < 2;
 }
 
 /** A contact of the audience that becomes a row. */

@@ -98,3 +98,61 @@ test("a sample of all recipients is a split without a winner", async () => {
   expect((await world.sdk.campaigns.stats(id)).variants.map((v) => v.recipients.total)).toEqual([3, 3, 3]);
   expect(await checkRecipients(world, id)).toEqual({ delivered: 9 });
 });
+
+test.each(["opens", "manual"] as const)(
+  "an A/B test (%s) of an empty audience, or of one that gets nothing, is over at once",
+  async (winner) => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const abTest = { variants: two, samplePercent: 20, winner };
+    const { id } = await createCampaign(world, { abTest });
+    await sdk.campaigns.send(id);
+    await world.settle();
+    expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT", winner: null });
+    for (const address of await addContacts(world, 10)) await sdk.suppressions.create({ email: address });
+    const { id: skipped } = await createCampaign(world, { abTest });
+    await sdk.campaigns.send(skipped);
+    await world.settle();
+    expect(await sdk.campaigns.get(skipped)).toMatchObject({ status: "SENT", winner: null });
+    expect(await checkRecipients(world, skipped)).toEqual({ skipped: 10 });
+  },
+);
+
+test("a test that cannot compare two variants is decided at once, unless a person decides it", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 9);
+  for (const samplePercent of [10, 20]) {
+    const { id } = await createCampaign(world, { abTest: { variants: two, samplePercent, decideAfterMinutes: 60 } });
+    await sdk.campaigns.send(id);
+    await world.settle();
+    expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT", winner: "A" });
+    expect((await sdk.campaigns.stats(id)).recipients).toMatchObject({ delivered: 9 });
+  }
+  const { id } = await createCampaign(world, { abTest: { variants: two, samplePercent: 10, winner: "manual" } });
+  await sdk.campaigns.send(id);
+  await world.settle();
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENDING", winner: null });
+  await sdk.campaigns.winner(id, { variant: "B" });
+  await world.settle();
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT", winner: "B" });
+});
+
+test("a test is over when those who wait for its winner are gone, once its sample had an attempt", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 10);
+  const abTest = { variants: two, samplePercent: 20, winner: "manual" } as const;
+  const { id } = await createCampaign(world, { abTest });
+  await sdk.campaigns.send(id);
+  await world.settle();
+  const waiting = (await sdk.campaigns.recipients(id, { status: "queued" }).toArray()).map(({ to }) => to);
+  expect(waiting).toHaveLength(8);
+  for (const address of waiting.slice(1)) await sdk.people.erase(address);
+  await world.settle();
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENDING" });
+  await sdk.people.erase(waiting[0] ?? "");
+  await world.settle();
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT", winner: null });
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 2 });
+});

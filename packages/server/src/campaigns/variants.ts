@@ -15,9 +15,13 @@ import { enqueueSending } from "./start.ts";
  */
 export function pickVariant({ abTest }: Pick<CampaignRow, "abTest">, place: number): VariantName | null {
   if (abTest === null) return null;
-  const before = Math.floor((place * abTest.samplePercent) / 100);
-  const after = Math.floor(((place + 1) * abTest.samplePercent) / 100);
-  return after === before ? null : (VARIANT_NAMES[before % abTest.variants.length] as VariantName);
+  const before = countSample({ abTest }, place);
+  return countSample({ abTest }, place + 1) === before ? null : (VARIANT_NAMES[before % abTest.variants.length] as VariantName);
+}
+
+/** How many of a number of recipients are in the sample of an A/B test. */
+export function countSample({ abTest }: Pick<CampaignRow, "abTest">, recipients: number): number {
+  return Math.floor((recipients * (abTest?.samplePercent ?? 0)) / 100);
 }
 
 /** The variant with the best rate of unique opens or clicks among the mails that were accepted; of equal ones the first. */
