@@ -129,6 +129,22 @@ describe("exit codes", () => {
     }
   });
 
+  test.each([
+    [["inbox", "list"], "mailsvc emails list"],
+    [["inbox", "get", "mail_1"], "mailsvc emails list"],
+    [["inbox", "wait", "--to", "ada@example.com"], "mailsvc emails list"],
+    [["inbox", "clear", "--yes"], "mailsvc emails list"],
+    [["inbox", "expect-none", "--within", "1d"], "mailsvc dev"],
+    [["clock", "advance", "1d"], "mailsvc dev"],
+    [["faults", "list"], "mailsvc dev"],
+    [["world", "snapshots"], "mailsvc backup --help"],
+  ])("%j on a server in production is 6, with what serves instead", async (argv, next) => {
+    const { mailsvc } = await startCliWithServer({ dev: false });
+    const failed = await mailsvc(argv, { env: { NO_COLOR: "1" } });
+    expect([failed.code, failed.stderr]).toEqual([6, expect.stringContaining("in dev mode only")]);
+    expect(failed.stderr).toContain(`try ${next}`);
+  });
+
   test("an address in place of the id of captured mail leads to the list of its mail", async () => {
     const fetch = answering(404, { code: "not_found", message: "There is no captured mail." });
     const { code, stderr } = await cli(["inbox", "get", "ada@example.com"], { env: REMOTE, fetch });

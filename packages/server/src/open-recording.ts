@@ -31,7 +31,7 @@ export async function serveRecording(file: string, { host, port }: { host: strin
   const { real } = systemClock;
   const parser = new MailParser(real);
   const ids = makeIds(systemClock, secureRandom());
-  const routes = createRoutes([], (request, _method, error) => request.respond(errorResponse(error, ids("req"), [])));
+  const routes = createRoutes([], [], (request, _method, error) => request.respond(errorResponse(error, ids("req"), [])));
   mountDevPages(routes, recordingPages(recording, parser), { ids, log });
   const router = { routed: async () => routes, serveDirectly: () => false };
   const inFlight = new InFlightRequests(real);

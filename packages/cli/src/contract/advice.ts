@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, isForAgents, parseMailbox } from "@mailsvc/sdk/contract";
+import { DEV_ONLY, ERRORS, type ErrorCode, isForAgents, parseMailbox } from "@mailsvc/sdk/contract";
 import { NO_SUCH_PATH } from "../runtime/errors.ts";
 import { shellQuote } from "../runtime/request.ts";
 import type { Call, CommandSpec, Failure } from "../types.ts";
@@ -9,6 +9,10 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
   if (failure.message === NO_SUCH_PATH) return failure;
   const agents = spec && isForAgents(spec.endpoint.access) ? adviseAgent(failure, spec) : undefined;
   if (agents) return agents;
+  if (failure.code === "dev_only") {
+    const missing = Object.values(DEV_ONLY).find(({ message }) => message === failure.message);
+    return missing ? { ...failure, next: missing.next } : failure;
+  }
   if (failure.code === "sender_not_verified") {
     const address = findSenderAddress(call);
     return address ? { ...failure, next: `mailsvc senders create --email ${shellQuote(address)}` } : failure;

@@ -83,6 +83,11 @@ export const ERRORS = {
     cause: "There is nothing with this id or at this path, or it belongs to another workspace, or it was deleted.",
     hint: "Check the id; it may belong to another workspace.",
   },
+  dev_only: {
+    status: 404,
+    cause: "The call exists in dev mode only, and this server is in production: there is no inbox of captured mail, and no clock to move.",
+    hint: "Start a server in dev mode: mailsvc dev",
+  },
   template_not_found: {
     status: 404,
     cause: "No active template of the workspace has this slug, or it has never been published.",

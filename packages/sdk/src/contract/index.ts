@@ -95,6 +95,7 @@ export * from "./contacts.ts";
 export * from "./currency.ts";
 export * from "./dashboard.ts";
 export * from "./dev.ts";
+export * from "./dev-only.ts";
 export * from "./domains.ts";
 export * from "./duration.ts";
 export * from "./email-states.ts";

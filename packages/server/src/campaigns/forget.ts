@@ -4,7 +4,7 @@ import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { finishReleased } from "./finish.ts";
+import { finishReleased } from "./finish-job.ts";
 import { countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { StatusChange } from "../emails/emails.ts";
 import type { NewEvent } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { finishReleased } from "./finish.ts";
+import { finishReleased } from "./finish-job.ts";
 import { countLink, hashLink, OF_VARIANTS, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 // The names of statements, by what is recorded.

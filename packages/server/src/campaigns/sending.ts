@@ -8,7 +8,7 @@ import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import { type Contents, loadContents } from "./content.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { enqueueFinish } from "./finish.ts";
+import { enqueueFinish } from "./finish-job.ts";
 import { findNextDue, hasRest, isUndecided, release } from "./release.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";

@@ -1,4 +1,4 @@
-import { contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { contract, DEV_ONLY, type Endpoint } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask, expectAnswer, type Scenario } from "../../test/scenario.ts";
 import { guardDev } from "../http/public/dev-guard.ts";
@@ -6,7 +6,7 @@ import { createWorld } from "../testing.ts";
 
 const devEndpoints = (Object.values(contract).flatMap((group) => Object.values(group)) as Endpoint[]).filter((e) => e.access === "dev");
 
-test("without dev mode there is nothing under /__dev, with a key or without", async () => {
+test("without dev mode all under /__dev says that it is dev only, and what serves instead, with a key or without", async () => {
   await using world = await createWorld({ dev: false });
   for (const e of devEndpoints)
     for (const key of [undefined, null]) {
@@ -16,11 +16,17 @@ test("without dev mode there is nothing under /__dev, with a key or without", as
         path: e.path.replace(/:\w+/g, "x"),
         ...(key === null && { key }),
         status: 404,
-        code: "not_found",
+        code: "dev_only",
       };
       await expectAnswer(await ask(world, row), row, world.apiKey);
     }
   expect(devEndpoints.length).toBeGreaterThan(15);
+  const nouns = Object.entries(contract).filter(([, verbs]) => Object.values(verbs).some(({ access }) => access === "dev"));
+  expect(Object.keys(DEV_ONLY).sort()).toEqual(nouns.map(([noun]) => noun).sort());
+  const hints = { hint: expect.stringContaining("mailsvc emails list") };
+  await expect(world.sdk.inbox.list()).rejects.toMatchObject({ code: "dev_only", status: 404, ...hints });
+  await expect(world.sdk.clock.advance({ by: "1h" })).rejects.toMatchObject({ message: expect.stringContaining("in dev mode only") });
+  expect(await (await world.fetch(`${world.url}/__dev/nothing`)).json()).toMatchObject({ error: { code: "not_found" } });
 });
 
 const request = (headers: Record<string, string>): Request => new Request("http://x.test/__dev/clock", { headers });

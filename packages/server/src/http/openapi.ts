@@ -18,6 +18,7 @@ import { createSharedResponses, shareParameters } from "./openapi-components.ts"
 /** The error codes an endpoint may answer, in the order of the error table. */
 export function listErrors(e: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(e.errors ?? [])]);
+  if (e.access === "dev") codes.add("dev_only");
   if (needsKey(e)) codes.add("unauthorized").add("key_revoked");
   // Dev endpoints are forbidden to other machines.
   if (needsKey(e) || e.access === "dev") codes.add("forbidden");

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
+import { DEV_ONLY } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
+import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { KeyLookup, SessionLookup } from "./auth.ts";
 import type { AnyHandler } from "./call.ts";
@@ -13,7 +15,7 @@ import { Performer } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest } from "./request.ts";
 import { errorResponse, type RespondToError } from "./response.ts";
-import type { Refuse, Route, Serve } from "./routes.ts";
+import type { AbsentPath, Refuse, Route, Serve } from "./routes.ts";
 import { makeServe, type ServedRequest } from "./serve-requests.ts";
 
 interface RouterParts {
@@ -68,6 +70,7 @@ export function createRouter(routerParts: RouterParts): Router {
   };
 
   const routes: Route[] = [];
+  const absent: AbsentPath[] = [];
   const direct = new Map<string, Serve>();
   const add = (route: Route): void => {
     const { path, endpoint, serve } = route;
@@ -76,7 +79,10 @@ export function createRouter(routerParts: RouterParts): Router {
   };
   for (const [noun, group] of Object.entries(contract)) {
     for (const [verb, endpoint] of Object.entries(group)) {
-      if (endpoint.access === "dev" && !config.dev) continue;
+      if (endpoint.access === "dev" && !config.dev) {
+        absent.push({ path: endpoint.path, makeError: () => devOnly(noun) });
+        continue;
+      }
       const serveVerb = (name: string): Serve => createServe(group[name] as Endpoint, handlers[noun]?.[name] as AnyHandler);
       const serve = serveVerb(verb);
       const follow = endpoint.followedBy === undefined ? null : serveVerb(endpoint.followedBy);
@@ -91,7 +97,7 @@ export function createRouter(routerParts: RouterParts): Router {
       const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, limiter });
       for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
     }
-    const h3 = createRoutes(routes, refuse);
+    const h3 = createRoutes(routes, absent, refuse);
     await mount(h3);
     return h3;
   };
@@ -106,6 +112,12 @@ export function createRouter(routerParts: RouterParts): Router {
       return true;
     },
   };
+}
+
+/** The error for a call of a noun that exists in dev mode only. */
+function devOnly(noun: string): ApiError {
+  const { message, hint } = DEV_ONLY[noun] ?? {};
+  return new ApiError("dev_only", message ?? "This call exists in dev mode only.", hint === undefined ? {} : { hint });
 }
 
 /** An error of the contract; a page for a person who opens a public address in a browser. */

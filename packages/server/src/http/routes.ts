@@ -20,8 +20,14 @@ export interface Route {
 /** Answers a request that no endpoint takes with an error. */
 export type Refuse = (request: HttpRequest, method: string, error: ApiError) => H3Response | undefined;
 
-/** Routes requests with h3. Unknown paths answer 404, known paths with another method 405. */
-export function createRoutes(routes: readonly Route[], refuse: Refuse): H3 {
+/** A path that this server does not have, and the error that says why. */
+export interface AbsentPath {
+  readonly path: `/${string}`;
+  readonly makeError: () => ApiError;
+}
+
+/** Routes requests with h3. Unknown paths answer 404, `absent` ones with the reason, known paths with another method 405. */
+export function createRoutes(routes: readonly Route[], absent: readonly AbsentPath[], refuse: Refuse): H3 {
   const refuseEvent =
     (makeError: () => ApiError) =>
     (event: H3Event): H3Response | undefined =>
@@ -58,6 +64,7 @@ export function createRoutes(routes: readonly Route[], refuse: Refuse): H3 {
     if (wider.length === 0) h3.all(path, answer);
     else for (const method of METHODS) if (!allowed.has(method === "HEAD" ? "GET" : method)) h3.on(method, path, answer);
   }
+  for (const { path, makeError } of absent) h3.all(path, refuseEvent(makeError));
   h3.all(
     "/**",
     refuseEvent(() => new ApiError("not_found", "There is nothing at this address.", { hint: "The API is described at /openapi.json." })),
