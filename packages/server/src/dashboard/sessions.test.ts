@@ -1,3 +1,4 @@
+import { ROLE_PERMISSIONS } from "@mailsvc/sdk/contract";
 import { beforeEach, describe, expect, test } from "vitest";
 import { replaceOperatorKey } from "../installation/recovery.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -7,7 +8,14 @@ const HOST = "mail.acme.example";
 interface Answer {
   readonly status: number;
   readonly cookie: string | null;
-  readonly body: { error?: { code: string }; role?: string; operator?: boolean; permissions?: string[]; workspace?: { id: string } };
+  readonly body: {
+    error?: { code: string };
+    role?: string;
+    operator?: boolean;
+    permissions?: string[];
+    workspace?: { id: string };
+    key?: object;
+  };
 }
 
 let world: TestWorld;
@@ -217,6 +225,13 @@ describe("a role", () => {
     expect((await browse("GET", "/api/v1/lists", { cookie })).status).toBe(200);
     expect((await browse("POST", "/api/v1/lists", { cookie, body: { name: "News" } })).status).toBe(403);
     expect((await browse("GET", "/api/v1/keys", { cookie })).status).toBe(403);
+  });
+
+  test.each(["owner", "marketer", "viewer"] as const)("of an %s is told what it may do, not what its key may", async (role) => {
+    const { key } = await world.sdk.me.get();
+    expect(key.owner).toBe(true);
+    const answer = await browse("GET", "/api/v1/me", { cookie: await signIn(role) });
+    expect(answer.body.key).toEqual(role === "owner" ? key : { ...key, owner: false, permissions: ROLE_PERMISSIONS[role] });
   });
 
   test("gives no more than the key has by which the link was made", async () => {

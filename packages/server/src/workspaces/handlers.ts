@@ -1,6 +1,7 @@
 import type { contract, Me as MeSchema } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Reader } from "../db/db.ts";
+import type { DeveloperKey } from "../http/auth.ts";
 import type { Handlers } from "../http/handler.ts";
 import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
@@ -19,7 +20,7 @@ export const workspaceHandlers: Handlers<typeof contract.workspaces, WorkspaceDe
 export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
   get: async (_input, { read, deps, workspaceId, key }) => ({
     workspace: await getWorkspace(read, workspaceId),
-    key: await getKey(read, key.id),
+    key: await showKey(read, key),
     server: await showServer(read, deps),
   }),
   checkRelays: async (_input, { read, deps, workspaceId }) => {
@@ -27,6 +28,12 @@ export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
     return { ok: data.every(({ ok }) => ok), data };
   },
 };
+
+/** The key of a call. A session of the dashboard by an owner key has the permissions of its role only, unless that is the owner. */
+async function showKey(read: Reader, { id, owner, permissions }: DeveloperKey): Promise<Me["key"]> {
+  const key = await getKey(read, id);
+  return owner ? key : { ...key, owner, permissions: [...permissions] };
+}
 
 async function showServer(read: Reader, deps: WorkspaceDeps): Promise<Me["server"]> {
   const pause = await deps.queue.readPause(read);
