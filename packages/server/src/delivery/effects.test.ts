@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import type { Tx } from "../db/db.ts";
 import type { Receipt } from "../mail/mailer.ts";
+import type { ClaimedJob } from "../queue/queue.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type Effect, type Mark, storeEffects } from "./effects.ts";
 import { holdDomain, listHolds } from "./holds.ts";
@@ -66,6 +68,24 @@ test("a mark that is stored once more, because the answer to its commit was lost
   await store(outcomeOf({ ...a, email: { ...a.email, status: "sending", attempts: 1 } }));
   await store(mark);
   expect(mark).toMatchObject({ marked: null, isSending: false });
+});
+
+test("emails that left the job they share by a commit whose answer was lost get no second job", async () => {
+  const { deps } = world.app;
+  const [a, b] = (await load(await send("a@one.example"), await send("b@two.example"))) as [PendingMail, PendingMail];
+  const sharedJob = { id: "1", kind: "email.deliver", payload: {}, attempt: 1, interruptions: 0, maxAttempts: 5 };
+  const listed = new Set([a.email.id, b.email.id]);
+  const queue = {
+    ...deps.queue,
+    omit: async (_tx: Tx, _job: ClaimedJob, _list: string, ids: readonly string[]) => ids.filter((id) => listed.delete(id)),
+  };
+  const count = async (): Promise<number> => (await world.sdk.jobs.list()).pagination.total;
+  const before = await count();
+  const postponed = { kind: "postponed" as const, email: a.email, runAt: deps.clock.now(), bytes: 0, sharedJob };
+  // Its domain was released before this.
+  const held = { kind: "held" as const, email: b.email, domain: "two.example", bytes: 0, sharedJob };
+  for (let times = 0; times < 2; times += 1) await deps.db.tx((tx) => storeEffects(tx, { ...deps, queue }, [postponed, held]));
+  expect((await count()) - before).toBe(2);
 });
 
 test("an email to an address that was suppressed meanwhile is not marked: it is suppressed", async () => {

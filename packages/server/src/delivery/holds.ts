@@ -99,13 +99,13 @@ export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]
     deps,
     unsure.map(({ email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, updatedAt } })),
   );
-  await leaveSharedJobs(
+  const left = await leaveSharedJobs(
     tx,
     deps,
     all.map(({ email: { id: emailId }, sharedJob }) => ({ emailId, sharedJob })),
   );
-  for (const { email, bytes } of all.filter(({ domain }) => !held.has(domain)))
-    await scheduleEmails(tx, deps, { workspaceId: email.workspaceId, emailIds: [email.id], bytes });
+  const released = all.filter(({ domain, email, sharedJob }) => !held.has(domain) && (!sharedJob || left.has(email.id)));
+  for (const { email, bytes } of released) await scheduleEmails(tx, deps, { workspaceId: email.workspaceId, emailIds: [email.id], bytes });
 }
 
 /** Schedules emails that waited for a domain, some at a time: each run adds the next one. */

@@ -20,12 +20,13 @@ export interface Postponed {
 export async function storePostponed(tx: Tx, deps: Pick<DeliveryDeps, "queue">, all: readonly Postponed[]): Promise<void> {
   const sharing = all.filter(({ sharedJob }) => sharedJob !== undefined);
   if (sharing.length === 0) return;
-  await leaveSharedJobs(
+  const left = await leaveSharedJobs(
     tx,
     deps,
     sharing.map(({ email: { id: emailId }, sharedJob }) => ({ emailId, sharedJob })),
   );
-  for (const [workspaceId, own] of Map.groupBy(sharing, ({ email }) => email.workspaceId))
+  const leaving = sharing.filter(({ email }) => left.has(email.id));
+  for (const [workspaceId, own] of Map.groupBy(leaving, ({ email }) => email.workspaceId))
     for (const [runAt, together] of Map.groupBy(own, (one) => one.runAt)) {
       const emailIds = together.map(({ email }) => email.id);
       await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: Math.max(...together.map(({ bytes }) => bytes)), runAt });

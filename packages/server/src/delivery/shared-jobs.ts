@@ -10,19 +10,19 @@ interface Sharing {
 
 /**
  * Takes emails that now wait for another job, or for a release, out of the jobs they share. If one of these runs again, for an email
- * that failed or after a crash, it would otherwise deliver them together with the other job.
+ * that failed or after a crash, it would otherwise deliver them together with the other job. Returns the ids of those that were in them:
+ * the others have left before, by a commit whose answer was lost, or their job was taken from this attempt.
  */
 export async function leaveSharedJobs(
   tx: Tx,
   { queue }: { readonly queue: Pick<Queue, "omit"> },
   emails: readonly Sharing[],
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const left = new Set<string>();
   for (const [job, own] of Map.groupBy(emails, ({ sharedJob }) => sharedJob))
-    if (job)
-      await queue.omit(
-        tx,
-        job,
-        "emailIds",
-        own.map(({ emailId }) => emailId),
-      );
+    if (job) {
+      const emailIds = own.map(({ emailId }) => emailId);
+      for (const emailId of await queue.omit(tx, job, "emailIds", emailIds)) left.add(emailId);
+    }
+  return left;
 }

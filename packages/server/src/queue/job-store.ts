@@ -42,8 +42,8 @@ export interface JobStore extends WorkerStore {
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
-  /** Takes values out of a list in the payload of a job, if this attempt still holds it. */
-  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void>;
+  /** Takes values out of a list in the payload of a job, if this attempt still holds it. Returns those that were in it. */
+  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]>;
   /** Waits for the transactions that are under way, as far as they delay what can be claimed. */
   writersIdle(): Promise<void>;
   /** Tells the other processes that there may be work. */

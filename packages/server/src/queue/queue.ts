@@ -163,8 +163,11 @@ export interface Queue {
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Makes planned jobs due at once. Those that run stay as they are. */
   runNow(tx: Tx, jobs: PlannedJobs): Promise<void>;
-  /** Takes values out of a list in the payload of a job that runs: a later attempt does not see them. */
-  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void>;
+  /**
+   * Takes values out of a list in the payload of a job that runs: a later attempt does not see them. Returns those that were in it, none
+   * if the attempt has lost the job.
+   */
+  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]>;
   /** Starts running jobs with these handlers: `concurrency` single ones at a time, and as many as the batch handlers have slots for. */
   start(handlers: JobHandlers, concurrency: number): Promise<void>;
   /** Claims no further jobs, and waits for those that run. */

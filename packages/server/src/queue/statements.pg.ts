@@ -7,6 +7,12 @@ import { JOB_INTERRUPTIONS, JOB_STATES, QUEUE_SCHEMA, UNHANDLED } from "./schema
 export const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
 export const TASKS = `${QUEUE_SCHEMA}._private_tasks`;
 
+/**
+ * When a job `j` was claimed, to the microsecond. An attempt whose job runs again by its plan has the number of the next one, by the
+ * same worker: this tells them apart when an outcome is stored once more because the answer to its commit was lost.
+ */
+const CLAIMED_AT = "date_part('epoch', j.locked_at)";
+
 /** The columns of a `JobRow`, of a job `j` and its task `t`. */
 export const COLUMNS = `j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
   ${ms("j.run_at")} as "runAt", ${ms("j.created_at")} as "createdAt", j.last_error as "lastError",
@@ -29,7 +35,7 @@ export const CLAIM = `with ${LANES.map(
   update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
   from ${TASKS} t where j.id = any (array(select id from due)) and t.id = j.task_id
   returning j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
-    ${ms("j.run_at")} as "runAt", j.priority::int as lane, ${JOB_INTERRUPTIONS} as interruptions`;
+    ${ms("j.run_at")} as "runAt", j.priority::int as lane, ${JOB_INTERRUPTIONS} as interruptions, ${CLAIMED_AT} as "claimedAt"`;
 
 /** Makes ready jobs unhandled whose kind is none of `$1`. */
 export const SET_UNKNOWN_ASIDE = `update ${JOBS} j set priority = j.priority + ${UNHANDLED} from ${TASKS} t
@@ -55,17 +61,19 @@ export const OLDEST = `select ${ms("min(at)")} as at from (${LANES.map(
   (_, lane) => `(select j.run_at as at from ${JOBS} j where j.is_available and j.priority = ${lane} order by j.run_at limit 1)`,
 ).join(" union all ")}) as first`;
 
-/** The condition of a job `j` that an attempt holds: its id, its worker, its number and its interruptions. */
-export const HELD = `j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3 and ${JOB_INTERRUPTIONS} = $4`;
+/** The condition of a job `j` that an attempt holds: its id, its worker, its number, its interruptions, and when it was claimed. */
+export const HELD = `j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3 and ${JOB_INTERRUPTIONS} = $4 and ${CLAIMED_AT} = $5::float8`;
 
-/** Ends the jobs that attempts hold: ids, numbers, interruptions, and the worker. */
-export const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[], $3::int2[]) with ordinality n (id, attempt, interruptions, position)
-  where j.id = n.id and j.attempts = n.attempt and ${JOB_INTERRUPTIONS} = n.interruptions and j.locked_by = $4`;
+/** Ends the jobs that attempts hold: ids, numbers, interruptions, when they were claimed, and the worker. */
+export const END_ALL = `delete from ${JOBS} j
+  using unnest($1::bigint[], $2::int2[], $3::int2[], $4::float8[]) with ordinality n (id, attempt, interruptions, claimed_at, position)
+  where j.id = n.id and j.attempts = n.attempt and ${JOB_INTERRUPTIONS} = n.interruptions and ${CLAIMED_AT} = n.claimed_at and j.locked_by = $5`;
 
 /** A row of `CLAIM`. */
 export type ClaimedRow = Pick<JobRow, "id" | "kind" | "payload" | "attempts" | "maxAttempts" | "runAt"> & {
   lane: number;
   interruptions: number;
+  claimedAt: number;
 };
 
 /** Milliseconds of a column. Not by `extract`, which calculates with decimals: for two instants that was a seventh of a claim. */

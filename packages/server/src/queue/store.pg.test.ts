@@ -11,7 +11,7 @@ import { postgresSchema } from "../schema.pg.ts";
 import { createQueue } from "./create-queue.ts";
 import { SWEEP } from "./heartbeat.pg.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
-import type { NewJob, Queue } from "./queue.ts";
+import type { ClaimedJob, NewJob, Queue } from "./queue.ts";
 import { PostgresJobStore, type PostgresStoreOptions } from "./store.pg.ts";
 
 const HOUR = 3_600_000;
@@ -250,6 +250,28 @@ describe("several server processes", () => {
     });
     await m.db.read.raw("update mailsvc_jobs._private_jobs set locked_by = (select name from workers), locked_at = now(), attempts = 1");
     await until(() => ran === 1);
+  });
+
+  test("an attempt whose job runs again by its plan holds it no more, although the next attempt has its number and its worker", async () => {
+    const { db } = await member();
+    const store = new PostgresJobStore({ db, clock: systemClock, random: secureRandom(), log: silentLog, beatMs: HOUR });
+    const queue = createQueue(store, { clock: systemClock, random: secureRandom(), log: silentLog });
+    await store.open(["work"], { wake: () => {}, held: () => [] });
+    await add({ db, queue }, 1);
+    const claim = async (): Promise<ClaimedJob> => {
+      const { jobs } = await store.claim(systemClock.now(), { default: 1, mail: 0, bulk: 0 });
+      return jobs[0] as ClaimedJob;
+    };
+    const first = await claim();
+    const again = systemClock.now();
+    expect(await db.tx((tx) => store.end(tx, first, again))).toBe(true);
+    const next = await claim();
+    expect(next.attempt).toBe(first.attempt);
+    expect(await db.tx((tx) => store.end(tx, first, again))).toBe(false);
+    expect(await db.tx((tx) => store.endMany(tx, [first]))).toEqual(new Set());
+    await store.fail(first, again, "late");
+    expect(await db.tx((tx) => store.endMany(tx, [next]))).toEqual(new Set([next]));
+    await store.close();
   });
 
   test("a worker that was given up for dead, wrongly, commits nothing and goes on with other work", async () => {

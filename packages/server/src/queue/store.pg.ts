@@ -29,7 +29,10 @@ export interface PostgresStoreOptions extends HeartbeatTimes {
 }
 
 /** The job as one attempt holds it. */
-type Held = [id: string, worker: string, attempt: number, interruptions: number];
+type Held = [id: string, worker: string, attempt: number, interruptions: number, claimedAt: number];
+
+/** A claimed job, with what only this store knows of it. */
+type PgClaimedJob = ClaimedJob & Pick<ClaimedRow, "claimedAt">;
 
 /**
  * Jobs in the tables of graphile-worker, for any number of server processes. graphile-worker's own loop ends a job in a
@@ -99,12 +102,15 @@ export class PostgresJobStore implements JobStore {
     await raw(tx)(ADVANCE, [kind, LANES.map((_, lane) => lane), runAt, field, values, now], "advance_jobs");
   }
 
-  async omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void> {
-    await raw(tx)(
-      `update ${JOBS} j set payload = jsonb_set(j.payload::jsonb, array[$5::text], (j.payload::jsonb -> $5::text) - $6::text[])::json where ${HELD}`,
+  async omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]> {
+    const [row] = await raw(tx)<{ listed: readonly string[] }>(
+      `with held as (select j.id, j.payload::jsonb as payload from ${JOBS} j where ${HELD} for update)
+       update ${JOBS} j set payload = jsonb_set(held.payload, array[$6::text], (held.payload -> $6::text) - $7::text[])::json
+       from held where j.id = held.id returning held.payload -> $6::text as listed`,
       [...this.#held(job), list, values],
       "omit_from_job",
     );
+    return values.filter((value) => row?.listed.includes(value));
   }
 
   async claim(now: number, limits: LaneLimits): Promise<Claim> {
@@ -139,7 +145,7 @@ export class PostgresJobStore implements JobStore {
       again === undefined
         ? await raw(tx)(`delete from ${JOBS} j where ${HELD} returning 1 as one`, this.#held(job), "end_job")
         : await raw(tx)(
-            `update ${JOBS} j set attempts = attempts - 1, run_at = ${at("$5")}, locked_by = null, locked_at = null, flags = null
+            `update ${JOBS} j set attempts = attempts - 1, run_at = ${at("$6")}, locked_by = null, locked_at = null, flags = null
              where ${HELD} returning 1 as one`,
             [...this.#held(job), again],
             "job_again",
@@ -155,7 +161,7 @@ export class PostgresJobStore implements JobStore {
 
   async fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void> {
     await this.#db.read.raw(
-      `update ${JOBS} j set run_at = ${at("$5")}, last_error = $6, locked_by = null, locked_at = null, flags = null where ${HELD}`,
+      `update ${JOBS} j set run_at = ${at("$6")}, last_error = $7, locked_by = null, locked_at = null, flags = null where ${HELD}`,
       // Postgres cannot store U+0000 in a text.
       [...this.#held(job), runAt, lastError.replaceAll("\0", "\uFFFD")],
       "fail_job",
@@ -194,10 +200,11 @@ export class PostgresJobStore implements JobStore {
   }
 
   #held(job: ClaimedJob): Held {
-    return [job.id, this.#heartbeat.name, job.attempt, job.interruptions];
+    return [job.id, this.#heartbeat.name, job.attempt, job.interruptions, (job as PgClaimedJob).claimedAt];
   }
 
   #heldAll(jobs: readonly ClaimedJob[]): unknown[] {
-    return [jobs.map((j) => j.id), jobs.map((j) => j.attempt), jobs.map((j) => j.interruptions), this.#heartbeat.name];
+    const held = jobs.map((job) => this.#held(job));
+    return [held.map(([id]) => id), ...[2, 3, 4].map((column) => held.map((one) => one[column])), this.#heartbeat.name];
   }
 }

@@ -99,14 +99,17 @@ export class SqliteJobStore implements JobStore {
       .where(and(planned, eq(jobs.kind, kind), named));
   }
 
-  async omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void> {
+  async omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]> {
     const { payload } = this.#jobs;
+    const [before] = await tx.select({ payload }).from(this.#jobs).where(this.#heldBy(job));
+    const listed = before ? (before.payload[list] as readonly string[]) : [];
     const path = `$.${list}`;
     const kept = sql`select json_group_array(value) from json_each(${payload}, ${path}) where ${notInArray(sql`value`, [...values])}`;
     await tx
       .update(this.#jobs)
       .set({ payload: sql`json_set(${payload}, ${path}, json((${kept})))` })
       .where(this.#heldBy(job));
+    return values.filter((value) => listed.includes(value));
   }
 
   claim(now: number, limits: LaneLimits): Promise<Claim> {
