@@ -1,8 +1,8 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { acceptingMailer } from "../../test/accepting-mailer.ts";
 import { sendAsBulk } from "../../test/bulk-mail.ts";
-import type { Db } from "../db/db.ts";
-import { StorageUnavailable } from "../db/errors.ts";
+import { loseAnswer } from "../../test/lose-answer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 /*
@@ -11,25 +11,8 @@ import { createWorld, type TestWorld } from "../testing.ts";
 
 const ADDRESSES = ["a@example.com", "b@example.com", "c@example.com"];
 
-/** Loses the answer to the first commit after which an email has this status. */
-function loseAnswer(world: TestWorld, status: "sending" | "sent"): { readonly isLost: boolean } {
-  const { db } = world.app.deps;
-  const lost = { isLost: false };
-  const { tx } = db;
-  const spoilt: Db["tx"] = async (work, options) => {
-    const value = await tx(work, options);
-    if (!lost.isLost) {
-      const { total } = (await world.sdk.emails.list({ status })).pagination;
-      if (total > 0 && !lost.isLost) {
-        lost.isLost = true;
-        throw new StorageUnavailable("The database cannot work at the moment (connection lost).");
-      }
-    }
-    return value;
-  };
-  Object.assign(db, { tx: spoilt });
-  return lost;
-}
+const loseAnswerOf = (world: TestWorld, status: "sending" | "sent") =>
+  loseAnswer(world, async (q) => (await q.$count(q.t.emails, eq(q.t.emails.status, status))) > 0);
 
 const ways: [string, (world: TestWorld) => Promise<unknown>][] = [
   ["single mails", (world) => world.sdk.emails.send({ from: "hello@acme.test", subject: "Hello", text: "It works.", to: ADDRESSES })],
@@ -41,7 +24,7 @@ test.each(ways)(
   async (_way, send) => {
     const mailer = acceptingMailer();
     await using world = await createWorld({ mailer });
-    const lost = loseAnswer(world, "sending");
+    const lost = loseAnswerOf(world, "sending");
     await send(world);
     await world.settle();
     await world.clock.advance("10m");
@@ -57,7 +40,7 @@ test.each(ways)(
 test.each(ways)("when the answer to the commit of an outcome is lost, %s are not sent again", async (_way, send) => {
   const mailer = acceptingMailer();
   await using world = await createWorld({ mailer });
-  const lost = loseAnswer(world, "sent");
+  const lost = loseAnswerOf(world, "sent");
   await send(world);
   await world.settle();
   await world.clock.advance("3d");

@@ -37,5 +37,6 @@ test("outcomes and claims that fail are looked for again when the lease has ende
 
 test("outcomes are kept while the database is unavailable", async () => {
   const outcomes = [outcome("a", 7000), outcome("b", 8000)];
-  expect(await failing(new StorageUnavailable("No disk."), outcomes, [["c", 3]])).toEqual({ left: outcomes, continued: [], claimed: [] });
+  const left = outcomes.map((one) => ({ ...one, isRepeated: true }));
+  expect(await failing(new StorageUnavailable("No disk."), outcomes, [["c", 3]])).toEqual({ left, continued: [], claimed: [] });
 });

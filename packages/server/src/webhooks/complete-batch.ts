@@ -23,7 +23,7 @@ export interface Progress {
 /**
  * Records outcomes and claims streams in one transaction, and reports the progress. When the transaction fails, it is retried
  * item by item, so that one outcome that cannot be recorded does not hold up the others: its lease ends by itself, and the event
- * is sent again. Returns null, or the outcomes that are still to be recorded because the database is unavailable.
+ * is sent again. Returns null, or the outcomes that are still to be recorded because the database is unavailable; they may be stored.
  */
 export async function completeBatch(
   deps: WebhookDeps,
@@ -41,7 +41,7 @@ export async function completeBatch(
   }
   if (failure instanceof StorageUnavailable) {
     deps.log.error("cannot store webhook outcomes; retrying in a second", { error: failure.message });
-    return outcomes;
+    return outcomes.map((outcome) => ({ ...outcome, isRepeated: true }));
   }
   if (outcomes.length + requests.length <= 1) {
     deps.log.error("cannot record a webhook outcome", { event: outcomes[0]?.job.event.id ?? null, error: String(failure) });

@@ -251,6 +251,8 @@ export class WebhookDispatcher implements WebhookWorker {
     if (left === null) return true;
     this.#outcomes.unshift(...left);
     for (const [endpointId] of requests) this.#ready.due.add(endpointId);
+    // Streams that were released by a commit whose answer was lost tell no more when they are due.
+    for (const { job } of left) this.#ready.due.add(job.endpoint.id);
     await this.#deps.clock.real.sleep(STORAGE_RETRY_MS);
     if (this.#stopping) this.#outcomes.length = 0;
     return true;

@@ -15,25 +15,28 @@ export interface Outcome {
   readonly dueAt?: number;
   /** The next event of its stream, which is under way already: the stream stays claimed. */
   readonly next?: Job | undefined;
+  /** True if it was to be recorded before: the answer to that commit may have been lost. */
+  readonly isRepeated?: boolean;
 }
 
 // The names of statements, made once.
 const RECORD_DELIVERED = nameStatement("record_delivered");
 const RECORD_FAILED = nameStatement("record_failed");
 
-/** Records what became of a job, and what follows from it. */
+/** Records what became of a job, and what follows from it, once. */
 export function recordOutcome(tx: Tx, deps: WebhookDeps, outcome: Outcome, now: number): Promise<unknown> {
   const { job, attempt } = outcome;
   const { event, endpoint } = job;
   // Nearly all of them: one statement, without a promise on SQLite.
-  if (attempt?.class === "ok" && event.attempts === 0 && !endpoint.policy.delivered)
+  if (!outcome.isRepeated && attempt?.class === "ok" && event.attempts === 0 && !endpoint.policy.delivered)
     return recordDelivered(tx, endpoint.policy.outbox, event.id, attempt, event.tries + 1, now);
   return recordWithEffects(tx, deps, outcome, now);
 }
 
-async function recordWithEffects(tx: Tx, deps: WebhookDeps, { job, attempt, dueAt }: Outcome, now: number): Promise<void> {
+async function recordWithEffects(tx: Tx, deps: WebhookDeps, { job, attempt, dueAt, isRepeated }: Outcome, now: number): Promise<void> {
   const { event, endpoint } = job;
   const { outbox } = endpoint.policy;
+  if (isRepeated && attempt && (await isRecorded(tx, outbox, event.id, attempt))) return;
   if (attempt && event.attempts > 0) await archiveLastAttempt(tx, outbox, event.id);
   if (attempt?.class === "ok") {
     await recordDelivered(tx, outbox, event.id, attempt, event.tries + 1, now);
@@ -172,6 +175,13 @@ async function recordAttemptOnly(tx: Tx, outbox: OutboxName, id: string, attempt
       lastAnswer: attempt.answer,
     })
     .where(eq(e.id, id));
+}
+
+/** Whether an attempt is recorded. Those of one event follow each other, so they begin at different times. */
+async function isRecorded(tx: Tx, outbox: OutboxName, id: string, { at }: Attempt): Promise<boolean> {
+  const { [outbox]: e, webhookAttempts: a } = tx.t;
+  const [row] = await findRows(tx, e, { id });
+  return row?.lastAt === at || (await tx.$count(a, and(eq(a.eventId, id), eq(a.at, at)))) > 0;
 }
 
 /** Moves an event's last attempt to the earlier ones, before another one takes its place. */
