@@ -10,14 +10,17 @@ import { PostgresJobStore } from "./queue/store.pg.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
 interface PostgresBackendOptions extends PostgresOptions {
-  /** Warned when the processes together may open more connections than the database server allows. */
+  /** Warned when the processes together may open more connections than the database server allows, and when a power cut may damage it. */
   log?: Log;
 }
 
 /** The backend on Postgres, for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export async function postgresBackend(url: string, { log, ...options }: PostgresBackendOptions = {}): Promise<Backend> {
   const db = await openPostgres(url, postgresSchema, { also: migrateQueue, ...options });
-  if (log) await warnAboutConnections(db, log);
+  if (log) {
+    await warnAboutConnections(db, log);
+    await warnAboutPowerCuts(db, log);
+  }
   return {
     db,
     // A revoked key stops working everywhere within a second, also on a busy machine; each key costs two reads a second.
@@ -32,6 +35,11 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     recipientsAtOnce: 512,
     connectionAccepted: () => {},
   };
+}
+
+async function warnAboutPowerCuts(db: PostgresDb, log: Log): Promise<void> {
+  const off = await db.listUnsafeSettings();
+  if (off.length > 0) log.warn("a power cut may lose or damage what the database has stored; turn these settings of Postgres on", { off });
 }
 
 async function warnAboutConnections(db: PostgresDb, log: Log): Promise<void> {

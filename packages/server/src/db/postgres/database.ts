@@ -38,6 +38,8 @@ export interface PostgresDb extends Db {
   tx<T>(fn: (tx: PgTx) => Promise<T>, options?: TxOptions): Promise<T>;
   /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
+  /** The settings of the database server that are off although a power cut may then lose or damage what was committed. */
+  listUnsafeSettings(): Promise<string[]>;
   /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
   assertMigrated(): Promise<void>;
   /** Collects statistics of tables that have grown, in the schema of the product and in `schema`. */
@@ -151,6 +153,13 @@ class PostgresDatabase implements PostgresDb {
          (select count(*)::int from workers where seen_at > now() - interval '1 minute') as processes`,
     );
     return { perProcess: this.#parts.size + 1, processes: row?.processes ?? 0, allowed: row?.allowed ?? Number.POSITIVE_INFINITY };
+  }
+
+  async listUnsafeSettings(): Promise<string[]> {
+    const rows = await this.read.raw<{ name: string }>(
+      "select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' order by name",
+    );
+    return rows.map(({ name }) => name);
   }
 
   assertMigrated(): Promise<void> {

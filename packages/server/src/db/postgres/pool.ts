@@ -48,16 +48,20 @@ const SETTINGS = {
   jit: "off",
 };
 
+// With `off` a commit is answered before it is on disk, and what was accepted is lost when the server crashes. All other values wait for
+// the disk; which of them is right for the standbys of a cluster, its administrator decides.
+const COMMIT_TO_DISK = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'";
+
 /**
  * Gives a new connection the settings of ours, except for `others`. By a statement, because poolers such as PgBouncer refuse connections
  * that ask for settings when they are opened.
  */
 export async function applySettings(client: pg.ClientBase, others: Partial<typeof SETTINGS> = {}): Promise<void> {
   const settings = Object.entries({ ...SETTINGS, ...others });
-  await client.query("select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)", [
-    settings.map(([name]) => name),
-    settings.map(([, value]) => value),
-  ]);
+  await client.query(
+    `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value) union all ${COMMIT_TO_DISK}`,
+    [settings.map(([name]) => name), settings.map(([, value]) => value)],
+  );
 }
 
 /** The options of every connection, which needs `applySettings` too. Throws what `URL` throws for an invalid URL. */

@@ -67,6 +67,26 @@ test("each connection has limits of time, and the settings for plans", async () 
   }
 });
 
+test.each([
+  ["off", "on"],
+  ["local", "local"],
+  ["remote_apply", "remote_apply"],
+])("on a database whose synchronous_commit is %s, commits are %s: none is answered before it is on disk", async (setting, used) => {
+  const database = await createDatabase("empty");
+  const name = new URL(database.url).pathname.slice(1);
+  const admin = openPool(database.url, 1);
+  await admin.query(`alter database "${name}" set synchronous_commit to ${setting}`);
+  await admin.end();
+  const pool = openPool(database.url, 1);
+  try {
+    expect((await pool.query("show synchronous_commit")).rows).toEqual([{ synchronous_commit: used }]);
+  } finally {
+    await pool.query(`alter database "${name}" reset synchronous_commit`);
+    await pool.end();
+    await database.drop();
+  }
+});
+
 test("a user who may not create tables, a search_path without a schema, and a database that takes no writes say what to do", async () => {
   const database = await createDatabase("empty");
   const client = new pg.Client({ connectionString: database.url });
