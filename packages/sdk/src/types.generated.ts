@@ -2443,7 +2443,7 @@ export interface QueueStatus {
   };
   /** Jobs that wait because this version does not know their kind, by kind */
   unhandledKinds: Record<string, number>;
-  /** When the job that has waited longest was due */
+  /** When the job that has waited longest was due; null while none is due */
   oldestDueAt: string | null;
   /** Domains to which no email is sent */
   holds: QueueHold[];

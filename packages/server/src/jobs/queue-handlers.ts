@@ -29,7 +29,7 @@ export const queueHandlers: Handlers<typeof contract.queue, JobDeps> = {
   },
 };
 
-async function showQueue(q: Reader | Tx, { queue }: JobDeps): Promise<QueueStatus> {
+async function showQueue(q: Reader | Tx, { queue, clock }: JobDeps): Promise<QueueStatus> {
   const pause = await queue.readPause(q);
   const { jobs, oldestDueAt } = await queue.readStats(q);
   return {
@@ -38,7 +38,8 @@ async function showQueue(q: Reader | Tx, { queue }: JobDeps): Promise<QueueStatu
     reason: pause?.reason ?? null,
     jobs: { ...jobs },
     unhandledKinds: await queue.countUnhandled(q),
-    oldestDueAt: oldestDueAt === null ? null : iso(oldestDueAt),
+    // A job that is planned for later does not wait.
+    oldestDueAt: oldestDueAt === null || oldestDueAt > clock.now() ? null : iso(oldestDueAt),
     holds: await listHolds(q),
   };
 }

@@ -24,8 +24,13 @@ test("while sending is paused, mail is accepted and waits; other jobs run; after
     pausedAt: "2026-01-01T00:00:00.000Z",
     reason: "moving the relay",
   });
-  await w.sdk.emails.send(hello);
   await w.sdk.emails.send({ ...hello, scheduledAt: "2026-01-01T05:00:00Z" });
+  // What is planned for later does not wait.
+  expect((await asOperator(w, "GET", "")).body).toMatchObject({
+    jobs: { ready: expect.toSatisfy((n: number) => n > 0) },
+    oldestDueAt: null,
+  });
+  await w.sdk.emails.send(hello);
   await w.clock.advance("1d");
   expect(mailer.sent).toEqual([]);
   expect((await asOperator(w, "GET", "")).body).toMatchObject({ paused: true, oldestDueAt: "2026-01-01T00:00:00.000Z" });

@@ -137,7 +137,7 @@ export interface PlannedJobs {
 export interface QueueStats {
   /** Rows by state, each counted up to 10,000. */
   readonly jobs: Readonly<Record<JobState, number>>;
-  /** When the job that has waited longest was due, ms; null when none waits. It may lie in the future. */
+  /** When the job that has waited longest was due, ms; null without jobs that are ready. While none is due it lies in the future. */
   readonly oldestDueAt: number | null;
 }
 
