@@ -25,6 +25,6 @@ export async function sendIssue(client: Mailsvc, { name, html }: Issue, listId: 
       { idempotencyKey: `newsletter-${name}` },
     ));
   if (draft.status !== "DRAFT") return { id: draft.id, sent: false };
-  await client.campaigns.send(draft.id, { idempotencyKey: `newsletter-${name}-send` });
+  await client.campaigns.send(draft.id, { revision: draft.revision }, { idempotencyKey: `newsletter-${name}-send` });
   return { id: draft.id, sent: true };
 }

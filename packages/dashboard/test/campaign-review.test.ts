@@ -41,3 +41,21 @@ test(
   },
   PATIENCE_MS * 2,
 );
+
+test(
+  "what a colleague changes of an automation is shown before it is activated",
+  async () => {
+    const exit = { steps: [{ id: "end", type: "exit" as const }], connections: [{ from: "trigger", to: "end" }] };
+    const { id } = await sdk.automations.create({ name: "Of two", trigger: { type: "contact.created" }, ...exit });
+    const { page } = await stage.open(`/dashboard/automations/${id}`);
+    await page.getByRole("button", { name: "Activate" }).click();
+    // The page looks for changes by itself now and then: it must not do so between this one and the click.
+    await page.route(`**/api/v1/automations/${id}`, (route) => route.abort());
+    await sdk.automations.update(id, { name: "Of a colleague" });
+    await page.getByRole("dialog").getByRole("button", { name: "Activate" }).click();
+    await page.getByRole("alert").getByText("Somebody has changed it meanwhile.").waitFor();
+    expect(await sdk.automations.get(id)).toMatchObject({ status: "DRAFT" });
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

@@ -1273,6 +1273,8 @@ export interface MailsvcMethods {
     schedule(id: string, input: {
       /** When to send (ISO 8601), in the future, at most 365 days ahead */
       scheduledAt: string | Date;
+      /** Refuse the change unless this is the campaign's current revision */
+      revision?: number | undefined;
     }, options?: CallOptions): APIPromise<CampaignDetail>;
     /**
      * Count who would get a campaign if it were sent now.
@@ -1289,7 +1291,10 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/campaigns/:id/send`
      */
-    send(id: string, options?: CallOptions): APIPromise<CampaignDetail>;
+    send(id: string, input?: {
+      /** Refuse the change unless this is the campaign's current revision */
+      revision?: number | undefined;
+    }, options?: CallOptions): APIPromise<CampaignDetail>;
     /**
      * Pause a campaign that is being sent.
      *
@@ -1305,7 +1310,10 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/campaigns/:id/resume`
      */
-    resume(id: string, options?: CallOptions): APIPromise<CampaignDetail>;
+    resume(id: string, input?: {
+      /** Refuse the change unless this is the campaign's current revision */
+      revision?: number | undefined;
+    }, options?: CallOptions): APIPromise<CampaignDetail>;
     /**
      * Cancel a campaign for good; recipients that got nothing yet get nothing.
      *
@@ -1512,7 +1520,10 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/automations/:id/activate`
      */
-    activate(id: string, options?: CallOptions): APIPromise<AutomationDetail>;
+    activate(id: string, input?: {
+      /** Refuse the change unless this is the automation's current revision */
+      revision?: number | undefined;
+    }, options?: CallOptions): APIPromise<AutomationDetail>;
     /**
      * Pause an automation: no contact enters, and entries stay where they are.
      *

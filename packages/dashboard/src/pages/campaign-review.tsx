@@ -6,13 +6,14 @@ import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { describeOthers } from "../parts/campaigns/audience-fields.tsx";
 import { describeAudience, listIncluded, listNamedGroups } from "../parts/campaigns/groups.ts";
+import { setLocalTime } from "../parts/campaigns/local-time.ts";
 import { CampaignPreview, useLint } from "../parts/campaigns/preview.tsx";
 import { findFault, findStart, readWhen, WhenFields } from "../parts/campaigns/send-time.tsx";
 import { describePace, describeTest, describeTracking } from "../parts/campaigns/settings.tsx";
 import { TestSend } from "../parts/campaigns/test-send.tsx";
 import { formatInstant } from "../parts/campaigns/zoned-time.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
-import { assertCurrent } from "../parts/current.ts";
+import { assertCurrent, startShown } from "../parts/current.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -174,11 +175,6 @@ function Check({ tone, name, children }: { readonly tone: string; readonly name:
   );
 }
 
-/** What somebody who has reviewed a campaign has seen of it. */
-function pickReviewed({ revision, template }: CampaignDetail) {
-  return { revision, template: template?.version };
-}
-
 function Send({
   campaign,
   audience,
@@ -190,7 +186,7 @@ function Send({
   readonly faults: readonly string[];
   readonly reload: () => void;
 }) {
-  const { id, abTest, localTime, revision } = campaign;
+  const { id, abTest, template } = campaign;
   const [when, choose] = useState(() => readWhen(campaign));
   const sending = useSending();
   const { busy, error } = sending;
@@ -198,11 +194,13 @@ function Send({
   const start = fault === null ? findStart(when) : null;
   const act = () =>
     sending.send(async () => {
-      assertCurrent(pickReviewed(campaign), pickReviewed(await api.campaigns.get(id)), reload);
-      const local = when.kind === "local" ? { at: when.at, fallback: when.timeZone, field: localTime?.field ?? "timeZone" } : null;
-      if (local !== null || localTime !== null) await api.campaigns.update(id, { localTime: local, revision });
-      if (start === null) await api.campaigns.send(id);
-      else await api.campaigns.schedule(id, { scheduledAt: new Date(start).toISOString() });
+      // Publishing a template does not change the campaigns that use it.
+      if (template !== null) assertCurrent(template.version, (await api.campaigns.get(id)).template?.version, reload);
+      await startShown(async () => {
+        const { revision } = await setLocalTime(campaign, when);
+        if (start === null) await api.campaigns.send(id, { revision });
+        else await api.campaigns.schedule(id, { scheduledAt: new Date(start).toISOString(), revision });
+      }, reload);
       toast(start === null ? "Sending has started" : "Scheduled");
       go(`/campaigns/${id}`);
     });

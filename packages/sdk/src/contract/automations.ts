@@ -244,8 +244,9 @@ export const automations = {
     summary: "Activate an automation, or continue a paused one",
     description:
       "Templates must be published and senders verified; the versions of the templates are pinned. Contacts enter from now on. Of a paused automation, what became due meanwhile is done at once, and later delays count from then.",
+    body: z.strictObject({ revision: revisionOf("automation") }),
     output: AutomationDetail,
-    errors: ["not_found", "invalid_state", "sender_not_verified"],
+    errors: ["not_found", "conflict", "invalid_state", "sender_not_verified"],
     examples: [{ summary: "Activate", params: id }],
   }),
   pause: endpoint({

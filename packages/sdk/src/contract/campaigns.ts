@@ -16,12 +16,14 @@ import { CONTACT_TEXT_FIELDS } from "./contact-fields.ts";
 import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
 import { pageQuery, pageSchema } from "./page.ts";
+import { revisionOf } from "./revision.ts";
 import * as z from "./zod.ts";
 
 /** A contact, by id or address. */
 const ContactRef = z.string().min(1).max(254);
 
 const id = { id: "cmp_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const revision = revisionOf("campaign");
 const launch = {
   name: "Launch",
   subjectLine: "We are live, {{firstName}}",
@@ -113,9 +115,9 @@ export const campaigns = {
     access: { permission: "campaigns:write" },
     mailsTo: "audience",
     summary: "Schedule a campaign that has not started, or move its date",
-    body: z.strictObject({ scheduledAt: CampaignStart }),
+    body: z.strictObject({ scheduledAt: CampaignStart, revision }),
     output: CampaignDetail,
-    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "At an instant", params: id, body: { scheduledAt: "2030-03-01T09:00:00Z" } }],
   }),
   audience: endpoint({
@@ -140,6 +142,7 @@ export const campaigns = {
     summary: "Send a draft or scheduled campaign now",
     description:
       "The audience and the content are fixed at this instant; later changes of the list, the segment, their members or the template do not reach the campaign. Each contact of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
+    body: z.strictObject({ revision }),
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "Send", params: id }],
@@ -164,6 +167,7 @@ export const campaigns = {
     bucket: "send",
     summary: "Continue a paused campaign where it stopped",
     description: "A scheduled campaign that was held, because it was late or could not start, is started.",
+    body: z.strictObject({ revision }),
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "Resume", params: id }],

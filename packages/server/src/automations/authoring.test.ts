@@ -240,6 +240,13 @@ test("each version of a definition can be read, and a change that is based on an
     code: "conflict",
     details: [{ path: "revision", code: "outdated" }],
   });
+  await sdk.automations.pause(id);
+  await expect(sdk.automations.activate(id, { revision: 1 })).rejects.toMatchObject({
+    code: "conflict",
+    details: [{ path: "revision", code: "outdated" }],
+  });
+  expect(await sdk.automations.get(id)).toMatchObject({ status: "PAUSED" });
+  expect(await sdk.automations.activate(id, { revision: 2 })).toMatchObject({ status: "ACTIVE", revision: 2 });
   const versions = await sdk.automations.versions(id).toArray();
   expect(versions.map(({ version, current, steps, createdAt }) => [version, current, steps, createdAt.slice(11, 16)])).toEqual([
     [2, true, 1, "01:00"],

@@ -16,7 +16,7 @@ export const automationHandlers: Handlers<typeof contract.automations, Automatio
   get: (input, { read, workspaceId }) => getAutomation(read, workspaceId, input),
   update: (input, { tx, deps, workspaceId }) => updateAutomation(tx, deps, workspaceId, input),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAutomation(tx, deps, workspaceId, id),
-  activate: ({ id }, { tx, deps, workspaceId }) => activateAutomation(tx, deps, workspaceId, id),
+  activate: (input, { tx, deps, workspaceId }) => activateAutomation(tx, deps, workspaceId, input),
   pause: ({ id }, { tx, deps, workspaceId }) => pauseAutomation(tx, deps, workspaceId, id),
   archive: ({ id }, { tx, deps, workspaceId }) => setArchived(tx, deps, workspaceId, id, true),
   unarchive: ({ id }, { tx, deps, workspaceId }) => setArchived(tx, deps, workspaceId, id, false),

@@ -1,7 +1,8 @@
-import type { AutomationDetail, AutomationStatus } from "@mailsvc/sdk/contract";
+import type { AutomationDetail, AutomationStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { assertRevision } from "../lib/revision.ts";
 import { showDetail } from "./automations.ts";
 import { restartDates } from "./dates.ts";
 import type { AutomationDeps } from "./deps.ts";
@@ -30,9 +31,18 @@ import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow }
  * with invalid_state until it is unarchived.
  */
 
-/** Activates an automation, or continues a paused one. Throws ApiError not_found, invalid_state, validation_error or sender_not_verified. */
-export async function activateAutomation(tx: Tx, deps: AutomationDeps, workspaceId: string, id: string): Promise<AutomationDetail> {
+/**
+ * Activates an automation, or continues a paused one. Throws ApiError not_found, conflict if it was changed since `revision`, invalid_state,
+ * validation_error or sender_not_verified.
+ */
+export async function activateAutomation(
+  tx: Tx,
+  deps: AutomationDeps,
+  workspaceId: string,
+  { id, revision }: HandlerInput<typeof contract.automations.activate>,
+): Promise<AutomationDetail> {
   const row = await getUnarchivedRow(tx, workspaceId, id);
+  assertRevision("automation", row.revision, revision);
   if (row.status === "ACTIVE") return showDetail(tx, row);
   await pinReferences(tx, deps, row, await getVersionRow(tx, id, row.version));
   const active = await changeStatus(tx, deps, row, "ACTIVE");

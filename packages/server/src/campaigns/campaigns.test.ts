@@ -171,6 +171,23 @@ test("a draft is not changed by who has not seen the last change, also while the
   expect(await sdk.campaigns.update(made.id, { subjectLine: "Mine", revision: theirs.revision })).toMatchObject({ subjectLine: "Mine" });
 });
 
+test("a campaign is not sent, scheduled or resumed by who has not seen the last change", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id, revision } = await sdk.campaigns.create(draft);
+  const changed = await sdk.campaigns.update(id, { subjectLine: "Theirs" });
+  const outdated = { code: "conflict", status: 409, details: [{ path: "revision", code: "outdated" }] };
+  const scheduledAt = new Date(world.clock.now() + 60_000).toISOString();
+  await expect(sdk.campaigns.send(id, { revision })).rejects.toMatchObject(outdated);
+  await expect(sdk.campaigns.schedule(id, { scheduledAt, revision })).rejects.toMatchObject(outdated);
+  await expect(sdk.campaigns.resume(id, { revision })).rejects.toMatchObject(outdated);
+  expect(await sdk.campaigns.get(id)).toEqual(changed);
+  const scheduled = await sdk.campaigns.schedule(id, { scheduledAt, revision: changed.revision });
+  expect(scheduled.status).toBe("SCHEDULED");
+  await expect(sdk.campaigns.send(id, { revision: changed.revision })).rejects.toMatchObject(outdated);
+  expect(await sdk.campaigns.send(id, { revision: scheduled.revision })).toMatchObject({ status: "SENDING" });
+});
+
 test("a template is named with its published version; blocks, layouts and unpublished ones are refused", async () => {
   await using world = await createWorld();
   const { sdk } = world;

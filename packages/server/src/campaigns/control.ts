@@ -1,9 +1,10 @@
-import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
+import type { CampaignDetail, CampaignStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { moveEmails, OF_CAMPAIGN, WAITING } from "../emails/emails.ts";
+import { assertRevision } from "../lib/revision.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { findCampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
+import { findCampaignRow, getCampaignRow, showDetail, toRevision } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { readUnread } from "./sending.ts";
 import { enqueueSending, type PreparedStart, start } from "./start.ts";
@@ -24,15 +25,19 @@ export async function pauseCampaign(tx: Tx, deps: CampaignDeps, workspaceId: str
   return showDetail(tx, await changeStatus(tx, deps, row, ["SENDING"], { status: "PAUSED" }, { type: "campaign.paused" }));
 }
 
-/** Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, invalid_state or what keeps it from starting. */
+/**
+ * Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, conflict if it was changed since
+ * `revision`, invalid_state or what keeps it from starting.
+ */
 export async function resumeCampaign(
   tx: Tx,
   deps: CampaignDeps,
   workspaceId: string,
-  id: string,
+  { id, revision }: HandlerInput<typeof contract.campaigns.resume>,
   prepared: PreparedStart,
 ): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
+  assertRevision("campaign", toRevision(row), revision);
   if (row.status === "SENDING") return showDetail(tx, row);
   if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], prepared));
   const resumed = await changeStatus(

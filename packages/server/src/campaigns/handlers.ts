@@ -24,12 +24,12 @@ export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps>
   audience: ({ id }, { read, deps, workspaceId }) => estimateAudience(read, deps, workspaceId, id),
   send: {
     prepare: ({ id }, { read, deps, workspaceId }) => prepareStart(read, deps, workspaceId, id),
-    run: ({ id }, { tx, deps, workspaceId }, prepared: PreparedStart) => sendCampaign(tx, deps, workspaceId, id, prepared),
+    run: (input, { tx, deps, workspaceId }, prepared: PreparedStart) => sendCampaign(tx, deps, workspaceId, input, prepared),
   },
   pause: ({ id }, { tx, deps, workspaceId }) => pauseCampaign(tx, deps, workspaceId, id),
   resume: {
     prepare: ({ id }, { read, deps, workspaceId }) => prepareStart(read, deps, workspaceId, id),
-    run: ({ id }, { tx, deps, workspaceId }, prepared: PreparedStart) => resumeCampaign(tx, deps, workspaceId, id, prepared),
+    run: (input, { tx, deps, workspaceId }, prepared: PreparedStart) => resumeCampaign(tx, deps, workspaceId, input, prepared),
   },
   cancel: ({ id }, { tx, deps, workspaceId }) => cancelCampaign(tx, deps, workspaceId, id),
   duplicate: (input, { tx, deps, workspaceId }) => duplicateCampaign(tx, deps, workspaceId, input),

@@ -1,19 +1,31 @@
-import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
+import type { CampaignDetail, CampaignStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { assertRevision } from "../lib/revision.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
 import { writeAudience } from "./audience.ts";
-import { buildFrom, type CampaignRow, findCampaignRow, getCampaign, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
+import {
+  buildFrom,
+  type CampaignRow,
+  findCampaignRow,
+  getCampaign,
+  getCampaignRow,
+  parseSchedule,
+  showDetail,
+  toRevision,
+} from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
+
+type Endpoints = typeof contract.campaigns;
 
 /** Job kind: starts a scheduled campaign. */
 export const START_JOB = "campaigns.start";
@@ -30,15 +42,19 @@ interface StartPayload {
   at: number;
 }
 
-/** Starts a draft or scheduled campaign now. Throws ApiError not_found, invalid_state, and what keeps it from starting. */
+/**
+ * Starts a draft or scheduled campaign now. Throws ApiError not_found, conflict if it was changed since `revision`, invalid_state, and what
+ * keeps it from starting.
+ */
 export async function sendCampaign(
   tx: Tx,
   deps: CampaignDeps,
   workspaceId: string,
-  id: string,
+  { id, revision }: HandlerInput<Endpoints["send"]>,
   prepared: PreparedStart,
 ): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
+  assertRevision("campaign", toRevision(row), revision);
   return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], prepared));
 }
 
@@ -62,15 +78,19 @@ export async function prepareStart(read: Reader, deps: CampaignDeps, workspaceId
   }
 }
 
-/** Schedules a campaign that has not started, or moves its date. Throws ApiError not_found, invalid_state or what would keep it from starting. */
+/**
+ * Schedules a campaign that has not started, or moves its date. Throws ApiError not_found, conflict if it was changed since `revision`,
+ * invalid_state or what would keep it from starting.
+ */
 export async function scheduleCampaign(
   tx: Tx,
   deps: CampaignDeps,
   workspaceId: string,
-  { id, scheduledAt }: { id: string; scheduledAt: string },
+  { id, scheduledAt, revision }: HandlerInput<Endpoints["schedule"]>,
   parse: Parse,
 ): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
+  assertRevision("campaign", toRevision(row), revision);
   const at = parseSchedule(scheduledAt, deps.clock.now()) as number;
   const scheduled = await changeStatus(
     tx,

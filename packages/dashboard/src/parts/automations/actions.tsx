@@ -4,6 +4,7 @@ import { api } from "../../api/client.ts";
 import { go, toHref } from "../../router.tsx";
 import { ActionButton } from "../action-button.tsx";
 import { ConfirmButton } from "../confirm-button.tsx";
+import { startShown } from "../current.ts";
 import { count as plural } from "../plural.ts";
 import { toast } from "../toast.tsx";
 
@@ -15,7 +16,7 @@ interface Props {
 }
 
 /** What can be done with an automation in its state. */
-export function AutomationActions({ automation: { id, name, status, archivedAt, steps }, inside, done }: Props) {
+export function AutomationActions({ automation: { id, name, status, archivedAt, steps, revision }, inside, done }: Props) {
   const act = (change: () => Promise<unknown>, said: string) => async (): Promise<void> => {
     await change();
     toast(said);
@@ -47,7 +48,7 @@ export function AutomationActions({ automation: { id, name, status, archivedAt, 
           label={status === "PAUSED" ? "Resume" : "Activate"}
           question={`${status === "PAUSED" ? "Resume" : "Activate"} ${name}?`}
           primary
-          act={act(() => api.automations.activate(id), "Active")}
+          act={act(() => startShown(() => api.automations.activate(id, { revision }), done), "Active")}
         >
           <p>
             {status === "PAUSED"

@@ -5,13 +5,14 @@ import { api } from "../../api/client.ts";
 import { go } from "../../router.tsx";
 import { ActionButton } from "../action-button.tsx";
 import { ConfirmButton } from "../confirm-button.tsx";
-import { assertCurrent } from "../current.ts";
+import { startShown } from "../current.ts";
 import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
 import { count as plural } from "../plural.ts";
 import { useResource } from "../resource.ts";
 import { toast } from "../toast.tsx";
 import { DeleteCampaign, DuplicateCampaign } from "./common-actions.tsx";
+import { setLocalTime } from "./local-time.ts";
 import { findFault, findStart, readWhen, type When, WhenFields } from "./send-time.tsx";
 import { isDeletable, isWaiting } from "./states.ts";
 
@@ -65,8 +66,7 @@ function Waiting({ campaign, done }: Props) {
     go(`/campaigns/${id}/edit`);
   };
   const send = async (): Promise<void> => {
-    assertCurrent(campaign.revision, (await api.campaigns.get(id)).revision, done);
-    await startNow(campaign);
+    await startShown(() => startNow(campaign), done);
     toast("Sending has started");
     done();
   };
@@ -84,8 +84,8 @@ function Waiting({ campaign, done }: Props) {
 }
 
 /** A campaign that was held before its start begins by being resumed. */
-async function startNow({ id, status }: CampaignDetail): Promise<void> {
-  await (status === "PAUSED" ? api.campaigns.resume(id) : api.campaigns.send(id));
+async function startNow({ id, status, revision }: Pick<CampaignDetail, "id" | "status" | "revision">): Promise<void> {
+  await (status === "PAUSED" ? api.campaigns.resume(id, { revision }) : api.campaigns.send(id, { revision }));
 }
 
 function SendNowCount({ id }: { readonly id: string }) {
@@ -102,13 +102,12 @@ function ChangeDate({ campaign, done }: Props) {
   const act = async (_: FormValues): Promise<void> => {
     const fault = findFault(when);
     if (fault !== null) throw new Error(fault);
-    if (campaign.localTime !== null || when.kind === "local")
-      await api.campaigns.update(campaign.id, {
-        localTime: when.kind === "local" ? { at: when.at, fallback: when.timeZone, field: campaign.localTime?.field ?? "timeZone" } : null,
-      });
     const start = findStart(when);
-    if (start === null) await startNow(campaign);
-    else await api.campaigns.schedule(campaign.id, { scheduledAt: new Date(start).toISOString() });
+    await startShown(async () => {
+      const shown = await setLocalTime(campaign, when);
+      if (start === null) await startNow(shown);
+      else await api.campaigns.schedule(shown.id, { scheduledAt: new Date(start).toISOString(), revision: shown.revision });
+    }, done);
     toast(start === null ? "Sending has started" : "The date is changed");
     done();
   };
