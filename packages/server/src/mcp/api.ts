@@ -5,10 +5,12 @@ import {
   type Endpoint,
   ErrorBody,
   type ErrorDetail,
+  findClosest,
   findOtherAt,
   type Output,
   paramNames,
 } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
 import { check } from "../http/validation.ts";
 import { hasDefaultKey, type Operation, takesIdempotencyKey } from "./operations.ts";
 import { ToolError } from "./tool-error.ts";
@@ -48,6 +50,8 @@ interface Written {
 
 // As many as the API names.
 const MAX_FAULTS = 20;
+// Names that a model made up are cut to this length.
+const MAX_NAME = 60;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -105,8 +109,39 @@ export function assertInput(operation: Operation, input: Arguments): void {
     ...(endpoint.query && endpoint.method !== "GET" ? [check(endpoint.query, query)] : []),
     ...(endpoint.body ? [check(endpoint.looseBody ?? endpoint.body, body)] : []),
   ];
-  const faults = parts.flatMap((part) => ("details" in part ? part.details : []));
+  const faults = parts
+    .flatMap((part) => ("details" in part ? part.details : []))
+    .map((fault) => (isSurplus(fault) ? { path: "", message: refuseArgument(operation.id, fault.path, listArguments(endpoint)) } : fault));
   if (faults.length > 0) throw new ToolError(listFaults("validation_error", "The arguments are not valid.", faults));
+}
+
+/** The arguments of a tool as its schema reads them. Throws ToolError, which names each that is wrong. */
+export function readArguments<I extends z.ZodObject>(tool: string, schema: I, given: Arguments): z.output<I> {
+  const checked = check(schema, given);
+  if ("value" in checked) return checked.value;
+  const faults = checked.details.map((fault) =>
+    isSurplus(fault) ? { path: "", message: refuseArgument(tool, fault.path, Object.keys(schema.shape)) } : fault,
+  );
+  throw new ToolError(listFaults(null, `The arguments of ${tool} are wrong:`, faults));
+}
+
+/** Whether a fault is an argument that there is none of, not a field inside one. */
+function isSurplus({ code, path }: ErrorDetail): boolean {
+  return code === "unknown_field" && !/[.[]/.test(path);
+}
+
+/** Says which arguments there are instead of one that there is none of. */
+function refuseArgument(taker: string, name: string, known: readonly string[]): string {
+  const shown = name.slice(0, MAX_NAME);
+  const closest = findClosest(shown, known);
+  const instead = known.length === 0 ? "It takes none." : `Its arguments are: ${known.join(", ")}.`;
+  return `${taker} has no argument ${shown}.${closest === null ? "" : ` Did you mean ${closest}?`} ${instead}`;
+}
+
+/** The names of the arguments of an operation. */
+function listArguments({ path, query, body }: Endpoint): string[] {
+  const fields = body && "shape" in body ? Object.keys(body.shape as object) : [];
+  return [...new Set([...paramNames(path), ...Object.keys(query?.shape ?? {}), ...fields])];
 }
 
 /** JSON in which the order of the fields makes no difference. */
@@ -136,7 +171,7 @@ function splitInput(operation: Operation, input: Arguments): Pick<ApiRequest, "p
   }, endpoint.path as string);
   const other = findOtherAt(endpoint, path);
   if (other !== null) throw new ToolError(`With these arguments ${id} would be ${other}, which is another operation.`);
-  const inQuery = endpoint.method === "GET" ? Object.keys(rest) : Object.keys(endpoint.query?.shape ?? {});
+  const inQuery = Object.keys(endpoint.query?.shape ?? {});
   const query: Record<string, string> = {};
   for (const name of inQuery) {
     const value = rest[name];
@@ -148,7 +183,7 @@ function splitInput(operation: Operation, input: Arguments): Pick<ApiRequest, "p
   // In one order of fields, because the server compares the bytes of requests with the same Idempotency-Key.
   if (endpoint.body) return { path, query, body: toCanonical(rest) };
   const [surplus] = Object.keys(rest);
-  if (surplus !== undefined) throw new ToolError(`${id} has no argument ${surplus}.`);
+  if (surplus !== undefined) throw new ToolError(refuseArgument(id, surplus, listArguments(endpoint)));
   return { path, query, body: undefined };
 }
 
@@ -160,7 +195,7 @@ function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">): Tool
   return new ToolError(listFaults(code, message, details), `${hint} (request ${requestId})`);
 }
 
-function listFaults(code: string, message: string, details: readonly Pick<ErrorDetail, "path" | "message">[]): string {
+function listFaults(code: string | null, message: string, details: readonly Pick<ErrorDetail, "path" | "message">[]): string {
   const faults = details.slice(0, MAX_FAULTS).map(({ path, message: fault }) => `  ${path === "" ? "" : `${path}: `}${fault}`);
-  return [`${code}: ${message}`, ...faults].join("\n");
+  return [code === null ? message : `${code}: ${message}`, ...faults].join("\n");
 }

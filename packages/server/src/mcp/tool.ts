@@ -1,10 +1,9 @@
 import type { z } from "zod";
-import type { Api, Me } from "./api.ts";
+import { type Api, type Me, readArguments } from "./api.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { DocsLibrary } from "./docs-library.ts";
 import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
 import type { McpSettings } from "./settings.ts";
-import { ToolError } from "./tool-error.ts";
 
 /** What a tool works with during one call. */
 export interface ToolContext {
@@ -74,9 +73,7 @@ export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(parts: 
     inputSchema: toObjectSchema(input, "input"),
     outputSchema: toObjectSchema(output, "output"),
     run: async (given, context) => {
-      const parsed = input.safeParse(given);
-      if (!parsed.success) throw toInputError(name, parsed.error);
-      const data = await run(parsed.data, context);
+      const data = await run(readArguments(name, input, given), context);
       return { data, text: text(data) };
     },
   };
@@ -89,10 +86,4 @@ const MAX_TEXT = 4000;
 export function toText(data: unknown): string {
   const json = JSON.stringify(data);
   return json.length <= MAX_TEXT ? json : `${json.slice(0, MAX_TEXT)} … (cut; the whole is in the structured content)`;
-}
-
-function toInputError(name: string, { issues }: z.core.$ZodError): ToolError {
-  return new ToolError(
-    [`The arguments of ${name} are wrong:`, ...issues.map(({ path, message }) => `  ${path.join(".")}: ${message}`)].join("\n"),
-  );
 }

@@ -225,6 +225,15 @@ test("the wrong arguments are named, and an unknown code or operation gets a sug
   expect(await failure("errors_explain", { code: "sender_not_verifid" })).toContain("Did you mean sender_not_verified?");
   expect(await failure("api_call", { operation: "contact.create" })).toContain("Did you mean contacts.create?");
   expect(await failure("api_call", { operation: "campaigns.pause", input: { id: "x", why: 1 } })).toBe(
-    "campaigns.pause has no argument why.",
+    "campaigns.pause has no argument why. Its arguments are: id.",
+  );
+  expect(await failure("api_call", { operation: "emails.list", input: { state: "sent" } })).toMatch(
+    /^emails\.list has no argument state\. (Did you mean \w+\? )?Its arguments are: .*\bstatus\b/,
+  );
+  expect(await failure("api_call", { operation: "contacts.create", input: { email: "a@example.com", firstNam: "Ada" } })).toMatch(
+    /^validation_error: .*\n {2}contacts\.create has no argument firstNam\. Did you mean firstName\? Its arguments are: .*email/,
+  );
+  expect(await failure("errors_explain", { kode: "not_found" })).toMatch(
+    /^The arguments of errors_explain are wrong:\n(?:.*\n)* {2}errors_explain has no argument kode\. Did you mean code\? Its arguments are: code/,
   );
 });
