@@ -17,7 +17,7 @@ const PAGES: Readonly<Record<string, number>> = {
   automations: 10,
   campaign: 28,
   "campaign-edit": 20,
-  "campaign-review": 18,
+  "campaign-review": 19,
   campaigns: 8,
   catalog: 5,
   "catalog-agent": 5,
