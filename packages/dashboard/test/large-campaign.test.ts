@@ -37,18 +37,23 @@ test(
       }).observe({ type: "longtask" });
     });
     const started = performance.now();
-    const before = requests;
+    const earlier = requests;
     await page.locator("main").getByText("sent", { exact: true }).first().waitFor();
     // Twenty thousand events caused some requests a second, not one each.
-    expect(requests - before).toBeLessThan(((performance.now() - started) / 1000) * 6 + 20);
+    expect(requests - earlier).toBeLessThan(((performance.now() - started) / 1000) * 6 + 20);
     const rows = page.locator(".rows");
+    let grownAt = performance.now();
     for (let shown = 0; shown < PEOPLE; ) {
+      const before = shown;
       shown = await rows.evaluate(async (area) => {
         area.scrollTop = area.scrollHeight;
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
         return Math.round((area.querySelector(".space")?.clientHeight ?? 0) / 44);
       });
       expect(await rows.locator(".window > .row").count()).toBeLessThan(MAX_ROWS);
+      if (shown > before) grownAt = performance.now();
+      else if (performance.now() - grownAt > PATIENCE_MS)
+        throw new Error(`The list stays at ${shown} rows: ${await page.locator(".foot").innerText()}`);
     }
     await page.getByText("reader0@example.com").waitFor();
     const longest = await page.evaluate(() => (globalThis as unknown as { seen: { longest: number } }).seen.longest);

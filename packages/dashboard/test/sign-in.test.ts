@@ -145,6 +145,22 @@ test(
 );
 
 test(
+  "a list that a busy server did not give is loaded again by itself",
+  async () => {
+    const { page } = await stage.open(await makeLink());
+    await seeHeading(page, "Activity");
+    const busy = { error: { code: "storage_unavailable", message: "The database is away." } };
+    await page.route("**/api/v1/templates?*", (route) => route.fulfill({ status: 503, json: busy }), { times: 1 });
+    await page.getByRole("link", { name: "Templates", exact: true }).click();
+    await page.getByText("The database is away.").waitFor();
+    await page.getByText("The database is away.").waitFor({ state: "detached" });
+    await seeHeading(page, "Templates");
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "a page whose script cannot be loaded says so in words, and is loaded by a button",
   async () => {
     const { page } = await stage.open(await makeLink());

@@ -22,6 +22,9 @@ const SETTLE_MS = 150;
 // A server that is started again answers after a second or two.
 const RECOVERY_MS = 3000;
 
+// No answer at all, too many requests, and what a server or the proxy before it answers while something is away.
+const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
+
 // Of what happens thousands of times a second, so that its numbers can be read, and the page stays idle between them.
 export const NUMBERS_MS = 1000;
 
@@ -45,9 +48,9 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs
   return { ...state, reload };
 }
 
-/** Calls `retry` after a while when something could not be loaded because the server did not answer. */
+/** Calls `retry` after a while when something could not be loaded for a reason that passes. */
 export function useRecovery(error: RequestError | null, retry: () => void): void {
-  useEffect(() => (error?.status === 0 ? after(RECOVERY_MS, retry) : undefined), [error]);
+  useEffect(() => (error !== null && PASSING.has(error.status) ? after(RECOVERY_MS, retry) : undefined), [error]);
 }
 
 /** Calls `react` after events that fit, at most every `settleMs`. */
