@@ -247,7 +247,7 @@ export const automations = {
     body: z.strictObject({ revision: revisionOf("automation") }),
     output: AutomationDetail,
     errors: ["not_found", "conflict", "invalid_state", "sender_not_verified"],
-    examples: [{ summary: "Activate", params: id }],
+    examples: [{ summary: "Activate", params: id, body: {} }],
   }),
   pause: endpoint({
     method: "POST",

@@ -145,7 +145,7 @@ export const campaigns = {
     body: z.strictObject({ revision }),
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
-    examples: [{ summary: "Send", params: id }],
+    examples: [{ summary: "Send", params: id, body: {} }],
   }),
   pause: endpoint({
     method: "POST",
@@ -170,7 +170,7 @@ export const campaigns = {
     body: z.strictObject({ revision }),
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
-    examples: [{ summary: "Resume", params: id }],
+    examples: [{ summary: "Resume", params: id, body: {} }],
   }),
   cancel: endpoint({
     method: "POST",
