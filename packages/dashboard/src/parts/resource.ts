@@ -122,6 +122,12 @@ export function useList<Item extends { readonly id: string }>(
   inputs: readonly unknown[],
 ): PagedList<Item> {
   const [state, setState] = useState<ListState<Item>>({ items: [], pagination: null, loading: true, error: null });
+  // What was loaded last, also before it is shown: the next page must follow on it.
+  const latest = useRef(state);
+  const update = (change: Partial<ListState<Item>>): void => {
+    latest.current = { ...latest.current, ...change };
+    setState(latest.current);
+  };
   const over = useRef(new AbortController());
   const busy = useRef(false);
   const run = async (cursor: string | undefined, join: (before: ListState<Item>, page: Page<Item>) => Partial<ListState<Item>>) => {
@@ -129,17 +135,17 @@ export function useList<Item extends { readonly id: string }>(
     busy.current = true;
     try {
       const page = await load(cursor, signal);
-      if (!signal.aborted) setState((before) => ({ ...before, ...join(before, page), loading: false, error: null }));
+      if (!signal.aborted) update({ ...join(latest.current, page), loading: false, error: null });
     } catch (cause) {
       if (signal.aborted) return;
-      setState((before) => ({ ...before, loading: false, error: asRequestError(cause) }));
+      update({ loading: false, error: asRequestError(cause) });
     } finally {
       if (!signal.aborted) busy.current = false;
     }
   };
   useEffect(() => {
     over.current = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
+    update({ loading: true });
     void run(undefined, (_, { data, pagination }) => ({ items: data, pagination }));
     return () => over.current.abort();
   }, inputs);
@@ -155,7 +161,7 @@ export function useList<Item extends { readonly id: string }>(
     loading,
     error,
     more: () => {
-      const cursor = pagination?.nextCursor;
+      const cursor = latest.current.pagination?.nextCursor;
       if (cursor && !busy.current)
         void run(cursor, (before, page) => ({ items: [...before.items, ...page.data], pagination: page.pagination }));
     },
