@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 test(
-  "what a colleague changes while a campaign is reviewed is shown before it is sent",
+  "a review shows a colleague's change before the campaign can be sent",
   async () => {
     const { id } = await sdk.campaigns.create({ ...draft, name: "Reviewed by two", throttle: { perSecond: 1 } });
     const { page } = await stage.open(`/dashboard/campaigns/${id}/review`);
@@ -23,7 +23,7 @@ test(
     await send.waitFor();
     await sdk.campaigns.update(id, { subjectLine: "A colleague's subject" });
     await send.click();
-    await page.getByRole("alert").getByText("Somebody has changed it meanwhile.").waitFor();
+    await page.getByRole("alert").getByText("Somebody changed it after you opened this page.").waitFor();
     await page.locator(".checks").getByText("A colleague's subject").waitFor();
     expect(await sdk.campaigns.get(id)).toMatchObject({ status: "DRAFT" });
     await send.click();
@@ -34,7 +34,7 @@ test(
     await page.getByRole("button", { name: "Send now" }).click();
     await sdk.campaigns.update(later.id, { subjectLine: "A colleague's subject" });
     await page.getByRole("dialog").getByRole("button", { name: "Send now" }).click();
-    await page.getByRole("alert").getByText("Somebody has changed it meanwhile.").waitFor();
+    await page.getByRole("alert").getByText("Somebody changed it after you opened this page.").waitFor();
     expect(await sdk.campaigns.get(later.id)).toMatchObject({ status: "SCHEDULED" });
     await sdk.campaigns.delete(later.id);
     await page.context().close();
@@ -53,7 +53,7 @@ test(
     await page.route(`**/api/v1/automations/${id}`, (route) => route.abort());
     await sdk.automations.update(id, { name: "Of a colleague" });
     await page.getByRole("dialog").getByRole("button", { name: "Activate" }).click();
-    await page.getByRole("alert").getByText("Somebody has changed it meanwhile.").waitFor();
+    await page.getByRole("alert").getByText("Somebody changed it after you opened this page.").waitFor();
     expect(await sdk.automations.get(id)).toMatchObject({ status: "DRAFT" });
     await page.context().close();
   },

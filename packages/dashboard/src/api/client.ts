@@ -54,7 +54,7 @@ async function call(facts: EndpointFacts, args: readonly unknown[]): Promise<unk
 
 /**
  * Sends a request with the rights of the session. Where that has ended, another tab may have begun a new one, and a proxy that knows the person
- * begins one: then the request is sent again. Otherwise nobody is signed in any more. Throws RequestError for everything but 2xx.
+ * begins one: then the request is sent again. Otherwise the person is signed out. Throws RequestError for everything but 2xx.
  */
 export async function send(path: string, init: RequestOptions = {}): Promise<Response> {
   const before = session.peek();

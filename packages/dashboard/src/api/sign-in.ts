@@ -32,7 +32,7 @@ export async function loadSession(workspaceId = localStorage.getItem(CHOSEN)): P
     if (JSON.stringify(current) !== JSON.stringify(session.peek())) session.value = current;
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 401) throw error;
-    // Who has signed in since the question was asked is signed in.
+    // Another request may have begun a session since the question was asked.
     if (session.peek() === before) session.value = null;
   }
 }
@@ -51,7 +51,7 @@ export async function enter(token: string | null): Promise<RequestError | null> 
   let refusal: RequestError | null = null;
   if (token !== null) {
     try {
-      // What is shown by the session before would go on with requests that are refused as soon as it is replaced.
+      // Pages of the old session would go on sending requests, which the server refuses once the session is replaced.
       session.value = undefined;
       await signIn({ token });
       return null;

@@ -16,7 +16,7 @@ import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 
-// What a server is called that was given no name: an address, or this machine.
+// Hosts that are no names to which mail can be sent: IP addresses and localhost.
 const NO_NAME = /^(?:[\d.]+|\[.*\]|localhost)$/;
 
 /** Domains whose mail is received, with the DNS records that lead it here. */

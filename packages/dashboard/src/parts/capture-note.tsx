@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { session } from "../api/session.ts";
 
-/** Says of a server in production that nobody gets its mail, for it looks as if it was delivered. */
+/** Warns that a server in production has no relay: its mail looks delivered, but nobody gets it. */
 export function CaptureNote() {
   const { dev = false, capturesMail = false } = session.value ?? {};
   if (dev || !capturesMail) return null;

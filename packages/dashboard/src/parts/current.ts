@@ -14,8 +14,8 @@ export async function startShown(start: () => Promise<unknown>, reload: () => vo
 }
 
 /**
- * Makes sure that what somebody is about to start is what the page shows, for what has no revision of its own. What a colleague has changed
- * meanwhile is shown instead, by `reload`. Throws RequestError.
+ * Compares what the page shows with what is stored, for objects without a revision of their own. If a colleague has changed it, `reload` shows
+ * the change. Throws RequestError then.
  */
 export function assertCurrent(shown: unknown, current: unknown, reload: () => void): void {
   if (JSON.stringify(shown) !== JSON.stringify(current)) refuse(reload);
@@ -25,7 +25,7 @@ function refuse(reload: () => void): never {
   reload();
   throw new RequestError({
     code: "conflict",
-    message: "Somebody has changed it meanwhile.",
+    message: "Somebody changed it after you opened this page.",
     hint: "This page shows the change now: look at it, and start it then.",
   });
 }

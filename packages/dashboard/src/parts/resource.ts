@@ -22,7 +22,7 @@ const SETTLE_MS = 150;
 // A server that is started again answers after a second or two.
 const RECOVERY_MS = 3000;
 
-// No answer at all, too many requests, and what a server or the proxy before it answers while something is away.
+// Statuses of faults that pass: no answer (0), too many requests, and a server, its database or its proxy that is unavailable.
 const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 
 // Of what happens thousands of times a second, so that its numbers can be read, and the page stays idle between them.
