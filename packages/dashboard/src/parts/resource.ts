@@ -105,7 +105,7 @@ export interface PagedList<Item> {
   readonly error: RequestError | null;
   /** Loads the next page, unless that is under way or all are there. */
   readonly more: () => void;
-  /** Loads the first page again and keeps the rest. */
+  /** Loads the beginning again and keeps the rest; after the page that is under way, if one is. */
   readonly refresh: () => void;
 }
 
@@ -130,28 +130,35 @@ export function useList<Item extends { readonly id: string }>(
   };
   const over = useRef(new AbortController());
   const busy = useRef(false);
-  const run = async (cursor: string | undefined, join: (before: ListState<Item>, page: Page<Item>) => Partial<ListState<Item>>) => {
+  // Something happened while a page was read, which that may not show yet.
+  const outdated = useRef(false);
+  const run = async (read: (signal: AbortSignal) => Promise<Partial<ListState<Item>>>): Promise<void> => {
     const { signal } = over.current;
     busy.current = true;
+    outdated.current = false;
     try {
-      const page = await load(cursor, signal);
-      if (!signal.aborted) update({ ...join(latest.current, page), loading: false, error: null });
+      const change = await read(signal);
+      if (!signal.aborted) update({ ...change, loading: false, error: null });
     } catch (cause) {
-      if (signal.aborted) return;
-      update({ loading: false, error: asRequestError(cause) });
-    } finally {
-      if (!signal.aborted) busy.current = false;
+      if (!signal.aborted) update({ loading: false, error: asRequestError(cause) });
     }
+    if (signal.aborted) return;
+    busy.current = false;
+    if (outdated.current) refresh();
   };
   useEffect(() => {
     over.current = new AbortController();
     update({ loading: true });
-    void run(undefined, (_, { data, pagination }) => ({ items: data, pagination }));
+    void run(async (signal) => {
+      const { data, pagination } = await load(undefined, signal);
+      return { items: data, pagination };
+    });
     return () => over.current.abort();
   }, inputs);
   const { items, pagination, loading, error } = state;
   const refresh = (): void => {
-    if (!busy.current) void run(undefined, renew);
+    if (busy.current) outdated.current = true;
+    else void run(async (signal) => renew(latest.current, await readFresh(load, latest.current.items, signal)));
   };
   useRecovery(error, refresh);
   return {
@@ -162,22 +169,43 @@ export function useList<Item extends { readonly id: string }>(
     error,
     more: () => {
       const cursor = latest.current.pagination?.nextCursor;
-      if (cursor && !busy.current)
-        void run(cursor, (before, page) => ({ items: [...before.items, ...page.data], pagination: page.pagination }));
+      if (!cursor || busy.current) return;
+      void run(async (signal) => {
+        const { data, pagination } = await load(cursor, signal);
+        return { items: [...latest.current.items, ...data], pagination };
+      });
     },
     refresh,
   };
 }
 
-/**
- * Replaces the beginning of a list by a fresh first page, without the entries that were deleted meanwhile. Where more came than one page has, the
- * rest is dropped: it would be shown with a gap before it.
- */
+/** Reads a list from its start until that meets what is shown, but no more than is shown. */
+async function readFresh<Item extends { readonly id: string }>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
+  shown: readonly Item[],
+  signal: AbortSignal,
+): Promise<Page<Item>> {
+  let { data, pagination } = await load(undefined, signal);
+  while (data.length < shown.length && pagination.nextCursor !== null && !meets(data, shown)) {
+    const next = await load(pagination.nextCursor, signal);
+    data = [...data, ...next.data];
+    pagination = next.pagination;
+  }
+  return { data, pagination };
+}
+
+/** Whether no entry can lie between those of a fresh beginning, newest first, and those that are shown. */
+function meets<Item extends { readonly id: string }>(fresh: readonly Item[], shown: readonly Item[]): boolean {
+  const oldest = fresh.at(-1)?.id;
+  const newest = shown[0]?.id;
+  return oldest !== undefined && newest !== undefined && newest >= oldest;
+}
+
+/** Replaces the beginning of a list by a fresh one, without the entries that were deleted meanwhile. What would follow after a gap is dropped. */
 function renew<Item extends { readonly id: string }>({ items, pagination }: ListState<Item>, page: Page<Item>): Partial<ListState<Item>> {
   const oldest = page.data.at(-1)?.id;
-  const newest = items[0]?.id;
-  const joins = oldest !== undefined && newest !== undefined && newest >= oldest;
-  const older = page.pagination.nextCursor === null || !joins ? [] : items.filter(({ id }) => id < oldest);
+  const isWhole = oldest === undefined || page.pagination.nextCursor === null;
+  const older = isWhole || !meets(page.data, items) ? [] : items.filter(({ id }) => id < oldest);
   const nextCursor = older.length === 0 ? page.pagination.nextCursor : (pagination?.nextCursor ?? null);
   return { items: [...page.data, ...older], pagination: { ...page.pagination, nextCursor } };
 }
