@@ -108,9 +108,14 @@ describe("mailsvc dev -- COMMAND", () => {
     expect(await ended).toMatchObject({ code: 0, stdout: "brand from a pipe\n" });
   });
 
-  test("leads programs of other services to the server", async () => {
-    const script = `const { RESEND_BASE_URL: url, RESEND_API_KEY: key, MAILSVC_URL } = process.env;
-      fetch(url + "/emails", { method: "POST", headers: { authorization: "Bearer " + key, "content-type": "application/json" },
+  // As the clients for Node, for Go and Ruby, and for Python make the address.
+  test.each([
+    'process.env.RESEND_BASE_URL + "/emails"',
+    'new URL("emails", process.env.RESEND_BASE_URL)',
+    'process.env.RESEND_API_URL + "/emails"',
+  ])("leads programs of other services to the server: %s", async (address) => {
+    const script = `const { RESEND_API_KEY: key, MAILSVC_URL } = process.env;
+      fetch(${address}, { method: "POST", headers: { authorization: "Bearer " + key, "content-type": "application/json" },
         body: JSON.stringify({ from: "a@acme.example", to: "ada@example.com", subject: "Hi", text: "Hi" }) })
         .then((sent) => fetch(MAILSVC_URL + "/__dev/inbox/wait?to=ada@example.com&timeout=20").then((r) => r.json()).then((mail) => console.log(sent.status, mail.subject)));`;
     expect(await start([], node(script)).ended).toMatchObject({ code: 0, stdout: "200 Hi\n" });

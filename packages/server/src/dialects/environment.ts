@@ -7,7 +7,16 @@ interface DialectEnvironment {
 
 /** The variables that lead programs of other services here, as `mailsvc dev` lists and sets them. Any key in this form works in dev mode. */
 export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
-  { dialect: "resend", variables: (url) => ({ RESEND_BASE_URL: `${url}/resend`, RESEND_API_KEY: "re_dev" }) },
+  {
+    dialect: "resend",
+    variables: (url) => ({
+      // The clients for Go and Ruby need the slash, those for Node and PHP do without it.
+      RESEND_BASE_URL: `${url}/resend/`,
+      // Of the client for Python, which puts a path with a slash behind it.
+      RESEND_API_URL: `${url}/resend`,
+      RESEND_API_KEY: "re_dev",
+    }),
+  },
   // The official package reads no address: a program gives it, client.setDefaultRequest("baseUrl", process.env.SENDGRID_BASE_URL).
   { dialect: "sendgrid", variables: (url) => ({ SENDGRID_BASE_URL: `${url}/sendgrid`, SENDGRID_API_KEY: "SG.dev" }) },
 ];

@@ -12,10 +12,16 @@ type MakeServe = (api: Api) => (endpoint: Endpoint, handler: AnyHandler) => Serv
 /** The routes of a dialect. */
 export function listDialectRoutes(dialect: Dialect, performer: Performer, makeServe: MakeServe): Route[] {
   const respondToError = respondInDialect(dialect);
-  return dialect.operations.map(({ endpoint, handler, reshape }) => {
+  return dialect.operations.flatMap(({ endpoint, handler, reshape }) => {
     const api = { performer, respondToError, ...(reshape && { reshape: reshapeWith(reshape) }) };
-    return { endpoint, path: endpoint.path, serve: makeServe(api)(endpoint, handler), follow: null };
+    const serve = makeServe(api)(endpoint, handler);
+    return listPaths(dialect, endpoint).map((path) => ({ endpoint, path, serve, follow: null }));
   });
+}
+
+/** The paths of an operation: its own, and that of a client which puts the path behind an address that ends with a slash. */
+function listPaths({ prefix }: Dialect, { path }: Endpoint): Route["path"][] {
+  return path === prefix ? [path] : [path, `${prefix}/${path.slice(prefix.length)}`];
 }
 
 /** Answers errors in the words of a dialect. */

@@ -48,6 +48,23 @@ test("emails are sent, listed, moved and cancelled", async () => {
   expect(dataOf(await batch.send([hello, hello])).data).toHaveLength(2);
 });
 
+test("a path with a slash may follow an address that ends with one", async () => {
+  expect(await call(server, "POST", "//emails", hello)).toMatchObject({ status: 200, body: { id: expect.any(String) } });
+  expect(await call(server, "PUT", "//emails")).toMatchObject({ status: 405, body: { name: "method_not_allowed" } });
+});
+
+test("an operation without a body ignores one, as the Python client sends it", async () => {
+  const { contacts, segments } = server.resend;
+  const { id } = dataOf(await contacts.create({ email: "python@example.com" }));
+  const { id: segment } = dataOf(await segments.create({ name: "Of Python" }));
+  const parameters = { contact_id: id, segment_id: segment };
+  const path = `/contacts/${id}/segments/${segment}`;
+  expect(await call(server, "POST", path, parameters)).toMatchObject({ status: 200, body: { id: segment } });
+  expect(await call(server, "DELETE", path, parameters)).toMatchObject({ status: 200, body: { deleted: true } });
+  dataOf(await segments.remove(segment));
+  dataOf(await contacts.remove(id));
+});
+
 test("attachments of an email are listed and downloaded", async () => {
   const { emails } = server.resend;
   const content = Buffer.from("Hello").toString("base64");
