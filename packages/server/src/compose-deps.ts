@@ -121,13 +121,15 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
     processes: () => made.workers?.live ?? 1,
   });
   const hooks = connectHooks(() => deps);
+  const storage = new StorageHealth(clock.real, log);
+  db.watchRefusals((error) => storage.refused(error));
   const { recorder } = parts;
   const deps: Deps = {
     ...parts,
     ...{
       clock: transactionClock(clock),
       tracing,
-      storage: new StorageHealth(clock.real, log),
+      storage,
       db,
       queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
       mailer: mainMailer(relays),

@@ -1,6 +1,7 @@
 import type { InferInsertModel, InferSelectModel, sql } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { SqlDialect } from "./dialect.ts";
+import type { StorageUnavailable } from "./errors.ts";
 import type { Months } from "./months.ts";
 import type { FindSearchIndex, SearchedText } from "./search-index.ts";
 
@@ -123,6 +124,10 @@ export interface Db {
   health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */
   isUnavailable(error: unknown): boolean;
+  /** True for one which says nothing about the query: the database is away, full, or refuses its user. */
+  isAway(error: unknown): boolean;
+  /** Calls `hear` for each transaction that fails because the database takes no writes. There is one listener. */
+  watchRefusals(hear: (error: StorageUnavailable) => void): void;
   /** Throws StorageUnavailable when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,9 @@
+import { contract } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
+import { StorageUnavailable } from "../db/errors.ts";
+import { toApiError } from "../http/errors.ts";
 import { StorageHealth } from "../http/storage-health.ts";
+import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld } from "../testing.ts";
@@ -71,6 +75,28 @@ test("a nearly full disk takes no sends, but reads, deletes and says why", async
   expect((await ask("DELETE", `/api/v1/suppressions/${suppressed.id}`)).status).toBe(200);
   world.app.deps.storage.lowDisk = null;
   expect((await ask("GET", "/readyz")).status).toBe(200);
+});
+
+test("a disk that refuses what a job writes makes the server unready, though smaller writes succeed", async () => {
+  await using world = await createWorld();
+  const { db } = world.app.deps;
+  const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+  await expect(db.tx(() => Promise.reject(full))).rejects.toBeInstanceOf(StorageUnavailable);
+  await db.tx(async (tx) => void (await tx.insert(tx.t.meta).values({ name: "small", value: "1" })));
+  const ready = await world.fetch(`${world.url}/readyz`);
+  expect([ready.status, await ready.json()]).toMatchObject([
+    503,
+    { error: { message: "The database cannot work at the moment: its disk is full (SQLITE_FULL)." } },
+  ]);
+});
+
+test("requests that a nearly full disk refuses are logged once, not one by one", () => {
+  const logged: string[] = [];
+  const log = { ...silentLog, error: (message: string) => void logged.push(message) };
+  const storage = new StorageHealth(manualTime().real, log);
+  const refused = new ApiError("storage_unavailable", "The disk is nearly full.");
+  for (let n = 0; n < 100; n += 1) toApiError(refused, contract.emails.send, `req_${n}`, { log, storage });
+  expect(logged).toEqual(["The disk is nearly full."]);
 });
 
 test("on a nearly full disk people can still unsubscribe, and sign in to make room", async () => {

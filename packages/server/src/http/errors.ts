@@ -23,11 +23,12 @@ export function toApiError(error: unknown, endpoint: Endpoint, requestId: string
 
 function translate(error: unknown, endpoint: Endpoint, requestId: string, { log, storage }: ErrorParts): ApiError {
   if (error instanceof ApiError) {
-    if (error.status >= 500) log.error(error.message, { requestId, ...(error.cause !== undefined && { cause: String(error.cause) }) });
+    if (error.code === "storage_unavailable") storage.mention(error.message, { requestId });
+    else if (error.status >= 500) log.error(error.message, { requestId, ...(error.cause !== undefined && { cause: String(error.cause) }) });
     return error;
   }
   if (error instanceof StorageUnavailable) {
-    storage.failed(error, requestId);
+    storage.failed(error, { requestId });
     return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
   }
   if (error instanceof Unstorable)

@@ -9,13 +9,18 @@ const LOG_MS = 10_000;
 // Probes write at most this often, however often they are asked for.
 const PROBE_MS = 1000;
 
+/** What was refused: the id of a request, or what a mail server did. */
+type Facts = Readonly<Record<string, string>>;
+
 /**
- * Whether the database can take writes, as recent requests found it and as the watch on the disk says. `/readyz` answers by it, and
+ * Whether the database can take writes, as recent requests and background work found it and as the watch on the disk says. `/readyz` answers by it, and
  * writes are refused while the disk is nearly full.
  *
  *   state     | trigger                           | next
  *   ----------|-----------------------------------|----------
  *   healthy   | a request fails: storage          | failing
+ *   healthy   | a write of background work is     | failing
+ *             | refused: disk full, read-only     |
  *   healthy   | free space below the watermark    | low disk
  *   failing   | 10 s without such a failure       | healthy
  *   failing   | a probe writes, except where the  | healthy
@@ -44,15 +49,25 @@ export class StorageHealth {
     return this.#failure !== null && this.#real.now() - this.#failure.at < FAILURE_MS ? this.#failure.error.message : null;
   }
 
-  /** Notes that a request failed because of the database, and logs it, at most every 10 s. */
-  failed(error: StorageUnavailable, requestId: string): void {
+  /** Notes that a request or a message failed because of the database, and logs it with `facts`, at most every 10 s. */
+  failed(error: StorageUnavailable, facts: Facts): void {
+    this.#failure = { error, at: this.#real.now() };
+    this.mention(error.message, facts);
+  }
+
+  /** Notes that a write was refused that was no request's. Whoever made it logs it. */
+  refused(error: StorageUnavailable): void {
+    this.#failure = { error, at: this.#real.now() };
+  }
+
+  /** Logs that a request was refused because of the storage, at most every 10 s. */
+  mention(message: string, facts: Facts): void {
     const at = this.#real.now();
-    this.#failure = { error, at };
     if (at - this.#loggedAt < LOG_MS) {
       this.#unlogged += 1;
       return;
     }
-    this.#log.error(error.message, { requestId, ...(this.#unlogged > 0 && { further: this.#unlogged }) });
+    this.#log.error(message, { ...facts, ...(this.#unlogged > 0 && { further: this.#unlogged }) });
     this.#loggedAt = at;
     this.#unlogged = 0;
   }

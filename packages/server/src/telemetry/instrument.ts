@@ -23,6 +23,8 @@ export function traceTransactions(db: Db, tracing: Tracing): Db {
     },
     health: () => db.health(),
     isUnavailable: (error) => db.isUnavailable(error),
+    isAway: (error) => db.isAway(error),
+    watchRefusals: (hear) => db.watchRefusals(hear),
     ping: () => db.ping(),
     close: () => db.close(),
   };

@@ -120,6 +120,7 @@ class PostgresDatabase implements PostgresDb {
     return run;
   };
   readonly isUnavailable: Db["isUnavailable"] = (error) => error instanceof StorageUnavailable;
+  readonly isAway: Db["isAway"] = (error) => error instanceof StorageUnavailable && error.isAway;
   readonly close: Db["close"] = async () => {
     if (this.#closed) return;
     this.#closed = true;
@@ -141,6 +142,10 @@ class PostgresDatabase implements PostgresDb {
   health(): DbHealth {
     const { refusal } = this.#transactions;
     return { writable: refusal === null, reason: refusal };
+  }
+
+  watchRefusals(hear: (error: StorageUnavailable) => void): void {
+    this.#transactions.onRefusal = hear;
   }
 
   async ping(): Promise<void> {

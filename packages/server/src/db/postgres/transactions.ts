@@ -62,6 +62,8 @@ export class Transactions {
   /** Retries run one after the other: at the same time they would only conflict again. */
   #retries: Promise<unknown> = Promise.resolve();
   #refusal: string | null = null;
+  /** Hears of each transaction that failed because the database takes no writes. */
+  onRefusal: (error: StorageUnavailable) => void = () => {};
 
   constructor(pool: pg.Pool, schema: DatabaseSchema, statements: TableStatements) {
     this.#pool = pool;
@@ -87,7 +89,10 @@ export class Transactions {
       return done.value;
     } catch (error) {
       const translated = storageError(error);
-      if (translated instanceof StorageUnavailable && translated.refusesWrites) this.#refusal = translated.message;
+      if (translated instanceof StorageUnavailable && translated.refusesWrites) {
+        this.#refusal = translated.message;
+        this.onRefusal(translated);
+      }
       throw translated;
     }
   }

@@ -350,7 +350,7 @@ describe("a full disk", () => {
     await fill(db);
     const full = (await put(db, "too much", big).catch((e: unknown) => e)) as Error;
     expect(full).toBeInstanceOf(StorageUnavailable);
-    expect(full.message).toBe("The database cannot work at the moment (SQLITE_FULL).");
+    expect(full.message).toBe("The database cannot work at the moment: its disk is full (SQLITE_FULL).");
     expect(await count(db)).toBe(1);
     await db.exclusive((c) => void c.pragma("max_page_count = 1000000"));
     await put(db, "fits now", big);

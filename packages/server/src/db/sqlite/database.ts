@@ -115,6 +115,7 @@ class SqliteDatabase implements SqliteDb {
   // `tx` and `isUnavailable` are passed on alone, so they are bound.
   readonly tx: Db["tx"] = (fn) => this.writer.run((scope) => fn(this.#bindTx(scope)));
   readonly isUnavailable: Db["isUnavailable"] = (error) => error instanceof StorageUnavailable;
+  readonly isAway: Db["isAway"] = (error) => error instanceof StorageUnavailable && error.isAway;
 
   constructor(file: string, schema: DatabaseSchema, open: OpenFile, options: SqliteOptions, unlock: () => void) {
     this.file = file;
@@ -142,6 +143,10 @@ class SqliteDatabase implements SqliteDb {
   health(): DbHealth {
     const { refusal } = this.writer;
     return { writable: refusal === null, reason: refusal?.message ?? null };
+  }
+
+  watchRefusals(hear: (error: StorageUnavailable) => void): void {
+    this.writer.onRefusal = hear;
   }
 
   async ping(): Promise<void> {

@@ -108,6 +108,8 @@ export class Writer {
   /** Why the last commit with changes failed; null after one that succeeded. */
   #refusal: StorageUnavailable | null = null;
   readonly #onFatal: (error: StorageUnavailable) => void;
+  /** Hears of each transaction that failed because the database takes no writes. */
+  onRefusal: (error: StorageUnavailable) => void = () => {};
   /** Commits so far, and the transactions in them: what group commit saves. */
   readonly stats = { commits: 0, transactions: 0 };
 
@@ -244,7 +246,9 @@ export class Writer {
 
   #noteRefusal(error: unknown): void {
     const translated = storageError(error);
-    if (translated instanceof StorageUnavailable && translated.refusesWrites) this.#refusal = translated;
+    if (!(translated instanceof StorageUnavailable && translated.refusesWrites)) return;
+    this.#refusal = translated;
+    this.onRefusal(translated);
   }
 
   /**

@@ -123,7 +123,7 @@ function findLength({ body, length }: PageResponse): number | null {
 function toPageError(error: unknown, requestId: string, { log, storage }: Pick<PublicPagesParts, "log" | "storage">): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StorageUnavailable) {
-    storage.failed(error, requestId);
+    storage.failed(error, { requestId });
     return new ApiError("storage_unavailable", "This page is unavailable at the moment. Please try again shortly.", {
       headers: { "retry-after": "5" },
     });
