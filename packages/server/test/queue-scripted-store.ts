@@ -72,6 +72,10 @@ export class ScriptedStore implements WorkerStore {
     return false;
   }
 
+  isAway(): boolean {
+    return false;
+  }
+
   async tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     this.#throwNext();
     return fn({ afterCommit: (hook: () => void) => hook() } as Tx);

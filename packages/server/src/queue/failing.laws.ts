@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HOUR, type LawsContext, SECOND } from "../../test/queue-laws-context.ts";
+import { StorageUnavailable } from "../db/errors.ts";
 import type { ClaimedJob, JobHandler } from "./queue.ts";
 import { backoff } from "./settling.ts";
 
@@ -48,6 +49,24 @@ export function failingLaws(t: LawsContext): void {
       await advance(10 * HOUR);
       expect(t.ran).toHaveLength(10);
       expect(await states()).toEqual(["dead"]);
+    });
+
+    test("because the database was away are not counted, however often, and run again within half a minute", async () => {
+      const away = new StorageUnavailable("The disk is full.", { isAway: true });
+      let isAway = true;
+      await start(
+        note(async () => {
+          if (isAway) throw away;
+          return {};
+        }),
+      );
+      await add(work("x", { maxAttempts: 2 }));
+      await advance(20 * SECOND);
+      expect(t.ran.length).toBeGreaterThan(2);
+      expect(await states()).toEqual(["ready"]);
+      isAway = false;
+      await advance(36 * SECOND);
+      expect(await jobs()).toEqual([]);
     });
 
     test("do not see again what was taken out of a list of their payload, if that was committed", async () => {

@@ -25,6 +25,8 @@ export interface WorkerStore {
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** True when an error means that the database cannot work at the moment. */
   isUnavailable(error: unknown): boolean;
+  /** True when it says nothing about the job: the database is away, full, or refuses its user. */
+  isAway(error: unknown): boolean;
   /**
    * Begins to call `events`, and takes over what dead processes left behind: their attempts are not counted as failures, and a job
    * with `MAX_INTERRUPTIONS` of them in a row is dead. An attempt that ends, whatever its outcome, sets this count to 0.

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { maskAddresses } from "../lib/mask-addresses.ts";
 import type { Random } from "../lib/random.ts";
-import { HOUR } from "../lib/units.ts";
+import { HOUR, SECOND } from "../lib/units.ts";
 import type { WorkerStore } from "./job-store.ts";
 import { LEASE_MS } from "./lease.ts";
 import { OutcomeLine, type Unstored } from "./outcome-line.ts";
@@ -16,6 +16,8 @@ const STOP_MS = 3000;
 // 1 s, 2 s, 4 s … up to an hour.
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = HOUR;
+// A job that the database interrupted runs again after this long at most, so that work goes on soon after it is back.
+const MAX_AWAY_MS = 30 * SECOND;
 
 /** What an attempt leaves to be stored. */
 export interface Settlement {
@@ -67,21 +69,27 @@ export class Settling {
     return (settlement.shared ? this.#shared : this.#single).add(settlement);
   }
 
-  /** Records a failure. Tries until the database can take it or the queue stops; then the next start puts the job back. */
+  /**
+   * Records a failure. Tries until the database can take it or the queue stops; then the next start puts the job back. A failure of the
+   * database is not counted against the job, which would be dead after a quarter of an hour of a full disk.
+   */
   async fail(job: ClaimedJob, error: unknown): Promise<void> {
     const { store, clock, random, log, isStopping, putBack } = this.#options;
+    const isAway = store.isAway(error);
     const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
-    log.warn("job failed", {
+    log.warn(isAway ? "job interrupted by the database; it runs again" : "job failed", {
       job: job.id,
       kind: job.kind,
       attempt: job.attempt,
-      dead: job.attempt >= job.maxAttempts,
+      dead: !isAway && job.attempt >= job.maxAttempts,
       // What a mail server answered may name the recipient.
       error: maskAddresses(lastError),
     });
     do {
       try {
-        await store.fail(job, clock.now() + backoff(job.attempt, random.fraction()), lastError);
+        const delay = backoff(job.attempt, random.fraction());
+        if (isAway) await store.tx((tx) => store.end(tx, job, clock.now() + Math.min(delay, MAX_AWAY_MS)));
+        else await store.fail(job, clock.now() + delay, lastError);
         return putBack();
       } catch (trouble) {
         log.error("a failed job could not be put back; retrying in a second", { job: job.id, error: String(trouble) });

@@ -70,6 +70,10 @@ export class PostgresJobStore implements JobStore {
     return this.#db.isUnavailable(error);
   }
 
+  isAway(error: unknown): boolean {
+    return this.#db.isAway(error);
+  }
+
   announce(): void {
     this.#heartbeat.announce();
   }

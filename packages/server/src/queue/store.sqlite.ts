@@ -44,6 +44,10 @@ export class SqliteJobStore implements JobStore {
     return this.#db.isUnavailable(error);
   }
 
+  isAway(error: unknown): boolean {
+    return this.#db.isAway(error);
+  }
+
   announce(): void {}
 
   writersIdle(): Promise<void> {
