@@ -44,7 +44,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
       }
     },
     admit: async ({ keyHash, keyId }, address) => {
-      if (storage.lowDisk !== null) throw new ApiError("storage_unavailable", storage.lowDisk);
+      if (storage.lowDisk !== null) throw new ApiError("storage_unavailable", storage.lowDisk, { headers: { "retry-after": "30" } });
       if (keyHash !== null) authorizeDeveloper(await confirmDeveloper(keys, keyHash), ENDPOINT);
       // A relay may have been added since the connection opened.
       else if (!isLoopbackAddress(address) && !(await deps.relays.capturesMail(deps.db.read)))

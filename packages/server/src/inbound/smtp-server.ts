@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
+import { StorageUnavailable } from "../db/errors.ts";
 import { isForbiddenAddress } from "../lib/guard-url.ts";
 import { MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
@@ -137,6 +138,7 @@ function overQuota(): Error {
   return reply(452, "4.2.2 Mailbox has received too much mail today, please try again tomorrow");
 }
 
-function logFailure({ log }: InboundDeps, what: string, error: unknown): void {
-  log.error(what, { error: error instanceof Error ? error.message : String(error) });
+function logFailure({ log, storage }: InboundDeps, what: string, error: unknown): void {
+  if (error instanceof StorageUnavailable) storage.failed(error, { what });
+  else log.error(what, { error: error instanceof Error ? error.message : String(error) });
 }

@@ -22,9 +22,15 @@ const REPLIES: Partial<Readonly<Record<ErrorCode, readonly [number, string]>>> =
 export function toReply({ code, status, message, hint, headers }: ApiError): Error {
   const [number, enhanced] = REPLIES[code] ?? (status >= 500 ? [451, "4.3.0"] : [550, "5.6.0"]);
   const wait = headers["retry-after"];
-  const advice = code === "validation_error" && hint === ERRORS[code].hint ? [] : [hint];
-  const text = [message, ...advice, ...(wait === undefined ? [] : [`Try again in ${wait} s.`])].join(" ");
+  const text = [message, ...toAdvice(code, hint), ...(wait === undefined ? [] : [`Try again in ${wait} s.`])].join(" ");
   return reply(number, `${enhanced} ${toLine(nameHeaders(text))}`);
+}
+
+/** The hint, without those that speak of other fields or of headers of HTTP. */
+function toAdvice(code: ErrorCode, hint: string): readonly string[] {
+  if (hint !== ERRORS[code].hint) return [hint];
+  if (code === "validation_error") return [];
+  return code === "storage_unavailable" ? ["Nothing was stored."] : [hint];
 }
 
 /** A text about a send, with the headers that set its fields here. */
