@@ -262,6 +262,10 @@ test("a key that may only send sends a template by its alias and by its id", asy
     expect([template, (await call(server, "POST", "/emails", mail, headers)).status]).toEqual([template, 200]);
     expect([template, (await call(server, "POST", "/emails/batch", [mail], headers)).status]).toEqual([template, 200]);
   }
+  const ofGo = { from: "", to: ["ada@example.com"], subject: "", template: { id } };
+  expect(await call(server, "POST", "/emails", ofGo, headers)).toMatchObject({ status: 200 });
+  const withText = await call(server, "POST", "/emails", { to: "ada@example.com", text: "Hi", template: { id } }, headers);
+  expect(withText).toMatchObject({ status: 422, body: { message: expect.stringMatching(/^text: an email from a template/) } });
   const unknown = await call(server, "POST", "/emails", { to: "ada@example.com", template: { id: "tpl_none" } }, headers);
   expect(unknown).toMatchObject({ status: 404, body: { name: "not_found" } });
 });
@@ -309,7 +313,7 @@ describe("errors have Resend's form", () => {
     ["a number as subject", { ...hello, subject: 5 }, 422, "validation_error"],
     ["fifty-one recipients", { ...hello, to: Array.from({ length: 51 }, (_, i) => `p${i}@example.com`) }, 422, "validation_error"],
     ["a line break in a header", { ...hello, headers: { "X-A": "a\r\nBcc: x@example.com" } }, 422, "validation_error"],
-    ["a template that does not exist", { ...hello, template: { id: "none" } }, 404, "not_found"],
+    ["a template that does not exist", { to: hello.to, template: { id: "none" } }, 404, "not_found"],
     ["a topic", { ...hello, topic_id: "t" }, 501, "not_implemented"],
   ])("%s", async (_name, body, status, name) => {
     const answer = await call(server, "POST", "/emails", body);

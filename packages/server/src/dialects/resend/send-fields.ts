@@ -75,7 +75,10 @@ export async function toContractEmail(email: ResendEmail, calls: Reads, fetcher:
     }),
   };
   if (template) {
-    const own = drop({ from, subject, variables: template.variables });
+    for (const [name, value] of Object.entries({ html, text }))
+      if (value) throw invalid(`${at}${name}`, "not_allowed", `${at}${name}: an email from a template has its content. Leave it out.`);
+    // The client for Go writes what was not given as an empty text.
+    const own = drop({ from: from || undefined, subject: subject || undefined, variables: template.variables });
     return { rendered: { ...fields, ...own, slug: await findSlug(template.id, calls) } };
   }
   if (!from) throw missing(`${at}from`);
