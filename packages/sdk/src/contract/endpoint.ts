@@ -70,8 +70,8 @@ export interface Endpoint {
   readonly looseBody?: z.ZodObject;
   /** The field of `body` that the whole body is: a JSON array instead of an object. Of dialects only. */
   readonly bodyIs?: string;
-  /** A body is read and ignored, where `body` is absent: clients of the service send one. Of dialects only. */
-  readonly ignoresBody?: true;
+  /** Unknown query parameters, and a body where `body` is absent, are ignored. Of dialects only, as clients of other services send them. */
+  readonly ignoresUnknown?: true;
   /** The body is not read as JSON: its handler gets the bytes and the headers, as a signature, a form or an upload needs them. */
   readonly raw?: true;
   /** The body may come as multipart/form-data too: a file in `file`, which becomes `fileName` and `contentBase64`, and fields as text. */

@@ -187,8 +187,8 @@ function declare<P extends `/${string}`>(
         // Each call of the contract refuses test keys where it must.
         testKeys: true,
         ...(query && { query }),
-        // Unknown fields are ignored, and so are those of an operation that has none: the Python client repeats the parameters of the path.
-        ...(body ? { body } : { ignoresBody: true }),
+        ignoresUnknown: true,
+        ...(body && { body }),
         ...(bodyIs && { bodyIs }),
         ...(status && { status }),
         ...(bucket && { bucket }),

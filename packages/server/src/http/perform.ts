@@ -175,7 +175,7 @@ export class Performer {
     const body = endpoint.raw
       ? {}
       : (upload?.fields ?? (isLarge ? await parseLongJson(bytes, endpoint.bodyIs) : parseJson(bytes, endpoint.bodyIs)));
-    if (!endpoint.body && !endpoint.ignoresBody && Object.keys(body).length > 0)
+    if (!endpoint.body && !endpoint.ignoresUnknown && Object.keys(body).length > 0)
       throw new ApiError("validation_error", "This endpoint takes no body.");
     if (isLarge) await waitForTurn();
     const input = parseInput(endpoint, params, request.search(), body);

@@ -65,14 +65,14 @@ function failValidation(details: ErrorDetail[]): ApiError {
   return new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
 }
 
-function parseQuery({ access, query }: Endpoint, search: URLSearchParams): Record<string, string> {
+function parseQuery({ access, query, ignoresUnknown }: Endpoint, search: URLSearchParams): Record<string, string> {
   const values: Record<string, string> = {};
   const details: ErrorDetail[] = [];
   for (const [name, value] of search) {
     const path = name.slice(0, MAX_NAME);
     // Links to public pages may gain parameters on their way, such as utm_source; elsewhere an unknown one is a mistake.
     if (!Object.hasOwn(query?.shape ?? {}, name)) {
-      if (access !== "public")
+      if (access !== "public" && !ignoresUnknown)
         details.push({ path, code: "unknown_parameter", message: describeUnknown("query parameter", name, listFields(query)) });
     } else if (Object.hasOwn(values, name))
       details.push({ path, code: "duplicate", message: `The query parameter ${path} appears twice.` });

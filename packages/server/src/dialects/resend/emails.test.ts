@@ -314,7 +314,7 @@ describe("errors have Resend's form", () => {
     ["fifty-one recipients", { ...hello, to: Array.from({ length: 51 }, (_, i) => `p${i}@example.com`) }, 422, "validation_error"],
     ["a line break in a header", { ...hello, headers: { "X-A": "a\r\nBcc: x@example.com" } }, 422, "validation_error"],
     ["a template that does not exist", { to: hello.to, template: { id: "none" } }, 404, "not_found"],
-    ["a topic", { ...hello, topic_id: "t" }, 501, "not_implemented"],
+    ["a topic", { ...hello, topic_id: "t" }, 501, "method_not_allowed"],
   ])("%s", async (_name, body, status, name) => {
     const answer = await call(server, "POST", "/emails", body);
     expect([answer.status, answer.body]).toEqual([status, { statusCode: status, name, message: expect.any(String) }]);
@@ -329,7 +329,7 @@ describe("errors have Resend's form", () => {
     expect(await call(server, "DELETE", "/emails")).toMatchObject({ status: 405, body: { name: "method_not_allowed" } });
     expect(await call(server, "GET", "/automations")).toMatchObject({
       status: 501,
-      body: { name: "not_implemented", message: expect.stringContaining("GET /resend lists what is") },
+      body: { name: "method_not_allowed", message: expect.stringContaining("GET /resend lists what is") },
     });
     const index = await call(server, "GET", "", undefined, {});
     expect(index.body).toMatchObject({ operations: expect.arrayContaining([{ method: "GET", path: "/emails/:id", grade: "full" }]) });

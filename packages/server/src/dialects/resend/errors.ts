@@ -3,9 +3,26 @@ import type { DialectAnswer } from "../../http/dialect.ts";
 import type { HeaderReader } from "../../http/headers.ts";
 import type { ApiError } from "../../lib/api-error.ts";
 
+/** Names of Resend's errors. Its client for PHP takes an answer with any other name as a success. */
+type ErrorName =
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "restricted_api_key"
+  | "validation_error"
+  | "missing_required_field"
+  | "invalid_attachment"
+  | "invalid_from_address"
+  | "invalid_idempotency_key"
+  | "invalid_idempotent_request"
+  | "concurrent_idempotent_requests"
+  | "not_found"
+  | "method_not_allowed"
+  | "rate_limit_exceeded"
+  | "internal_server_error";
+
 /** An error in the words of Resend. */
 interface Wording {
-  readonly name: string;
+  readonly name: ErrorName;
   readonly status: number;
 }
 
@@ -24,7 +41,7 @@ const WORDINGS: Partial<Readonly<Record<ErrorCode, Wording>>> = {
   rate_limited: { name: "rate_limit_exceeded", status: 429 },
   internal_error: { name: "internal_server_error", status: 500 },
   queue_failed: { name: "internal_server_error", status: 500 },
-  not_implemented: { name: "not_implemented", status: 501 },
+  not_implemented: { name: "method_not_allowed", status: 501 },
   storage_unavailable: { name: "internal_server_error", status: 503 },
 };
 

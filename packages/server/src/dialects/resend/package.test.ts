@@ -309,7 +309,7 @@ async function run(name: string, { args, data: expected }: Call): Promise<unknow
     expect([name, asked, error]).toEqual([
       name,
       asked,
-      { statusCode: 501, name: "not_implemented", message: expect.stringContaining(found?.instead ?? "(no operation of the list)") },
+      { statusCode: 501, name: "method_not_allowed", message: expect.stringContaining(found?.instead ?? "(no operation of the list)") },
     ]);
   } else if (expected === 404) expect([name, error]).toEqual([name, expect.objectContaining({ statusCode: 404, name: "not_found" })]);
   else {
