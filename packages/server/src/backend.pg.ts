@@ -25,7 +25,7 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     db,
     // A revoked key stops working everywhere within a second, also on a busy machine; each key costs two reads a second.
     keysMaxAgeMs: 500,
-    masterKey: (random) => ensureMasterKey(db, random),
+    masterKey: (random, isNew) => ensureMasterKey(db, random, isNew),
     snapshots: postgresSnapshots(db),
     makeQueue: (parts) => createQueue(new PostgresJobStore({ db, ...parts }), parts),
     makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),

@@ -17,7 +17,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     // No other process writes to this database.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database, not in it: a copy of the database alone reveals no secret.
-    masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
+    masterKey: async (random, isNew) => readOrCreateKeyFile(join(folder, KEY_FILE), random, isNew),
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => createQueue(new SqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => createLocalLimiter(clock.now),

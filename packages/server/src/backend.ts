@@ -20,8 +20,8 @@ export interface Backend {
   readonly db: Db;
   /** How long a key may be cached, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
-  /** The key that encrypts secrets when none is configured: created once and stored. */
-  masterKey(random: Random): Promise<Uint8Array>;
+  /** The key that encrypts secrets when none is configured: created once, while the database `isNew`, and stored. Throws KeyMissing. */
+  masterKey(random: Random, isNew: boolean): Promise<Uint8Array>;
   /** Snapshots of dev mode. */
   readonly snapshots: Snapshots;
   makeQueue(parts: QueueParts): Queue;

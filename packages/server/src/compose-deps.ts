@@ -16,6 +16,7 @@ import type { Arrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { MailReleaser } from "./inbox/releaser.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
+import { isSealed } from "./installation/installation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import { KeyWatch } from "./keys/key-watch.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -106,7 +107,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
   const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
-  const masterKey = config.secretKey ?? (await backend.masterKey(random));
+  const masterKey = config.secretKey ?? (await backend.masterKey(random, !(await isSealed(db))));
   const macs = makeMacs(masterKey);
   const seal = makeSeal(masterKey, random);
   const relays = new RelayRegistry({

@@ -17,6 +17,7 @@ import { areOfProduction, isInstalled, isOfProduction } from "./installation/ins
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { ControllableClock } from "./lib/controllable-clock.ts";
 import { systemDns } from "./lib/domain-records.ts";
+import { KeyMissing } from "./lib/key-file.ts";
 import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom, seededRandom } from "./lib/random.ts";
@@ -103,6 +104,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
     });
   } catch (error) {
     await backend.db.close();
+    if (error instanceof KeyMissing) throw new ConfigError(error.message);
     if (error instanceof SealBroken)
       throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
     throw error;

@@ -8,6 +8,7 @@ import {
   createFile,
   discard,
   readDatabaseSize,
+  readFact,
   readManifest,
   type TableSum,
   takeFact,
@@ -20,9 +21,9 @@ import type { DatabaseSchema } from "../db/db.ts";
 import { errorCode, StorageUnavailable } from "../db/errors.ts";
 import { DATABASE_FILE } from "../db/sqlite/folder.ts";
 import { assertNotNewer } from "../db/sqlite/migrate.ts";
-import { MASTER_KEY } from "../installation/installation.ts";
+import { isSealedWith, MASTER_KEY, SEAL_CHECK } from "../installation/installation.ts";
 import { iso, systemClock } from "../lib/clock.ts";
-import { KEY_FILE } from "../lib/key-file.ts";
+import { KEY_FILE, parseKey } from "../lib/key-file.ts";
 import { JOBS, readJobs } from "../migrate/migrate.ts";
 import { BackupDamaged, type BackupOptions, BackupRefused, type BackupReport } from "./report.ts";
 
@@ -59,6 +60,7 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
   }
   try {
     const { key, keyState } = await copyTo(unfinished, schema, options);
+    if (key !== null) assertKeyFits(unfinished, key, options);
     const tables = checkDatabase(unfinished);
     writeManifest(unfinished, {
       format: FORMAT,
@@ -76,6 +78,17 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
     discard(unfinished);
     throw explainFullDisk(error, file);
   }
+}
+
+/** Throws BackupRefused when a key is not the one of the data: no server would start on what is restored. */
+function assertKeyFits(file: string, text: string, { databaseUrl, data }: BackupOptions): void {
+  const check = readFact(file, SEAL_CHECK);
+  const key = parseKey(text);
+  if (check === null || (key !== null && isSealedWith(check, key))) return;
+  const place = databaseUrl === null ? join(data, KEY_FILE) : "The database";
+  throw new BackupRefused(
+    `${place} holds another key than the one that the data was encrypted with. Put the right one there; if servers get it from --secret-key, back up with --without-key.`,
+  );
 }
 
 /** What a full disk means for a backup; any other error as it is. */

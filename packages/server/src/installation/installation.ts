@@ -2,9 +2,9 @@ import { and, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { hashKey, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
-import { makeKeyText, parseKey } from "../lib/key-file.ts";
-import type { Random } from "../lib/random.ts";
-import type { Seal } from "../lib/seal.ts";
+import { KeyMissing, makeKeyText, parseKey } from "../lib/key-file.ts";
+import { type Random, secureRandom } from "../lib/random.ts";
+import { makeSeal, type Seal, SealBroken } from "../lib/seal.ts";
 import { createWorkspace, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { InstallationDeps } from "./deps.ts";
@@ -21,7 +21,8 @@ export const FIRST_WORKSPACE: Fact = "firstWorkspace";
 export const MASTER_KEY: Fact = "masterKey";
 
 const DEV_CREDENTIALS: Fact = "devCredentials";
-const SEAL_CHECK: Fact = "sealCheck";
+/** The fact that tells whether a master key is the one the data was sealed with. */
+export const SEAL_CHECK: Fact = "sealCheck";
 
 /** Keys that dev mode keeps readable, so that each start can print them. */
 interface DevCredentials {
@@ -83,16 +84,36 @@ export async function resetInstallation(deps: InstallationDeps, empty: () => Pro
   });
 }
 
-/** The master key that is kept in the database, created if there is none; of several processes the first one creates it. */
-export async function ensureMasterKey(db: Db, random: Random): Promise<Uint8Array> {
+/**
+ * The master key that is kept in the database. When there is none, creates it if the database `isNew`, where of several processes the
+ * first one does, and throws KeyMissing otherwise.
+ */
+export async function ensureMasterKey(db: Db, random: Random, isNew: boolean): Promise<Uint8Array> {
   const text = await readFact(db, MASTER_KEY);
   if (text === null) {
+    if (!isNew) throw new KeyMissing("The data was encrypted with a key that is not in the database. Pass it with --secret-key.");
     await db.tx((tx) => insertMissingFact(tx, MASTER_KEY, makeKeyText(random)));
-    return ensureMasterKey(db, random);
+    return ensureMasterKey(db, random, isNew);
   }
   const key = parseKey(text);
   if (key === null) throw new Error("The master key in the database is damaged.");
   return key;
+}
+
+/** Whether the data was sealed with a master key. */
+export async function isSealed(db: Db): Promise<boolean> {
+  return (await readFact(db, SEAL_CHECK)) !== null;
+}
+
+/** Whether a master key is the one that data was sealed with, by the check that it holds. */
+export function isSealedWith(check: string, key: Uint8Array): boolean {
+  try {
+    makeSeal(key, secureRandom()).open(Buffer.from(check, "base64"), SEAL_CHECK);
+    return true;
+  } catch (error) {
+    if (error instanceof SealBroken) return false;
+    throw error;
+  }
 }
 
 /** Throws if the data was sealed with another master key: better at the start than at the first secret that cannot be opened. */

@@ -13,24 +13,24 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 test("a key is made once, for its owner only, and read again", () => {
   const file = join(folder, "secret.key");
-  const made = readOrCreateKeyFile(file, seededRandom(1));
+  const made = readOrCreateKeyFile(file, seededRandom(1), true);
   expect(made).toHaveLength(32);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(Buffer.from(readOrCreateKeyFile(file, seededRandom(2)))).toEqual(Buffer.from(made));
+  expect(Buffer.from(readOrCreateKeyFile(file, seededRandom(2), true))).toEqual(Buffer.from(made));
   expect(readdirSync(folder)).toEqual(["secret.key"]);
 });
 
 test("what a process that died left behind is not taken for a key", () => {
   const file = join(folder, "secret.key");
   writeFileSync(`${file}.tmp`, "half");
-  expect(readOrCreateKeyFile(file, seededRandom(1))).toHaveLength(32);
+  expect(readOrCreateKeyFile(file, seededRandom(1), true)).toHaveLength(32);
   expect(readFileSync(file, "utf8")).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
 });
 
 test("a file that holds something else is not replaced", () => {
   const file = join(folder, "secret.key");
   writeFileSync(file, "not a key");
-  expect(() => readOrCreateKeyFile(file, seededRandom(1))).toThrow("does not hold a key");
+  expect(() => readOrCreateKeyFile(file, seededRandom(1), true)).toThrow("does not hold a key");
   expect(readFileSync(file, "utf8")).toBe("not a key");
 });
 

@@ -6,6 +6,11 @@ export const KEY_FILE = "secret.key";
 
 const BYTES = 32;
 
+/** Data was encrypted with a key, and no key is there. The message says where it belongs. */
+export class KeyMissing extends Error {
+  override name = "KeyMissing";
+}
+
 /** Parses a key of 32 bytes in base64 or hex; null when it is neither. */
 export function parseKey(text: string): Uint8Array | null {
   const trimmed = text.trim();
@@ -20,14 +25,34 @@ export function makeKeyText(random: Random): string {
 }
 
 /**
- * Reads the key from a file that only its owner may read, and creates it when there is none. No other process may use the file at the
- * same time. Throws when the file contains something else.
+ * Reads the key from a file that only its owner may read. When there is none, creates it if `isNew`, and throws KeyMissing otherwise:
+ * another key would be of no use, and be taken for the right one. No other process may use the file at the same time. Throws when the
+ * file contains something else.
  */
-export function readOrCreateKeyFile(file: string, random: Random): Uint8Array {
-  if (!existsSync(file)) writeKey(file, `${makeKeyText(random)}\n`);
-  const key = parseKey(readFileSync(file, "utf8"));
+export function readOrCreateKeyFile(file: string, random: Random, isNew: boolean): Uint8Array {
+  if (!existsSync(file)) {
+    if (!isNew)
+      throw new KeyMissing(
+        `There is no ${file}, which holds the key that the data was encrypted with. Put it back from a backup, or pass the key with --secret-key.`,
+      );
+    writeKey(file, `${makeKeyText(random)}\n`);
+  }
+  const key = parseKey(readKey(file));
   if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
   return key;
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}). It is a file that the user of the server may read.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** Writes a file atomically and flushes it; only its owner may read it. A process that dies on the way leaves no half a key. */

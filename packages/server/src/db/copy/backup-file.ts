@@ -150,6 +150,17 @@ export function takeFact(file: string, name: string): string | null {
   }
 }
 
+/** Reads a fact from a backup that is being written; null when there is none. */
+export function readFact(file: string, name: string): string | null {
+  const connection = new Database(file, { fileMustExist: true, readonly: true });
+  try {
+    const value = connection.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(name) as string | undefined;
+    return value ?? null;
+  } finally {
+    connection.close();
+  }
+}
+
 /** Deletes a file that was not finished, and what SQLite keeps next to it. */
 export function discard(file: string): void {
   for (const suffix of ["", "-journal", "-wal", "-shm"]) if (existsSync(file + suffix)) rmSync(file + suffix);
