@@ -407,6 +407,16 @@ test("an agent that may not read runs has none explained, its activation yes", a
   expect((await agent.call("GET", `/explain/${agent.activationId}`)).status).toBe(200);
 });
 
+test("an object that has no explanation is not said to be absent", async () => {
+  await using world = await createWorld();
+  const { id } = await world.sdk.lists.create({ name: "News" });
+  await expect(world.sdk.explanations.get(id)).rejects.toMatchObject({
+    code: "not_found",
+    message: `Nothing that can be explained has the id "${id}" in this workspace.`,
+    hint: expect.stringContaining("email, captured mail"),
+  });
+});
+
 test("a key needs the permission to read what is explained, and sees its own workspace only", async () => {
   await using world = await createWorld();
   const id = await send(world);

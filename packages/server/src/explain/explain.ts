@@ -69,10 +69,10 @@ export async function explain<Deps extends ExplainDeps>(
   throw kind === "run" && !id.startsWith("run_") ? nothingHas(id) : missing;
 }
 
-/** Of an id without a prefix nobody knows what it was meant to name. */
+/** Of an id without a prefix nobody knows what it was meant to name; one with another prefix may be that of a list or a template. */
 function nothingHas(id: string): ApiError {
-  return new ApiError("not_found", `Nothing in this workspace has the id ${JSON.stringify(id.slice(0, 100))}.`, {
-    hint: "Give an id, such as em_… of an email, or an address.",
+  return new ApiError("not_found", `Nothing that can be explained has the id ${JSON.stringify(id.slice(0, 100))} in this workspace.`, {
+    hint: `Give an address, or the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}.`,
   });
 }
 
