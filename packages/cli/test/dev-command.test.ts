@@ -108,6 +108,14 @@ describe("mailsvc dev -- COMMAND", () => {
     expect(await ended).toMatchObject({ code: 0, stdout: "brand from a pipe\n" });
   });
 
+  test.each(["brand", "builder"])(
+    "a command of the program acts as %s with --profile, though a key is in its environment",
+    async (name) => {
+      const { ended } = start([], [process.execPath, program, "whoami", "--profile", name]);
+      expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`"name":"${name}"`) });
+    },
+  );
+
   // As the clients for Node, for Go and Ruby, and for Python make the address.
   test.each([
     'process.env.RESEND_BASE_URL + "/emails"',

@@ -22,7 +22,8 @@ const flags = process.argv.slice(2, -1).join();
 const program = process.argv.at(-1);
 const framed = /^\\(try \\(\\((.*)\\n\\) \\| \\{r: \\.\\}\\) catch \\{e: \\.\\}\\), \\{end: true\\}$/s.exec(program);
 if (flags !== (framed ? "--unbuffered,--compact-output" : "--compact-output,--raw-output")) process.exit(9);
-const expression = (framed ? framed[1] : program).trim();
+const written = (framed ? framed[1] : program).trim();
+const expression = framed ? written : written.replace(/^#.*$/, "") || ".";
 if (process.env.JQ_STARTS) appendFileSync(process.env.JQ_STARTS, "started\\n");
 if (!/^\\.[a-zA-Z.]*$/.test(expression)) { console.error("jq: error: syntax error, unexpected end of file"); process.exit(3); }
 const print = (value) => process.stdout.write(JSON.stringify(value) + (process.env.JQ_CRLF ? "\\r\\n" : "\\n"));
@@ -36,11 +37,12 @@ const apply = (value) => {
 };
 createInterface({ input: process.stdin }).on("line", (line) => {
   try {
-    print({ r: apply(JSON.parse(line)) });
+    const result = apply(JSON.parse(line));
+    print(framed ? { r: result } : result);
   } catch ({ message }) {
     print({ e: message });
   }
-  print({ end: true });
+  if (framed) print({ end: true });
   if (process.env.JQ_ENDS) process.exit();
 });
 `;
@@ -63,6 +65,12 @@ test("every command takes --jq: of one document, of a list, of a stream of docum
   expect((await mailsvc(["--jq", ".to", "emails", "list", "--all"], { env })).stdout).toBe("grace@example.com\nada@example.com\n");
   expect((await mailsvc(["whoami", "--jq", ".server.dev"], { env, tty: TERMINAL })).stdout).toBe("true\n");
   expect((await mailsvc(["errors", "--jq", ".data"], { env })).json.length).toBeGreaterThan(10);
+});
+
+test.each(["", " ", "# everything"])("an expression with nothing in it is the whole document: %o", async (expression) => {
+  const { mailsvc } = await startCliWithServer();
+  const shown = await mailsvc(["whoami", "--jq", expression], { env: withJq() });
+  expect([shown.code, shown.stderr, shown.json]).toEqual([0, "", expect.objectContaining({ workspace: expect.anything() })]);
 });
 
 test("at a terminal a text of others cannot move the cursor", async () => {

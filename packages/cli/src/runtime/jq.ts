@@ -24,6 +24,9 @@ const COMPILE_ERROR = 3;
 // What reads other documents, ends jq or must stand at the beginning: an expression with such a word gets a jq for each document.
 const NEEDS_OWN_JQ = /\b(?:inputs?|halt\w*|import|include|module|input_line_number)\b/;
 
+// Nothing but comments: jq takes it as `.`, but not within another program.
+const EMPTY = /^\s*(?:#.*\s*)*$/;
+
 const RESULT = '{"r":';
 const FAULT = '{"e":';
 const END = '{"end":true}';
@@ -49,7 +52,7 @@ export async function createJqFilter(host: Pick<Host, "pipe" | "converse">, expr
   // Without input nothing is run, but a wrong expression is found.
   const { code, stderr } = await run("");
   if (code === COMPILE_ERROR) throw usageError(`--jq: ${readFault(stderr)}.`);
-  if (!NEEDS_OWN_JQ.test(expression)) return new LastingJq(host, expression);
+  if (!NEEDS_OWN_JQ.test(expression) && !EMPTY.test(expression)) return new LastingJq(host, expression);
   return {
     apply: async (json) => {
       const result = await run(json);

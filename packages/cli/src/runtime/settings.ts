@@ -22,6 +22,9 @@ const ENV_NAMES: Record<SettingKey | "profile", string> = {
   profile: "MAILSVC_PROFILE",
 };
 
+/** The key of a dev server's builder, which `mailsvc dev -- COMMAND` sets beside that of the brand. */
+const BUILDER_KEY = "MAILSVC_BUILDER_API_KEY";
+
 const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: FALLBACK_URL, timeout: "30s", profile: DEFAULT_PROFILE };
 
 /** Lists every source that sets `key`, the one in effect first. Throws CliError for an invalid profile name. */
@@ -57,7 +60,7 @@ export function parseDuration(text: string, from: string): number {
 
 /**
  * Resolves the settings of this run: flag > environment > running dev server > profile > default. A profile named with
- * --profile wins over the dev server, unless it is one of the dev server's own: builder or brand. A profile's key is only sent to the profile's
+ * --profile wins over the dev server, unless it is one of the dev server's own: builder or brand. Their keys may be in the environment too. A profile's key is only sent to the profile's
  * own server: when --url points at another origin, the key is withheld. With `newProfile` the profile may not exist yet.
  */
 export function resolveSettings(host: Host, flags: SettingFlags, newProfile = false): Settings {
@@ -66,7 +69,8 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
   const profile = getProfileName(host, flags, path, file);
   const asked = findRequestedProfile(host, flags);
   const { found: dev, ignored: ignoredDevFiles } = searchDevServer(host);
-  if (!newProfile && asked && !Object.hasOwn(file.profiles, asked) && !dev?.profiles[asked]) {
+  const ofEnvironment = (asked === "builder" || asked === "brand") && Boolean(host.env[BUILDER_KEY]);
+  if (!newProfile && asked && !Object.hasOwn(file.profiles, asked) && !dev?.profiles[asked] && !ofEnvironment) {
     const names = Object.keys(file.profiles);
     throw usageError(`Profile "${asked}" not found.`, {
       hint: names.length > 0 ? `Profiles: ${names.join(", ")}` : "There are no profiles yet.",
@@ -110,17 +114,24 @@ interface Sources {
 function listCandidates(key: SettingKey | "profile", sources: Sources): Origin[] {
   const { host, flags, path, file, profile } = sources;
   const flag = flags[key];
-  const env = host.env[ENV_NAMES[key]];
+  const envName = findEnvName(key, sources);
+  const env = host.env[envName];
   const dev = findDevSetting(key, sources);
   const stored = key === "profile" ? findCurrentProfile(file) : (file.profiles[profile]?.[key] ?? null);
   const fallback = DEFAULTS[key];
   return [
     ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),
-    ...(env ? [{ source: "env" as const, name: ENV_NAMES[key], value: env }] : []),
+    ...(env ? [{ source: "env" as const, name: envName, value: env }] : []),
     ...(dev ? [{ source: "dev" as const, name: dev.path, value: dev.value }] : []),
     ...(stored !== null ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }] : []),
     ...(fallback !== undefined ? [{ source: "default" as const, name: "", value: fallback }] : []),
   ];
+}
+
+/** The variable that sets `key`. With the profile `builder` of a dev server, its key has a variable of its own. */
+function findEnvName(key: SettingKey | "profile", { host, flags, file }: Sources): string {
+  const ofBuilder = key === "api-key" && findRequestedProfile(host, flags) === "builder" && !Object.hasOwn(file.profiles, "builder");
+  return ofBuilder && host.env[BUILDER_KEY] ? BUILDER_KEY : ENV_NAMES[key];
 }
 
 /** What the running dev server sets. Its key is for its own address only. */
