@@ -108,7 +108,8 @@ async function leaveTraces(world: TestWorld): Promise<string> {
     attachments,
     tracking: { clicks: true },
   });
-  const { id: campaignId } = await createCampaign(world, { trackOpens: true, trackClicks: true });
+  const html = '<p><a href="https://acme.example/launch?who={{email}}">Look</a></p>';
+  const { id: campaignId } = await createCampaign(world, { html, trackOpens: true, trackClicks: true });
   await sdk.campaigns.send(campaignId);
   await world.settle();
   // Opens and clicks in the first seconds are taken for a machine's.

@@ -1,5 +1,5 @@
 import { forgetEntries, listEntriesOfContact } from "./automations/data-subject.ts";
-import { forgetRecipients } from "./campaigns/campaigns.ts";
+import { forgetLinks, forgetRecipients } from "./campaigns/campaigns.ts";
 import { deleteContactRow } from "./contacts/store.ts";
 import type { ErasedSubject, ExportedParts, ExportedSubject, PersonDataByTable } from "./data-subjects/declarations.ts";
 import type { DataSubjectDeps } from "./data-subjects/deps.ts";
@@ -9,7 +9,7 @@ import {
   eraseEmails,
   eraseEvents,
   eraseIdempotentResponses,
-  listTexts,
+  listLinkTexts,
 } from "./data-subjects/erasure.ts";
 import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/exports.ts";
 import type { Reader, Tx } from "./db/db.ts";
@@ -33,6 +33,7 @@ const IN_EVENTS = { none: "The events email.opened and email.clicked of the emai
 export const PERSON_DATA: PersonDataByTable = {
   campaignReactions: { email: "emailId", erase: eraseRecipients, export: IN_EVENTS },
   campaignLinkClicks: { email: "emailId", erase: { with: "campaignReactions" }, export: IN_EVENTS },
+  campaignLinks: { address: "url", erase: eraseClickedLinks, export: { none: "The links are in the emails." } },
   emailLabels: { email: "emailId", erase: eraseLabels, export: { with: "emails" } },
   emails: {
     address: "toKey",
@@ -117,7 +118,6 @@ export const PERSON_DATA: PersonDataByTable = {
   brands: "nothing",
   campaignAudience: { nothing: "Numbers of contacts, which lead to nobody once these are gone." },
   campaignContents: "nothing",
-  campaignLinks: "nothing",
   campaigns: { nothing: "The address it comes from." },
   contactCounts: { nothing: "Numbers of contacts." },
   counters: "nothing",
@@ -188,7 +188,11 @@ async function eraseLabels(tx: Tx, { workspaceId, emails }: ErasedSubject): Prom
 }
 
 async function eraseTargets(tx: Tx, subject: ErasedSubject, { tracker }: DataSubjectDeps): Promise<number> {
-  return eraseLinks(tx, tracker, subject.workspaceId, listTexts(subject));
+  return eraseLinks(tx, tracker, subject.workspaceId, listLinkTexts(subject));
+}
+
+async function eraseClickedLinks(tx: Tx, subject: ErasedSubject): Promise<number> {
+  return forgetLinks(tx, subject.workspaceId, listLinkTexts(subject));
 }
 
 async function eraseSuppression(tx: Tx, { workspaceId, address }: ErasedSubject, deps: DataSubjectDeps): Promise<number> {

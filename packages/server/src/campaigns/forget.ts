@@ -1,5 +1,6 @@
-import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
@@ -29,6 +30,20 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
     const lost = new Set(rows.flatMap(({ campaignId, variant }) => (campaignId !== null && variant === null ? campaignId : [])));
     await finishReleased(tx, deps, [...lost], lost);
   }
+}
+
+/**
+ * Deletes the clicked links of a workspace's campaigns whose address contains one of these texts, in any case, with their numbers.
+ * Returns how many rows that were.
+ */
+export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly string[]): Promise<number> {
+  const { campaigns: c, campaignLinks: t } = tx.t;
+  const own = tx.select({ id: c.id }).from(c).where(eq(c.workspaceId, workspaceId));
+  const rows = await tx
+    .delete(t)
+    .where(and(inArray(t.campaignId, own), or(...texts.map((text) => contains(tx.sqlDialect, t.url, text)))))
+    .returning({ link: t.link });
+  return rows.length;
 }
 
 /** The emails to an address in campaigns of a workspace that are not over: erasing must find those written a moment ago. */
@@ -65,6 +80,7 @@ async function takeReactions(
   const { events: e, campaignReactions: r, campaignLinkClicks: c } = tx.t;
   const { campaignId } = about;
   const deltas: Delta[] = [];
+  const clicked = new Set<string>();
   const links = await tx
     .delete(c)
     .where(and(eq(c.campaignId, campaignId), eq(c.emailId, emailId)))
@@ -80,10 +96,12 @@ async function takeReactions(
     const { metric, at, url } = event;
     const variant = OF_VARIANTS.has(metric) ? about.variant : null;
     if (metric !== "unsubscribes") deltas.push({ ...about, variant, metric, at });
+    if (url !== null) clicked.add(hashLink(url));
     // The first click of a link was counted as unique.
     if (metric === "clicks") await countLink(tx, deps, event, url !== null && unique.delete(hashLink(url)), -1);
     if (metric === "machineClicks") await countLink(tx, deps, event, false, -1);
   }
+  await forgetUnclicked(tx, campaignId, [...clicked]);
   const [first] = await tx
     .delete(r)
     .where(and(eq(r.campaignId, campaignId), eq(r.emailId, emailId)))
@@ -93,4 +111,19 @@ async function takeReactions(
   if (clickedAt !== null) deltas.push({ ...about, metric: "uniqueClicks", at: clickedAt });
   if (unsubscribedAt !== null) deltas.push({ ...about, metric: "unsubscribes", at: unsubscribedAt });
   return deltas;
+}
+
+/** Deletes those of some links of a campaign that nobody has clicked any more: an address may say who its only reader was. */
+async function forgetUnclicked(tx: Tx, campaignId: string, links: readonly string[]): Promise<void> {
+  const { campaignLinks: t } = tx.t;
+  for (const some of splitIntoChunks(links)) {
+    const rows = await tx
+      .select({ link: t.link })
+      .from(t)
+      .where(and(eq(t.campaignId, campaignId), inArray(t.link, [...some])))
+      .groupBy(t.link)
+      .having(sql`sum(${t.clicks}) = 0 and sum(${t.machineClicks}) = 0`);
+    const unclicked = rows.map(({ link }) => link);
+    if (unclicked.length > 0) await tx.delete(t).where(and(eq(t.campaignId, campaignId), inArray(t.link, unclicked)));
+  }
 }

@@ -71,7 +71,12 @@ export function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): Promis
   return deleteAnswers(tx, subject.workspaceId, subject.answers, listTexts(subject));
 }
 
-/** The texts by which a person is named in responses and links, in any case. */
+/** The texts by which a person is named in the addresses of links, in any case: as they are, and encoded. */
+export function listLinkTexts(subject: Pick<ErasedSubject, "address" | "contact">): string[] {
+  return [...new Set(listTexts(subject).flatMap((text) => [text, encodeURIComponent(text)]))];
+}
+
+/** The texts by which a person is named in responses, in any case. */
 export function listTexts({ address, contact }: Pick<ErasedSubject, "address" | "contact">): string[] {
   const at = address.lastIndexOf("@") + 1;
   return [

@@ -114,7 +114,7 @@ export class TrackedLinks {
   }
 }
 
-/** Erases the targets that contain one of these texts, in any case, as they are or encoded: old links to them lead nowhere. Returns how many. */
+/** Erases the targets that contain one of these texts, in any case: old links to them lead nowhere. Returns how many. */
 export async function eraseLinks(
   tx: Tx,
   tracker: { readonly links: TrackedLinks },
@@ -122,11 +122,10 @@ export async function eraseLinks(
   texts: readonly string[],
 ): Promise<number> {
   const { trackedLinks: t } = tx.t;
-  const forms = [...new Set(texts.flatMap((text) => [text, encodeURIComponent(text)]))];
   const rows = await tx
     .select({ id: t.id })
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), or(...forms.map((form) => contains(tx.sqlDialect, t.url, form)))));
+    .where(and(eq(t.workspaceId, workspaceId), or(...texts.map((text) => contains(tx.sqlDialect, t.url, text)))));
   if (rows.length === 0) return 0;
   for (const { id } of rows)
     await tx
