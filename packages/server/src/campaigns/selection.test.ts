@@ -65,7 +65,7 @@ test("a campaign shows its lists and segments by name, and one that is gone keep
 
 test("what does not fit together is refused with the field", async () => {
   await using world = await createWorld();
-  const { news } = await fill(world);
+  const { news, third } = await fill(world);
   const refuse = async (fields: Partial<NewCampaign>, path: string, code: string) =>
     expect(await createCampaign(world, fields).catch((error) => error)).toMatchObject({
       code: "validation_error",
@@ -78,6 +78,13 @@ test("what does not fit together is refused with the field", async () => {
   await refuse({ recipientType: "groups", include: Array.from({ length: 21 }, () => news) }, "include", "too_big");
   const unknown = createCampaign(world, { exclude: ["list_01jc3v2m9k8q4w6x0y5z7a1b2c"] });
   await expect(unknown).rejects.toMatchObject({ code: "not_found" });
+  const other = createCampaign(world, { recipientType: "groups", include: ["Readers"] });
+  await expect(other).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining('no list or segment "Readers"') });
+  for (const fields of [
+    { recipientType: "list", listId: third },
+    { recipientType: "segment", segmentId: news },
+  ] as const)
+    await expect(createCampaign(world, fields)).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("a resend goes to those who did not open, did not click or were not reached, as they are when it is sent", async () => {

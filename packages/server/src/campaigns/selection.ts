@@ -2,10 +2,11 @@ import type { CampaignAudience, ResendOf, SegmentRule } from "@mailsvc/sdk/contr
 import { and, asc, eq, gt, inArray, isNull, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { NumberSet } from "../lib/number-set.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
-import { getSegmentRow, listMatching } from "../segments/segments.ts";
+import { findSegmentRow, getSegmentRow, listMatching } from "../segments/segments.ts";
 import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { assertRecipientsKept } from "./expiry.ts";
@@ -89,15 +90,23 @@ function describeQuery({ recipientType, segmentId, listId, include, exclude, res
 
 /** What contacts of the audience match, one rule for each list or segment; null for all contacts. */
 async function listRules(q: Tx | Reader, { workspaceId, recipientType, segmentId, listId, include }: AudienceQuery) {
-  const groups = { all: [null], resend: [], segment: [segmentId], list: [listId], groups: include }[recipientType];
-  const rules: (SegmentRule | null)[] = [];
-  for (const id of groups) rules.push(id === null ? null : await getGroupRule(q, workspaceId, id));
+  if (recipientType === "list" && listId !== null) return [await getListRule(q, workspaceId, listId)];
+  if (recipientType === "segment" && segmentId !== null) return [(await getSegmentRow(q, workspaceId, segmentId)).rules];
+  if (recipientType !== "groups") return recipientType === "resend" ? [] : [null];
+  const rules: SegmentRule[] = [];
+  for (const id of include) rules.push(await getGroupRule(q, workspaceId, id));
   return rules;
 }
 
 /** What the contacts of a list or segment match. Throws ApiError not_found. */
 async function getGroupRule(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRule> {
-  if (!isList(id)) return (await getSegmentRow(q, workspaceId, id)).rules;
+  if (isList(id)) return getListRule(q, workspaceId, id);
+  const segment = await findSegmentRow(q, workspaceId, id);
+  if (segment === null) throw notFound(id.startsWith("seg_") ? "segment" : "list or segment", id);
+  return segment.rules;
+}
+
+async function getListRule(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRule> {
   await getListRow(q, workspaceId, id);
   return { field: "lists", operator: "contains", value: id };
 }
