@@ -88,7 +88,7 @@ test("the pace and the hours of a throttle hold for local times, too", async () 
   expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
 });
 
-test("a time that does not exist, a zone that does not, and a sample that waits for its winner are refused", async () => {
+test("a time that does not exist or is years away, a zone that does not exist, and a sample that waits for its winner are refused", async () => {
   await using world = await createWorld();
   const refuse = async (fields: Parameters<typeof createCampaign>[1], path: string) =>
     expect(await createCampaign(world, fields).catch((error) => error)).toMatchObject({
@@ -98,6 +98,8 @@ test("a time that does not exist, a zone that does not, and a sample that waits 
   await refuse({ localTime: { at: "2026-02-30T09:00" } }, "localTime.at");
   await refuse({ localTime: { at: "2026-02-20T09:00Z" } }, "localTime.at");
   await refuse({ localTime: { at: AT, fallback: "Mars/Base" } }, "localTime.fallback");
+  // A mistyped year.
+  await refuse({ localTime: { at: AT.replace("2026", "2062") } }, "localTime.at");
   await refuse({ localTime: { at: AT }, abTest: { variants: [{}, { subjectLine: "B" }], samplePercent: 20 } }, "localTime");
   const split = await createCampaign(world, {
     localTime: { at: AT },
