@@ -120,9 +120,11 @@ function findNext({ nextReleaseAt, decideAt, releasedAt, winner, throttle, local
 }
 
 /** How many recipients got it, and what became of the others. */
-function describeProgress({ recipients, audience, skipped }: CampaignStats): string {
+function describeProgress({ recipients, audience, skipped, status }: CampaignStats): string {
   const { total, sent, delivered, complained, queued, sending, deferred, bounced, failed, suppressed, cancelled } = recipients;
   const open = queued + sending + deferred;
+  // Each contact of the audience is a recipient by then, unless the person was erased.
+  const erased = status === "SENT" && audience !== null ? audience - total : 0;
   const reasons = Object.entries(skipped).flatMap(([reason, n]) => (n > 0 ? [`${n} ${SKIPPED[reason as SkipReason]}`] : []));
   const parts = [
     `${sent + delivered + complained} of ${audience ?? total} were accepted`,
@@ -132,6 +134,7 @@ function describeProgress({ recipients, audience, skipped }: CampaignStats): str
     ...(suppressed > 0 ? [`${suppressed} are suppressed`] : []),
     ...(cancelled > 0 ? [`${cancelled} were cancelled`] : []),
     ...(reasons.length > 0 ? [`skipped: ${reasons.join(", ")}`] : []),
+    ...(erased > 0 ? [`${erased} erased`] : []),
   ];
   return `${parts.join("; ")}.`;
 }

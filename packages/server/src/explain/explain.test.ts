@@ -256,6 +256,9 @@ test("a campaign: why it is held, who did not get it, what its recipients wait f
     related: [sent.id, expect.stringMatching(/^con_/)],
   });
 
+  await sdk.people.erase("ada@example.com");
+  expect((await sdk.explanations.get(sent.id)).summary).toMatch(/0 of 2 were accepted; skipped: 1 bounced before; 1 erased\.$/);
+
   const again = await sdk.campaigns.resend(sent.id, { to: "failed" });
   const readers = await sdk.lists.create({ name: "Not these" });
   await sdk.campaigns.update(again.id, { exclude: [readers.id], localTime: { at: "2026-03-01T09:00" } });
