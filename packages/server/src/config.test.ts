@@ -81,3 +81,30 @@ test("how long records are kept is said by kind, and logs go no later than their
 test.each(["data", "host", "port", "database-url"] as const)("an empty --%s is refused", (name) => {
   expect(() => readConfig({ flags: { [name]: "" }, env: {}, dev: false })).toThrow(`--${name} needs a value, but the one given is empty.`);
 });
+
+test.each(["https://acme.example/mail", "https://acme.example/?a=1", "https://acme.example/#x", "https://ada:secret@acme.example"])(
+  "the public address %s is refused, because pages name paths at the root of their host",
+  (text) => {
+    for (const flag of ["public-url", "tracking-url"])
+      expect(() => config({ [flag]: text })).toThrow(
+        `--${flag} names a host that is this server's alone, without a path: https://acme.example`,
+      );
+  },
+);
+
+test("addresses are taken with a trailing slash, and IPv6 addresses in brackets", () => {
+  expect(config({ "public-url": "https://acme.example/" }).publicUrl).toBe("https://acme.example");
+  expect(config({ "public-url": "http://[::1]:2526" }).publicUrl).toBe("http://[::1]:2526");
+  for (const host of ["::1", "[::1]"]) expect(config({ host }).host).toBe("::1");
+});
+
+test("an address that is no URL is told from one of another protocol", () => {
+  expect(() => config({ "smtp-url": "http://127.0.0.1:25" })).toThrow("--smtp-url must begin with smtp:// or smtps://.");
+  for (const [flag, text] of [
+    ["smtp-url", "smtp://::1:25"],
+    ["database-url", "postgres://mail:p#ss@127.0.0.1/mail"],
+  ] as const) {
+    expect(() => config({ [flag]: text })).toThrow(`--${flag} is not a valid URL. Put IPv6 addresses in brackets, as in [::1]`);
+    expect(() => config({ [flag]: text })).not.toThrow(text);
+  }
+});

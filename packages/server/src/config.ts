@@ -163,7 +163,7 @@ export function readConfig({
   const config: Config = {
     dev,
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
-    host,
+    host: host.replace(/^\[(.*)\]$/, "$1"),
     data: value("data") ?? (dev ? DEV_FOLDER : "mailsvc-data"),
     temporary,
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
@@ -248,14 +248,23 @@ function integer(flag: string, text: string, min: number, max: number): number {
 }
 
 function url(flag: string, text: string, protocols: readonly string[]): string {
-  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
-    throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
+  const names = protocols.map((protocol) => `${protocol}//`).join(" or ");
+  if (!protocols.some((protocol) => text.toLowerCase().startsWith(protocol))) throw new ConfigError(`--${flag} must begin with ${names}.`);
+  if (!URL.canParse(text))
+    throw new ConfigError(
+      `--${flag} is not a valid URL. Put IPv6 addresses in brackets, as in [::1], and encode special characters of a password, such as %40 for @.`,
+    );
   return text;
 }
 
 /** The address of this server as people know it, without a trailing slash. */
 function readBaseUrl(flag: string, text: string | undefined): string | null {
-  return text === undefined ? null : url(flag, text, ["http:", "https:"]).replace(/\/+$/, "");
+  if (text === undefined) return null;
+  const { origin, pathname, search, hash, username } = new URL(url(flag, text, ["http:", "https:"]));
+  // The dashboard and other pages name paths at the root of their host.
+  if (!/^\/*$/.test(pathname) || search !== "" || hash !== "" || username !== "")
+    throw new ConfigError(`--${flag} names a host that is this server's alone, without a path: ${origin}`);
+  return text.replace(/\/+$/, "");
 }
 
 function readDomain(flag: string, text: string | undefined): string | null {
