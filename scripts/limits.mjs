@@ -75,8 +75,6 @@ const MEANINGS = {
   },
   CONTACT_LIMITS: {
     title: "A contact",
-    name: ["first name, and last name, each", characters],
-    phone: ["phone", characters],
     tags: ["tags", count],
     tag: ["a tag", characters],
     customBytes: ["custom fields as JSON", bytes],
@@ -210,6 +208,9 @@ const MEANINGS = {
 
 const table = (rows) => ["| Limit | At most |", "| --- | --- |", ...rows.map(([what, value]) => `| ${what} | ${value} |`), ""];
 
+/** The limits of a section that follow from another list of the contract. */
+const FOLLOWING = { CONTACT_LIMITS: Object.values(contract.CONTACT_TEXTS).map(({ noun, maxLength }) => [noun, characters(maxLength)]) };
+
 /** A section for each table of limits. Throws an Error for a limit that has no meaning here. */
 function contractSections() {
   return Object.entries(contract)
@@ -220,7 +221,7 @@ function contractSections() {
         if (!meaning) throw new Error(`scripts/limits.mjs: say what ${name}.${key} limits.`);
         return [meaning[0], meaning[1](value)];
       });
-      return { name, lines: [`## ${MEANINGS[name].title}`, "", ...table(rows)] };
+      return { name, lines: [`## ${MEANINGS[name].title}`, "", ...table([...(FOLLOWING[name] ?? []), ...rows])] };
     })
     .sort((a, b) => Object.keys(MEANINGS).indexOf(a.name) - Object.keys(MEANINGS).indexOf(b.name))
     .flatMap(({ lines }) => lines);

@@ -13,9 +13,9 @@ interface ContactText {
 }
 
 /**
- * The text fields of a contact besides its address, each optional. Inputs, outputs, segment rules, template variables, sign-up
- * forms, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry here, a
- * column in the server's `contacts/tables.ts`, and its name in docs/audience.md.
+ * The text fields of a contact besides its address, each optional. Inputs, outputs, segment rules, search, template variables, lint,
+ * limits, sign-up forms, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry
+ * here, a column in the server's `contacts/tables.ts`, and its name in docs/audience.md.
  */
 export const CONTACT_TEXTS = {
   firstName: {
@@ -43,10 +43,8 @@ export const CONTACT_TEXTS = {
   },
 } as const satisfies Record<string, ContactText>;
 
-/** Limits of a contact (docs/reference/limits.md). */
+/** Limits of a contact besides those of its text fields (docs/reference/limits.md). */
 export const CONTACT_LIMITS = {
-  name: CONTACT_TEXTS.firstName.maxLength,
-  phone: CONTACT_TEXTS.phone.maxLength,
   tags: 50,
   tag: 100,
   /** Bytes of `customFields` as JSON. */

@@ -1,4 +1,11 @@
-import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS, type ContactTextField, labelContactText, mapContactTexts } from "@mailsvc/sdk/contract";
+import {
+  CONTACT_TEXT_FIELDS,
+  CONTACT_TEXTS,
+  type ContactTextField,
+  isPartOfName,
+  labelContactText,
+  mapContactTexts,
+} from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { createTestAgent } from "../../test/agent.ts";
 import { createCampaign } from "../../test/campaign.ts";
@@ -10,7 +17,7 @@ const VALUES = mapContactTexts((field) => `My ${CONTACT_TEXTS[field].noun}`);
 const ALL = CONTACT_TEXT_FIELDS.map((field) => `${field}=${VALUES[field]}`).join(" ");
 const TEMPLATE = `<p>${CONTACT_TEXT_FIELDS.map((field) => `${field}={{${field}}}`).join(" ")}</p>`;
 
-test("each text field can be set, read, cleared and searched for by a segment", async () => {
+test("each text field can be set, read, cleared and searched for by a segment, those of the name by a search, too", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   const { id } = await sdk.contacts.create({ email: "ada@example.com", ...VALUES });
@@ -18,6 +25,8 @@ test("each text field can be set, read, cleared and searched for by a segment", 
   for (const field of CONTACT_TEXT_FIELDS) {
     const { contacts } = await sdk.segments.preview({ rules: { field, operator: "equals", value: VALUES[field] } });
     expect(contacts.map((contact) => contact.id)).toEqual([id]);
+    const search = { search: VALUES[field].toUpperCase() };
+    expect((await sdk.contacts.list(search)).data.map((contact) => contact.id)).toEqual(isPartOfName(field) ? [id] : []);
     expect(await sdk.contacts.update(id, { [field]: "" })).toMatchObject({ [field]: null });
   }
 });

@@ -1,4 +1,12 @@
-import { CONTACT_LIMITS, type CustomValue, parseAddress, toUnicodeDomain } from "@mailsvc/sdk/contract";
+import {
+  CONTACT_LIMITS,
+  CONTACT_TEXT_FIELDS,
+  type ContactTextField,
+  type CustomValue,
+  isPartOfName,
+  parseAddress,
+  toUnicodeDomain,
+} from "@mailsvc/sdk/contract";
 import { invalid } from "../lib/api-error.ts";
 import { fold } from "../lib/fold.ts";
 
@@ -36,14 +44,16 @@ export function emptyToNull(text: string | null | undefined): string | null {
 }
 
 /**
- * The text contact search looks in: address, first and last name, and the address with its international domain in Unicode.
+ * The text contact search looks in: address, the parts of the name, and the address with its international domain in Unicode.
  * Each is on its own line, so that no hit spans two of them, and at least two characters follow every character, because
  * the index is one of trigrams.
  */
-export function toSearchText({ email, firstName, lastName }: { email: string; firstName: string | null; lastName: string | null }): string {
+export function toSearchText(contact: { readonly email: string } & Readonly<Record<ContactTextField, string | null>>): string {
+  const { email } = contact;
   const { local, domain } = parseAddress(email);
   const unicode = toUnicodeDomain(domain);
-  const lines = [email, firstName ?? "", lastName ?? "", ...(unicode === domain ? [] : [`${local}@${unicode}`])];
+  const names = CONTACT_TEXT_FIELDS.filter(isPartOfName).map((field) => contact[field] ?? "");
+  const lines = [email, ...names, ...(unicode === domain ? [] : [`${local}@${unicode}`])];
   return `${lines.map(fold).join("\n")}\n\n`;
 }
 

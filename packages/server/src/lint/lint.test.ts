@@ -1,6 +1,7 @@
-import { LINT_RULE_IDS, LINT_RULES } from "@mailsvc/sdk/contract";
+import { LINT_RULE_IDS, LINT_RULES, mapContactTexts } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { lintSources, type SourcesToLint } from "../lint-sources.ts";
+import { getContactValues } from "../templates/templates.ts";
 import { createWorld } from "../testing.ts";
 
 const NOTHING: SourcesToLint = { html: null, text: "x", subject: null, type: "transactional", layout: null, declared: null };
@@ -93,6 +94,13 @@ test("findings are in the order of the mail, with line and column", async () => 
 test("a report lists twenty findings of a rule and counts the rest", async () => {
   const { findings, omitted } = await lintSources({ ...NOTHING, html: inBody("<a>x</a>".repeat(30)) });
   expect([findings.length, omitted]).toEqual([20, 10]);
+});
+
+test("a template with variables of its own may use whatever contacts give it", async () => {
+  const contact = { email: "ada@acme.example", ...mapContactTexts(() => "x"), tags: [], customFields: {} };
+  const given = Object.keys(getContactValues(contact)).map((name) => `{{${name}}}`);
+  const html = inBody(`<p>{{total}} ${given.join(" ")}</p>`);
+  expect(await find({ html, declared: [{ name: "total" }] })).toEqual([]);
 });
 
 test("what is written for one mail program does not count for others", async () => {

@@ -1,4 +1,4 @@
-import { LINT_RULES, type LintReport, type LintRuleId, MAIL_CLIENT_IDS, type MailClient } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXT_FIELDS, LINT_RULES, type LintReport, type LintRuleId, MAIL_CLIENT_IDS, type MailClient } from "@mailsvc/sdk/contract";
 import { waitForTurn } from "../lib/turn.ts";
 import { checkColors } from "./colors.ts";
 import { readDocument } from "./document.ts";
@@ -99,4 +99,8 @@ function checkVariables({ variables, html, text, subject, wasSent }: MailToLint,
 }
 
 /** Variables that campaigns provide without a declaration. */
-const PROVIDED = new Set("email firstName lastName name phone tags customFields unsubscribeUrl viewInBrowserUrl body".split(" "));
+const PROVIDED: ReadonlySet<string> = new Set([
+  "email",
+  ...CONTACT_TEXT_FIELDS,
+  ...["tags", "customFields", "unsubscribeUrl", "viewInBrowserUrl", "body"],
+]);
