@@ -1,8 +1,10 @@
 import { Mailsvc } from "@mailsvc/sdk";
 import {
+  AGENT_EVENT_TYPES,
   AGENT_SCOPES,
   type Endpoint,
   ERRORS,
+  EVENT_TYPES,
   findOtherAt,
   isForAgents,
   NOUN_GROUPS,
@@ -13,6 +15,8 @@ import {
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { buildCall } from "../packages/cli/src/runtime/request.ts";
+import { listErrors } from "../packages/server/src/http/openapi.ts";
+import { sources } from "./support/sources.ts";
 
 const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
   Object.entries(verbs).map(([verb, e]): [string, Endpoint] => [`${noun}.${verb}`, e]),
@@ -51,6 +55,24 @@ test("an argument that is part of another endpoint's path is known, and refused 
 
 test("every noun has one topic", () => {
   expect(Object.values<readonly string[]>(NOUN_GROUPS).flat().sort()).toEqual(Object.keys(served).sort());
+});
+
+/** The texts in quotation marks in the sources of the server. */
+const quoted = new Set(
+  [...sources]
+    .filter(([path]) => path.startsWith("packages/server/src/") && !/\.(test|laws)\.ts$/.test(path))
+    .flatMap(([, source]) => source.match(/(?<=")[\w.]+(?=")/g) ?? []),
+);
+
+test("every error code is answered by the server, and named by an endpoint unless it belongs to none", () => {
+  const codes = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
+  const named = new Set(endpoints.flatMap(([, endpoint]) => listErrors(endpoint)));
+  expect(codes.filter((code) => !named.has(code))).toEqual(["method_not_allowed", "not_implemented"]);
+  expect(codes.filter((code) => !quoted.has(code))).toEqual([]);
+});
+
+test("every event for agents and developers is one that the server records", () => {
+  expect([...AGENT_EVENT_TYPES, ...EVENT_TYPES].filter((type) => !quoted.has(type))).toEqual([]);
 });
 
 describe.each(endpoints)("%s", (_id, e) => {
