@@ -12,8 +12,8 @@ import {
 } from "../src/parts/automations/edits.ts";
 import { labelField, setField } from "../src/parts/automations/fields.ts";
 import type { Definition } from "../src/parts/automations/layout.ts";
-import { addStep, SNIPPETS } from "../src/parts/automations/snippets.ts";
-import { OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "../src/parts/automations/step-fields.generated.ts";
+import { addStep } from "../src/parts/automations/snippets.ts";
+import { NEW_STEPS, OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "../src/parts/automations/step-fields.generated.ts";
 import { TRIGGERS } from "../src/parts/automations/words.ts";
 
 const tag = (id: string) => ({ id, type: "add_tag" as const, tag: id });
@@ -51,7 +51,7 @@ test("the form has the fields of each kind of step, trigger and event that the c
   expect(Object.keys(OCCURRENCE_FIELDS).every((type) => type in TRIGGER_FIELDS)).toBe(true);
   for (const type of STEP_TYPES) {
     const required = STEP_FIELDS[type]?.filter((field) => field.required).map(({ name }) => name) ?? [];
-    expect(Object.keys(SNIPPETS[type].fields), type).toEqual(expect.arrayContaining(required));
+    expect(Object.keys(NEW_STEPS[type].fields), type).toEqual(expect.arrayContaining(required));
   }
   expect(labelField("timeZone")).toBe("Time zone");
 });

@@ -50,6 +50,10 @@ type Values<F extends z.ZodRawShape> = z.infer<z.ZodObject<F>> & { readonly id: 
 interface StepKind<F extends z.ZodRawShape> {
   /** What it has besides `id` and `type`. */
   readonly fields: F;
+  /** What it is called where people choose what to add. */
+  readonly title: string;
+  /** What a new one begins with; ids are to be completed. */
+  readonly sample: z.input<z.ZodObject<F>>;
   /** What it does, in some words. */
   describe(step: Values<F>): string;
   /** Reports what the fields cannot say one by one. */
@@ -68,9 +72,11 @@ const STEP_KINDS = {
       templateId: Id.meta({ description: "A published template; its version is pinned on activation" }),
       from: MailboxText.optional().meta({ description: "The sender; that of the template when absent" }),
     },
+    title: "Send a mail",
+    sample: { templateId: "tpl_" },
     describe: ({ templateId }) => `sends ${templateId}`,
   }),
-  delay: kind({ fields: { for: Wait }, describe: (step) => `waits ${step.for}` }),
+  delay: kind({ fields: { for: Wait }, title: "Wait for a time", sample: { for: "3d" }, describe: (step) => `waits ${step.for}` }),
   wait_until: kind({
     fields: {
       date: z
@@ -87,6 +93,8 @@ const STEP_KINDS = {
           description: `"${CONTACT_TIME_ZONE}" for the one in the custom field timeZone of the contact, or a time zone; that of the workspace's brand when absent`,
         }),
     },
+    title: "Wait until a day or an hour",
+    sample: { time: "09:00", weekdays: ["tuesday"] },
     describe: ({ date, weekdays, time, timeZone }) => {
       const moment = [date, weekdays?.map((day) => day.slice(0, 3)).join(" "), time, timeZone];
       return `waits until ${moment.filter((part) => part).join(" ")}`;
@@ -105,37 +113,69 @@ const STEP_KINDS = {
       event: AutomationOccurrence.meta({ description: "What to wait for, from then on" }),
       timeout: Wait.meta({ description: "How long at most, such as 3d" }),
     },
+    title: "Wait for something to happen",
+    sample: { event: { type: "event", name: "email.opened" }, timeout: "3d" },
     describe: ({ event, timeout }) => `waits ${timeout} for ${describeTrigger(event)}`,
   }),
   condition: kind({
     fields: { rule: SegmentRuleSchema },
+    title: "Ask a condition",
+    sample: { rule: { field: "tags", operator: "contains", value: "customer" } },
     describe: ({ rule }) => `asks ${describeRule(rule)}`,
   }),
   split: kind({
     fields: { branches: z.array(Weight).min(2).max(AUTOMATION_LIMITS.branches) },
+    title: "Split by chance",
+    sample: {
+      branches: [
+        { name: "a", weight: 1 },
+        { name: "b", weight: 1 },
+      ],
+    },
     describe: ({ branches }) => `splits ${branches.map(({ name, weight }) => `${name} ${weight}`).join(" : ")}`,
   }),
   update_contact: kind({
     fields: {
       set: z.strictObject({ ...mapContactTexts((field) => contactPatchFields[field]), customFields: contactPatchFields.customFields }),
     },
+    title: "Set fields of the contact",
+    sample: { set: { customFields: { stage: "welcomed" } } },
     describe: ({ set: { customFields = {}, ...fields } }) =>
       `sets ${[...Object.keys(fields), ...Object.keys(customFields).map((name) => `customFields.${name}`)].join(", ")}`,
   }),
-  add_tag: kind({ fields: { tag: TagName }, describe: ({ tag }) => `adds tag ${tag}` }),
-  remove_tag: kind({ fields: { tag: TagName }, describe: ({ tag }) => `removes tag ${tag}` }),
-  add_to_list: kind({ fields: { listId: Id }, describe: ({ listId }) => `adds to list ${listId}` }),
-  remove_from_list: kind({ fields: { listId: Id }, describe: ({ listId }) => `removes from list ${listId}` }),
+  add_tag: kind({ fields: { tag: TagName }, title: "Add a tag", sample: { tag: "welcomed" }, describe: ({ tag }) => `adds tag ${tag}` }),
+  remove_tag: kind({
+    fields: { tag: TagName },
+    title: "Remove a tag",
+    sample: { tag: "welcomed" },
+    describe: ({ tag }) => `removes tag ${tag}`,
+  }),
+  add_to_list: kind({
+    fields: { listId: Id },
+    title: "Add to a list",
+    sample: { listId: "list_" },
+    describe: ({ listId }) => `adds to list ${listId}`,
+  }),
+  remove_from_list: kind({
+    fields: { listId: Id },
+    title: "Remove from a list",
+    sample: { listId: "list_" },
+    describe: ({ listId }) => `removes from list ${listId}`,
+  }),
   webhook: kind({
     fields: {
       webhookId: Id.meta({ description: "A webhook of the workspace, which gets the event automation.webhook" }),
       data: WebhookData.optional(),
     },
+    title: "Call a webhook",
+    sample: { webhookId: "whk_" },
     describe: ({ webhookId }) => `calls ${webhookId}`,
   }),
-  goal: kind({ fields: {}, describe: () => "reaches the goal" }),
+  goal: kind({ fields: {}, title: "Count the goal", sample: {}, describe: () => "reaches the goal" }),
   exit: kind({
     fields: { reason: line(200).optional() },
+    title: "End here",
+    sample: {},
     describe: ({ reason }) => (reason === undefined ? "exits" : `exits: ${reason}`),
   }),
 };
@@ -145,6 +185,12 @@ export type StepType = keyof StepKinds;
 
 /** The types of steps. */
 export const STEP_TYPES = Object.keys(STEP_KINDS) as StepType[];
+
+/** What a step of a type is called where people choose what to add, and the fields it begins with. */
+export function describeNewStep(type: StepType): { readonly title: string; readonly fields: object } {
+  const { title, sample } = kindOf(type);
+  return { title, fields: sample };
+}
 
 type SchemaOf<T extends string, F extends z.ZodRawShape> = z.ZodObject<{ id: typeof StepId; type: z.ZodLiteral<T> } & F, z.core.$strict>;
 type StepSchema = { [T in StepType]: StepKinds[T] extends StepKind<infer F> ? SchemaOf<T, F> : never }[StepType];
@@ -168,6 +214,8 @@ export function describeStep(step: AutomationStep): string {
 /** A kind that is given steps of its own type only, which TypeScript cannot follow through the table. */
 interface AnyKind {
   readonly fields: z.ZodRawShape;
+  readonly title: string;
+  readonly sample: object;
   describe(step: AutomationStep): string;
   check?(step: unknown, ctx: z.RefinementCtx): void;
 }

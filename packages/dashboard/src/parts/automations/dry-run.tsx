@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { DryRun as Run } from "@mailsvc/sdk/contract";
+import { listBranches } from "@mailsvc/sdk/contract/facts";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { ContactPicker } from "../contact-picker.tsx";
@@ -8,7 +9,7 @@ import { Field } from "../field.tsx";
 import { useSending } from "../sending.ts";
 import { type Definition, listEdges } from "./layout.ts";
 import { DryRunTimeline } from "./path.tsx";
-import { describeStep, listWays, type Names, nameBranch } from "./words.ts";
+import { describeStep, type Names, nameBranch } from "./words.ts";
 
 interface Props {
   readonly id: string;
@@ -36,7 +37,7 @@ export function DryRun({ id, definition, version, names, run, show }: Props) {
     });
     if (!isKnown) show(null);
   };
-  const branching = definition.steps.filter((step) => run?.path.some(({ stepId }) => stepId === step.id) && listWays(step) !== null);
+  const branching = definition.steps.filter((step) => run?.path.some(({ stepId }) => stepId === step.id) && listBranches(step) !== null);
   return (
     <section class="card form" aria-labelledby="dry-run">
       <h2 id="dry-run">Dry run</h2>
@@ -65,7 +66,7 @@ export function DryRun({ id, definition, version, names, run, show }: Props) {
             }}
           >
             <option value="">what follows from the contact</option>
-            {(listWays(step) ?? []).map((way) => (
+            {(listBranches(step) ?? []).map((way) => (
               <option key={way} value={way}>
                 {nameBranch(way)}
               </option>

@@ -1,7 +1,7 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
+import { listBranches } from "@mailsvc/sdk/contract/facts";
 import type { Definition } from "./layout.ts";
 import { TRIGGER } from "./layout.ts";
-import { listWays } from "./words.ts";
 
 type Connection = Definition["connections"][number];
 
@@ -20,7 +20,7 @@ export interface ListedStep {
 export function listOutlets(steps: readonly AutomationStep[], from: string): readonly (string | null)[] {
   const step = steps.find(({ id }) => id === from);
   if (step?.type === "exit") return [];
-  return (step && listWays(step)) ?? [null];
+  return (step && listBranches(step)) ?? [null];
 }
 
 /** Where a way leads; null where the automation ends. */
@@ -107,7 +107,7 @@ export function moveLater(definition: Definition, id: string): Definition {
 
 /** Changes a step. Ways out of branches that it has no more are gone; a new id is the one that connections name. */
 export function replaceStep({ steps, connections }: Definition, id: string, step: AutomationStep): Definition {
-  const ways = listWays(step);
+  const ways = listBranches(step);
   const before = steps.find((one) => one.id === id);
   const renamed = before && findRenamed(before, step);
   return {
@@ -125,7 +125,7 @@ export function replaceStep({ steps, connections }: Definition, id: string, step
 
 /** The branch that has got another name, while the others kept theirs. */
 function findRenamed(before: AutomationStep, after: AutomationStep): { readonly from: string; readonly to: string } | null {
-  const [old, now] = [listWays(before) ?? [], listWays(after) ?? []];
+  const [old, now] = [listBranches(before) ?? [], listBranches(after) ?? []];
   if (old.length !== now.length) return null;
   const at = old.flatMap((name, i) => (name === now[i] ? [] : [i]));
   const [only] = at;

@@ -1,3 +1,5 @@
+import type { ReferenceField } from "@mailsvc/sdk/contract";
+
 /** What a field of a step takes. */
 type Shape =
   | { readonly kind: "text"; readonly max?: number }
@@ -27,7 +29,7 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   listId: "list_",
   segmentId: "seg_",
   webhookId: "whk_",
-};
+} satisfies Record<ReferenceField, string>;
 
 const LABELS: Readonly<Record<string, string>> = {
   templateId: "Template",

@@ -1,6 +1,6 @@
 import { Graph, layout } from "@dagrejs/dagre";
 import type { AutomationConnection, AutomationStep } from "@mailsvc/sdk/contract";
-import { listWays } from "./words.ts";
+import { listBranches } from "@mailsvc/sdk/contract/facts";
 
 /** The start of every definition. */
 export const TRIGGER = "trigger";
@@ -55,7 +55,7 @@ export function listEdges({ steps, connections }: Definition): { from: string; t
   return [
     ...leads.map(({ from, to, branch }) => ({ from, to, branch: branch ?? null })),
     ...steps.flatMap((step) =>
-      (listWays(step) ?? [])
+      (listBranches(step) ?? [])
         .filter((way) => !leads.some(({ from, branch }) => from === step.id && branch === way))
         .map((branch) => ({ from: step.id, to: null, branch })),
     ),

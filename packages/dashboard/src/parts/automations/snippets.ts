@@ -1,36 +1,12 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
+import { listBranches } from "@mailsvc/sdk/contract/facts";
 import { REFERENCES } from "./fields.ts";
 import type { Definition } from "./layout.ts";
 import { TRIGGER } from "./layout.ts";
+import { NEW_STEPS } from "./step-fields.generated.ts";
 import type { Names } from "./words.ts";
 
 type Type = AutomationStep["type"];
-
-/** A step of each type as a beginning, in words and as JSON. What it names is to be filled in. */
-export const SNIPPETS: Readonly<Record<Type, { readonly words: string; readonly fields: object }>> = {
-  send_email: { words: "Send a mail", fields: { templateId: "tpl_" } },
-  delay: { words: "Wait for a time", fields: { for: "3d" } },
-  wait_until: { words: "Wait until a day or an hour", fields: { time: "09:00", weekdays: ["tuesday"] } },
-  wait_for_event: { words: "Wait for something to happen", fields: { event: { type: "event", name: "email.opened" }, timeout: "3d" } },
-  condition: { words: "Ask a condition", fields: { rule: { field: "tags", operator: "contains", value: "customer" } } },
-  split: {
-    words: "Split by chance",
-    fields: {
-      branches: [
-        { name: "a", weight: 1 },
-        { name: "b", weight: 1 },
-      ],
-    },
-  },
-  update_contact: { words: "Set fields of the contact", fields: { set: { customFields: { stage: "welcomed" } } } },
-  add_tag: { words: "Add a tag", fields: { tag: "welcomed" } },
-  remove_tag: { words: "Remove a tag", fields: { tag: "welcomed" } },
-  add_to_list: { words: "Add to a list", fields: { listId: "list_" } },
-  remove_from_list: { words: "Remove from a list", fields: { listId: "list_" } },
-  webhook: { words: "Call a webhook", fields: { webhookId: "whk_" } },
-  goal: { words: "Count the goal", fields: {} },
-  exit: { words: "End here", fields: {} },
-};
 
 /**
  * Adds a step of a type after another one, by one of its ways, the first unless said. What followed that one there follows the new
@@ -46,8 +22,8 @@ export function addStep(
   const base = type.replaceAll("_", "-");
   let id = base;
   for (let i = 2; steps.some((one) => one.id === id); i += 1) id = `${base}-${i}`;
-  const step = { id, type, ...SNIPPETS[type].fields, ...fields } as unknown as AutomationStep;
-  const [first] = type === "condition" ? ["yes"] : type === "wait_for_event" ? ["event"] : type === "split" ? ["a"] : [];
+  const step = { id, type, ...NEW_STEPS[type].fields, ...fields } as unknown as AutomationStep;
+  const [first] = listBranches(step) ?? [];
   const from = after === TRIGGER || steps.some((one) => one.id === after) ? after : TRIGGER;
   const taken = connections.find((one) => one.from === from && (by === null || one.branch === by));
   // A step with branches keeps them: the new one goes into the first.
@@ -59,7 +35,7 @@ export function addStep(
 
 /** The id of the first thing that a step of a type can name, as its field. */
 export function pickIds(type: Type, names: Names): object {
-  const fields = Object.keys(SNIPPETS[type].fields);
+  const fields = Object.keys(NEW_STEPS[type].fields);
   const field = fields.find((name) => Object.hasOwn(REFERENCES, name));
   const prefix = REFERENCES[field ?? ""];
   const found = prefix === undefined ? undefined : [...names.keys()].find((one) => one.startsWith(prefix));
@@ -68,7 +44,6 @@ export function pickIds(type: Type, names: Names): object {
 
 function branchOf(steps: readonly AutomationStep[], from: string): { branch?: string } {
   const step = steps.find(({ id }) => id === from);
-  if (step?.type === "condition") return { branch: "yes" };
-  if (step?.type === "wait_for_event") return { branch: "event" };
-  return step?.type === "split" ? { branch: step.branches[0]?.name ?? "a" } : {};
+  const [branch] = (step && listBranches(step)) ?? [];
+  return branch === undefined ? {} : { branch };
 }

@@ -21,8 +21,8 @@ import {
 import { FieldInputs, VariantInput } from "./field-input.tsx";
 import type { Values } from "./fields.ts";
 import { type Definition, TRIGGER } from "./layout.ts";
-import { addStep, pickIds, SNIPPETS } from "./snippets.ts";
-import { OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "./step-fields.generated.ts";
+import { addStep, pickIds } from "./snippets.ts";
+import { NEW_STEPS, OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "./step-fields.generated.ts";
 import { describeOccurrence, describeStep, type Names, nameBranch } from "./words.ts";
 
 interface Props {
@@ -283,9 +283,9 @@ export function AddStep({ after, disabled = false, add }: AddProps) {
         value={type}
         onChange={({ currentTarget }) => choose(currentTarget.value as AutomationStep["type"])}
       >
-        {Object.entries(SNIPPETS).map(([one, { words }]) => (
+        {Object.entries(NEW_STEPS).map(([one, { title }]) => (
           <option key={one} value={one}>
-            {words}
+            {title}
           </option>
         ))}
       </select>

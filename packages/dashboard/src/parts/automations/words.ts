@@ -1,6 +1,7 @@
 import type { AutomationDetail, AutomationEntry, AutomationStep, EntryStep, RuleOperator } from "@mailsvc/sdk/contract";
 import { kindOfField } from "@mailsvc/sdk/contract/facts";
 import { fieldWords, operatorWords } from "../rules/words.ts";
+import { NEW_STEPS, STEP_FIELDS } from "./step-fields.generated.ts";
 
 /** The names of what steps, triggers and goals name by their ids. */
 export type Names = ReadonlyMap<string, string>;
@@ -64,8 +65,6 @@ const EVENTS: Readonly<Record<string, string>> = { "email.opened": "Opens a mail
 export function describeStep(step: AutomationStep, names: Names): { readonly kind: string; readonly what: string } {
   const name = (id: string): string => names.get(id) ?? id;
   switch (step.type) {
-    case "send_email":
-      return { kind: "Send a mail", what: name(step.templateId) };
     case "delay":
       return { kind: "Wait", what: describeDuration(step.for) };
     case "wait_until": {
@@ -96,6 +95,11 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
       return { kind: "Goal", what: "reached" };
     case "exit":
       return { kind: "Exit", what: step.reason ?? "" };
+    default: {
+      const [first] = STEP_FIELDS[step.type] ?? [];
+      const value = first && Object.entries(step).find(([field]) => field === first.name)?.[1];
+      return { kind: NEW_STEPS[step.type].title, what: typeof value === "string" ? name(value) : "" };
+    }
   }
 }
 
@@ -107,13 +111,6 @@ export function describeDuration(text: string): string {
     ([, count = "", unit = ""]) => `${Number(count)} ${UNITS[unit]}${count === "1" ? "" : "s"}`,
   );
   return parts.join(" ");
-}
-
-/** The branches that lead out of a step; null for a step with one way on. */
-export function listWays(step: AutomationStep): readonly string[] | null {
-  if (step.type === "condition") return ["yes", "no"];
-  if (step.type === "wait_for_event") return ["event", "timeout"];
-  return step.type === "split" ? step.branches.map(({ name }) => name) : null;
 }
 
 /** A branch in words: what happened, and what did not. */
