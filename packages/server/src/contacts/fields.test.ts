@@ -75,6 +75,8 @@ test("each text field can be asked for by the form of a landing page, under its 
     (await world.fetch(body.url, { method: "POST", body: new URLSearchParams({ email: "ada@example.com", ...values }) })).text();
   const tooLong = await submit(mapContactTexts((field) => "x".repeat(CONTACT_TEXTS[field].maxLength + 1)));
   for (const field of CONTACT_TEXT_FIELDS) expect(tooLong).toContain(`Please enter a shorter ${CONTACT_TEXTS[field].noun}.`);
+  const broken = await submit(mapContactTexts(() => "a\tb"));
+  for (const field of CONTACT_TEXT_FIELDS) expect(broken).toContain(`Please type the ${CONTACT_TEXTS[field].noun} again, in one line.`);
   await submit(VALUES);
   expect((await world.sdk.contacts.list()).data).toMatchObject([{ email: "ada@example.com", ...VALUES }]);
 });

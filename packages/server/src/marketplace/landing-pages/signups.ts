@@ -32,9 +32,15 @@ type Signup = Pick<NewContact, "email" | ContactTextField>;
 /** A form: valid, refused, or filled by a bot. */
 type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors } | { readonly bot: true };
 
-const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
-  email: "Please enter a valid email address, like ada@example.com.",
-  ...mapContactTexts((field) => `Please enter a shorter ${CONTACT_TEXTS[field].noun}.`),
+const WRONG_EMAIL = "Please enter a valid email address, like ada@example.com.";
+
+/** What a visitor should do about a field that is wrong: too long, or with line breaks or control characters in it. */
+const SENTENCES: Readonly<Record<(typeof FIELDS)[number], { readonly tooLong: string; readonly other: string }>> = {
+  email: { tooLong: WRONG_EMAIL, other: WRONG_EMAIL },
+  ...mapContactTexts((field) => ({
+    tooLong: `Please enter a shorter ${CONTACT_TEXTS[field].noun}.`,
+    other: `Please type the ${CONTACT_TEXTS[field].noun} again, in one line.`,
+  })),
 };
 
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
@@ -54,9 +60,9 @@ export function readForm(page: PageRow, bytes: Uint8Array, config: PageDeps["con
   const checked = NewContact.safeParse(values);
   for (const issue of checked.error?.issues ?? []) {
     const name = FIELDS.find((one) => one === issue.path[0]) ?? "email";
-    wrong[name] ??= SENTENCES[name];
+    wrong[name] ??= SENTENCES[name][issue.code === "too_big" ? "tooLong" : "other"];
   }
-  if (checked.success && !isReachableDomain(config, parseAddress(checked.data.email).domain)) wrong.email ??= SENTENCES.email;
+  if (checked.success && !isReachableDomain(config, parseAddress(checked.data.email).domain)) wrong.email ??= WRONG_EMAIL;
   if (page.form?.consentCheckbox && sent.get("consent") !== "yes") wrong.consent = "Please tick this box to continue.";
   return checked.success && Object.keys(wrong).length === 0
     ? { signup: checked.data }
