@@ -10,6 +10,7 @@ import {
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { getWebhookRow } from "../developer-webhooks/developer-webhooks.ts";
+import { assertReceives } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { getListRow } from "../lists/lists.ts";
 import { assertListsExist, getSegmentRow } from "../segments/segments.ts";
@@ -94,7 +95,7 @@ export async function pinReferences(
     .where(and(eq(t.automationId, version.automationId), eq(t.version, version.version)));
 }
 
-/** The published version of the template of a step, after checking its sender. Throws ApiError. */
+/** The published version of the template of a step, after checking its sender and where replies to it go. Throws ApiError. */
 async function getPublishedVersion(
   tx: Tx,
   deps: AutomationDeps,
@@ -108,9 +109,11 @@ async function getPublishedVersion(
       "template_not_found",
       `The template ${template.slug} is ${template.version === null ? "not published" : "inactive"}.`,
     );
-  const from = step.from ?? (await getTemplateVersionRow(tx, template, template.version)).from;
+  const published = await getTemplateVersionRow(tx, template, template.version);
+  const from = step.from ?? published.from;
   if (from === null) throw new ApiError("validation_error", `The template ${template.slug} has no sender. Give the step a from.`);
   await assertVerified(tx, deps, workspaceId, parseMailbox(from), "from");
+  assertReceives(deps, published.replyTo);
   return template.version;
 }
 

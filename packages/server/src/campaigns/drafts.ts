@@ -2,6 +2,7 @@ import type { CampaignDetail, contract, HandlerInput, ResendTarget } from "@mail
 import { CAMPAIGN_LIMITS, findAudienceFaults, parseMailbox } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { assertReceives } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
@@ -206,6 +207,7 @@ function shorten(name: string): string {
 async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);
+  assertReceives(deps, row.replyTo);
   if (row.localTime !== null && row.abTest !== null && row.abTest.samplePercent < 100)
     throw invalid(
       "localTime",

@@ -1,7 +1,7 @@
 import type { CampaignDetail, CampaignStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import { insertContents } from "../emails/emails.ts";
+import { assertReceives, insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
@@ -170,6 +170,7 @@ export async function start(
   if (!from.includes(row.status)) throw invalidState(row, from);
   const fromText = buildFrom(row);
   await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
+  assertReceives(deps, row.replyTo);
   const contents = await pinContent(tx, parse, row);
   const { contacts } = getSelection(audience, row);
   const started = await changeStatus(

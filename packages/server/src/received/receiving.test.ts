@@ -1,4 +1,4 @@
-import { Mailsvc } from "@mailsvc/sdk";
+import { automation, Mailsvc } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
 import { mail } from "../../test/bounce-samples.ts";
 import { ADA, CRLF, message, newest, type Setting, start, write } from "../../test/receiving.ts";
@@ -141,6 +141,21 @@ test("replyTo auto is refused where no mail is received, naming the field", asyn
     details: [{ path: "replyTo", code: "no_inbound_domain" }],
     hint: expect.stringContaining("--inbound-domain"),
   });
+  const { sdk } = world;
+  const content = { fromEmail: "news@acme.test", name: "News", subjectLine: "News", text: "News" };
+  const refused = { code: "validation_error", details: [{ path: "replyTo", code: "no_inbound_domain" }] };
+  await expect(sdk.campaigns.create({ ...content, replyTo: "auto" })).rejects.toMatchObject(refused);
+  const { id } = await sdk.campaigns.create(content);
+  await expect(sdk.campaigns.update(id, { replyTo: "auto" })).rejects.toMatchObject(refused);
+  // Nor is one sent that was made while mail was received.
+  await world.app.deps.db.tx(async (tx) => void (await tx.update(tx.t.campaigns).set({ replyTo: "auto" })));
+  await expect(sdk.campaigns.send(id)).rejects.toMatchObject(refused);
+  const template = await sdk.templates.create({ name: "T", slug: "t", subject: "T", text: "T", replyTo: "auto", publish: true });
+  const series = automation("Series")
+    .trigger({ type: "contact.created" })
+    .email("hello", { templateId: template.id, from: "news@acme.test" });
+  const { id: seriesId } = await sdk.automations.create(series.build());
+  await expect(sdk.automations.activate(seriesId)).rejects.toMatchObject({ message: expect.stringMatching(/"hello".* auto/) });
 });
 
 describe("an answer to a received mail", () => {
