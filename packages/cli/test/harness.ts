@@ -20,6 +20,8 @@ export interface Setup {
   input?: In;
   /** Receives what the program prints, as it prints it. */
   onOutput?: (text: string) => void;
+  /** Whether the reader of stdout is still there, after what it has read. */
+  reads?: (all: string) => boolean;
   /** Which streams are terminals. */
   tty?: { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   /** Answers typed at a terminal: each is given when its question is shown. */
@@ -74,7 +76,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     printed += text;
     setup.onOutput?.(text);
   };
-  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, print);
+  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, print, setup.reads);
   const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, (text) => {
     print(text);
     listen(text);
@@ -141,10 +143,16 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
 /** All streams are terminals. */
 export const TERMINAL = { stdin: true, stdout: true, stderr: true } as const;
 
-function sink(isTTY: boolean, columns: number, heard: (text: string) => void): { stream: Out; text: () => string } {
+function sink(
+  isTTY: boolean,
+  columns: number,
+  heard: (text: string) => void,
+  reads: (all: string) => boolean = () => true,
+): { stream: Out; text: () => string } {
   let all = "";
   const stream = new Writable({
     write: (chunk, _encoding, next) => {
+      if (!reads(all)) return next(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
       all += String(chunk);
       heard(String(chunk));
       next();

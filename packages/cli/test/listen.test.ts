@@ -223,6 +223,29 @@ describe("listen", () => {
     await local?.[Symbol.asyncDispose]();
   });
 
+  test("it ends when the reader of its output has left, also while nothing listens", async () => {
+    await using local = await receiver();
+    const absent = await receiver();
+    await absent[Symbol.asyncDispose]();
+    const beside = await startCliWithServer();
+    await send(beside, "ada@example.com");
+    await beside.world.settle();
+    for (const target of [local.url, absent.url]) {
+      const argv = ["listen", "--forward-to", target, "--from", "1"];
+      const { code, lines } = await beside.mailsvc(argv, { reads: (all) => all === "" });
+      expect([code, lines]).toMatchObject([0, [{ kind: "ready" }]]);
+    }
+  });
+
+  test.each([
+    ["http://app:secret@127.0.0.1:3000/", "has no user name or password"],
+    ["0/webhook", "nothing can listen at port 0"],
+  ])("a URL that no webhook has is refused: %s", async (target, why) => {
+    const { mailsvc } = await startCliWithServer();
+    const { code, stderr } = await mailsvc(["listen", "--forward-to", target]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  });
+
   test("what is answered with an error is reported and not repeated: exit 11", async () => {
     await using local = await receiver(({ event }) => (event.type === "email.sent" ? 500 : 204));
     const beside = await startCliWithServer();

@@ -82,6 +82,16 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   const { host } = session;
   const report = new Report(session);
   const ended = new AbortController();
+  let failure: unknown = null;
+  /** Ends with the first report that cannot be written, such as when the reader of the pipe has left. */
+  const endIfFailed = async (reported: Promise<void>): Promise<void> => {
+    try {
+      await reported;
+    } catch (error) {
+      failure ??= error;
+      ended.abort();
+    }
+  };
   let savedAt = host.now();
   const save = (): void => {
     savedAt = host.now();
@@ -97,16 +107,16 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
     signal,
     findUrl: (type) => routes.findUrl(type),
     report: async (result) => {
-      await report.attempt(result);
+      await endIfFailed(report.attempt(result));
       if (host.now() - savedAt >= SAVE_MS) save();
     },
-    waits: (url) => report.waits(url),
-    repeats: (result) => report.repeats(result),
+    waits: (url) => void endIfFailed(report.waits(url)),
+    repeats: (result) => void endIfFailed(report.repeats(result)),
   });
   const client = await createClient(
     session,
     () => true,
-    () => void report.lost(forwarder.position).catch(() => ended.abort()),
+    () => void endIfFailed(report.lost(forwarder.position)),
   );
   const { workspace } = await client.me.get();
   const positions = new PositionFile(host, { url: session.settings().url, workspaceId: workspace.id, agent });
@@ -144,6 +154,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
     release();
     save();
   }
+  if (failure !== null) throw failure;
   await report.ended(forwarder.position);
   return flags["count"] !== undefined && report.failed > 0 ? EXIT.partial : EXIT.ok;
 }

@@ -60,18 +60,18 @@ export class Report {
   }
 
   /** Nothing listens at a URL: said once until something does. */
-  waits(url: string): void {
+  async waits(url: string): Promise<void> {
     if (this.#waitingFor === url) return;
     this.#waitingFor = url;
     const { out, term } = this.#session;
-    if (out.json) void out.line({ kind: "waiting", url }).catch(() => {});
-    else out.note(`${term.err.yellow("waiting")} Nothing listens at ${safeText(url)}. Events wait, and go out when something does.`);
+    if (out.json) return out.line({ kind: "waiting", url });
+    out.note(`${term.err.yellow("waiting")} Nothing listens at ${safeText(url)}. Events wait, and go out when something does.`);
   }
 
   /** A webhook has taken an event and not answered: it is sent again. */
-  repeats({ event: { id, sequence, type }, url, attempt, error }: ForwardResult): void {
+  async repeats({ event: { id, sequence, type }, url, attempt, error }: ForwardResult): Promise<void> {
     const { out, term } = this.#session;
-    if (out.json) return void out.line({ kind: "unanswered", sequence, id, type, url, attempt, error }).catch(() => {});
+    if (out.json) return out.line({ kind: "unanswered", sequence, id, type, url, attempt, error });
     const why = `${safeText(id)}: ${error ?? "no answer"}, attempt ${attempt} of ${MAX_UNANSWERED}`;
     out.note(`${term.err.yellow("again")} ${why}. It is sent again.`);
   }

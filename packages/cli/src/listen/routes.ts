@@ -73,5 +73,9 @@ export function parseTarget(text: string, flag: string): string {
   const isOther = /^[a-z][a-z\d+.-]*:\/\//i.test(text) && full !== text;
   if (isOther || !URL.canParse(full))
     throw usageError(`${flag}: ${JSON.stringify(text)} is not an http URL.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
-  return new URL(full).href;
+  const { href, port, username, password } = new URL(full);
+  if (username !== "" || password !== "")
+    throw usageError(`${flag}: the URL of a webhook has no user name or password.`, { hint: "Requests are signed instead." });
+  if (port === "0") throw usageError(`${flag}: nothing can listen at port 0.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
+  return href;
 }
