@@ -406,6 +406,14 @@ test("every path that a page names exists", () => {
   expect(named.filter(({ page, path }) => !exists(path, page)).map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
 });
 
+test.each(["sqlite", "postgres"])("the README of db/%s has every file of its folder", (folder) => {
+  const named = tableUnder(`${root}/${S}/db/${folder}/README.md`, folder === "sqlite" ? "SQLite" : "Postgres").flatMap(
+    ([files = ""]) => files.match(/(?<=`)[\w./-]+(?=`)/g) ?? [],
+  );
+  const files = globSync("*.ts", { cwd: `${root}/${S}/db/${folder}` }).filter((file) => !/\.test\.ts$/.test(file));
+  expect(named.filter((file) => !file.includes("/")).sort()).toEqual(files.sort());
+});
+
 test("every term of the glossary occurs in the sources", () => {
   // As words: names in camel case and comments of several lines, too.
   const text = [...sources.values()]

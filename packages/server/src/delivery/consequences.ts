@@ -13,7 +13,7 @@ import { leaveSharedJobs } from "./shared-jobs.ts";
  * | -------------------------------------- | ----------------------------------------------------------------- |
  * | the mailbox does not exist             | the address is suppressed                                         |
  * | a simulated recipient reacts           | a job for each reaction                                           |
- * | deferred, and the job was shared       | its own job at the instant of the retry                      |
+ * | deferred, and the job was shared       | its own job at the instant of the retry                           |
  * | the email stays open                   | it leaves the job that it shares, so that only one delivers it    |
  */
 export async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {

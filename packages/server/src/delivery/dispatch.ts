@@ -17,8 +17,8 @@ interface Line {
 }
 
 /**
- * Delivers emails in batches, those of each mailer in a line of their own (`MailerLine`). The life of one email here, from the claim of its job until it is settled; its states in the database
- * are in `emails/states.ts`.
+ * Delivers emails in batches, those of each mailer in a line of their own (`MailerLine`). The life of one email here, from the claim of its
+ * job until it is settled; its states in the database are in `emails/states.ts`.
  *
  * | email is     | trigger                                                     | becomes                                              |
  * | ------------ | ----------------------------------------------------------- | ---------------------------------------------------- |

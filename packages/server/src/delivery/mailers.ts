@@ -22,8 +22,8 @@ export interface Choice {
  * transformed, and once more when it has waited for longer than half a second and is not marked yet. Each mailer that it chooses gets
  * delivery slots of its own, so that one that hangs holds up its own emails only.
  *
- * Mailers for some emails only are composed in `app.ts` by wrapping: `choose` answers for these emails, and asks the wrapped `Mailers`
- * for the others. The choice must follow from what is stored of the email, so that another process chooses the same.
+ * Mailers for some emails only are composed in `compose-deps.ts` by wrapping: `choose` answers for these emails, and asks the wrapped
+ * `Mailers` for the others. The choice must follow from what is stored of the email, so that another process chooses the same.
  */
 export interface Mailers {
   /** The mailer of emails for which nothing else is said. */
