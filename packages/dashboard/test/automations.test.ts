@@ -92,7 +92,7 @@ test(
     await page.getByRole("tab", { name: /^Entries/ }).click();
     await page.getByRole("link", { name: "opened+reader@simulator.mailsvc.test" }).click();
     const path = page.getByRole("complementary", { name: "The path" });
-    await path.getByText("Add the tag engaged").waitFor();
+    await path.getByText("Add tag engaged").waitFor();
     await path.getByText("→ it happens").waitFor();
     await path.getByRole("link", { name: "the mail" }).waitFor();
     const taken = await page
@@ -239,7 +239,7 @@ test(
     await keyboard.press("Control+A");
     await keyboard.type("not-gold");
     await keyboard.press("Tab");
-    await page.getByRole("button", { name: /^Add the tag silver not-gold/ }).waitFor();
+    await page.getByRole("button", { name: /^Add tag silver not-gold/ }).waitFor();
     await page.getByRole("button", { name: "Move up" }).focus();
     await keyboard.press("Enter");
     await page.getByRole("list", { name: "The steps" }).locator("li").nth(2).getByText("not-gold").first().waitFor();

@@ -22,6 +22,8 @@ test("the dashboard knows the states and triggers of the contract, and begins ea
     expect(AutomationStep.safeParse(stepOf(type)), type).toMatchObject({ success: true });
     expect(describeStep(stepOf(type), new Map()).kind).not.toBe("");
   }
+  const names = new Map([["list_1", "Readers"]]);
+  expect(describeStep({ id: "x", type: "add_to_list", listId: "list_1" }, names)).toEqual({ kind: "Add to list", what: "Readers" });
 });
 
 test.each([

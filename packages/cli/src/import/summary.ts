@@ -96,7 +96,7 @@ export function formatSummary(summary: Summary, kind: ImportKind, result: Import
 }
 
 /** The completed fraction from 0 to 1; null when the size is unknown. */
-export function getFraction({ consumed }: ImportState, size: number | null): number | null {
+export function computeFraction({ consumed }: ImportState, size: number | null): number | null {
   return size === null || size === 0 ? null : Math.min(1, consumed / size);
 }
 
@@ -111,7 +111,7 @@ export function estimatePace(state: ImportState, size: number | null, began: num
 
 /** `people.csv: 62 %, 124,000 rows, 18,240 a second, 787 failed` */
 export function formatProgress(name: string, state: ImportState, size: number | null, rate: number): string {
-  const done = getFraction(state, size);
+  const done = computeFraction(state, size);
   return [
     ...(done === null ? [] : [`${Math.floor(done * 100)} %`]),
     `${formatNumber(state.rows)} rows`,

@@ -1,6 +1,6 @@
 import { Box, Static, Text } from "ink";
 import type { ImportState } from "../import/importer.ts";
-import { estimatePace, formatNumber, getFraction } from "../import/summary.ts";
+import { computeFraction, estimatePace, formatNumber } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";
@@ -31,7 +31,7 @@ const RESERVED = 18;
 export function ImportProgress(props: ImportProgressProps) {
   const { name, size, state, outcomes, dryRun, began, lines, now, sleep } = props;
   useFrames(FRAME_MS, sleep);
-  const done = getFraction(state, size);
+  const done = computeFraction(state, size);
   const { rate, left } = estimatePace(state, size, began, now());
   const verb = state.stopping ? "Finishing the requests in flight:" : dryRun ? "Checking" : "Importing";
   return (

@@ -3,7 +3,6 @@ import { useId, useRef, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { after } from "../browser.ts";
-import { nameOf } from "./audience/words.ts";
 import { useResource } from "./resource.ts";
 
 // After the last letter.
@@ -57,7 +56,7 @@ export function ContactPicker({ label, hint, choose }: Props) {
       <datalist id={id}>
         {(data ?? []).map((contact) => (
           <option key={contact.id} value={contact.email}>
-            {nameOf(contact)}
+            {[contact.firstName, contact.lastName].filter(Boolean).join(" ") || contact.email}
           </option>
         ))}
       </datalist>

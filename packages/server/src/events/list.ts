@@ -22,7 +22,7 @@ import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } fro
 import { OF_TEST_MAIL } from "./tables.ts";
 
 /** Filters of events, as the contract parses them. */
-interface EventFilter {
+export interface EventFilter {
   readonly type?: string | undefined;
   readonly email?: string | undefined;
   readonly to?: string | undefined;

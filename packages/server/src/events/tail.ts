@@ -4,9 +4,10 @@ import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import type { EventTailDeps } from "./deps.ts";
+import type { EventFilter } from "./list.ts";
 
 /** What a client wants to follow. */
-interface TailRequest {
+interface TailRequest extends Omit<EventFilter, "since" | "until"> {
   readonly workspaceId: string;
   readonly keyId: string;
   /** The first number wanted. */
@@ -15,23 +16,14 @@ interface TailRequest {
   readonly lastEventId: string | null;
   /** Aborted when the client disconnects, and when its key is revoked. */
   readonly signal: AbortSignal;
-  readonly type?: string | undefined;
-  readonly email?: string | undefined;
-  readonly to?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly campaign?: string | undefined;
-  readonly automation?: string | undefined;
-  readonly contact?: string | undefined;
-  readonly machine?: boolean | undefined;
-  readonly test?: boolean | undefined;
 }
 
 // How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
 const PING_MS = 15_000;
 
 /**
- * The events of a workspace from a number on, without end: it stops when the client disconnects, its key is revoked or the server stops. Throws ApiError
- * validation_error, rate_limited.
+ * The events of a workspace from a number on, without end: it stops when the client disconnects, its key is revoked or the server stops.
+ * Throws ApiError validation_error, rate_limited.
  */
 export async function followEvents(read: Reader, deps: EventTailDeps, request: TailRequest): Promise<AsyncIterable<StreamMessage<Event>>> {
   const { eventStream, clock } = deps;

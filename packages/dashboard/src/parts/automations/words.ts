@@ -1,7 +1,6 @@
 import type { AutomationDetail, AutomationEntry, AutomationStep, EntryStep, RuleOperator } from "@mailsvc/sdk/contract";
 import { kindOfField } from "@mailsvc/sdk/contract/facts";
 import { fieldWords, operatorWords } from "../rules/words.ts";
-import { NEW_STEPS, STEP_FIELDS } from "./step-fields.generated.ts";
 
 /** The names of what steps, triggers and goals name by their ids. */
 export type Names = ReadonlyMap<string, string>;
@@ -65,6 +64,8 @@ const EVENTS: Readonly<Record<string, string>> = { "email.opened": "Opens a mail
 export function describeStep(step: AutomationStep, names: Names): { readonly kind: string; readonly what: string } {
   const name = (id: string): string => names.get(id) ?? id;
   switch (step.type) {
+    case "send_email":
+      return { kind: "Send a mail", what: name(step.templateId) };
     case "delay":
       return { kind: "Wait", what: describeDuration(step.for) };
     case "wait_until": {
@@ -81,14 +82,6 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
       const { customFields = {}, ...fields } = step.set;
       return { kind: "Set", what: [...Object.keys(fields), ...Object.keys(customFields)].join(", ") };
     }
-    case "add_tag":
-      return { kind: "Add the tag", what: step.tag };
-    case "remove_tag":
-      return { kind: "Remove the tag", what: step.tag };
-    case "add_to_list":
-      return { kind: "Add to the list", what: name(step.listId) };
-    case "remove_from_list":
-      return { kind: "Remove from the list", what: name(step.listId) };
     case "webhook":
       return { kind: "Call the webhook", what: name(step.webhookId) };
     case "goal":
@@ -96,9 +89,10 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
     case "exit":
       return { kind: "Exit", what: step.reason ?? "" };
     default: {
-      const [first] = STEP_FIELDS[step.type] ?? [];
-      const value = first && Object.entries(step).find(([field]) => field === first.name)?.[1];
-      return { kind: NEW_STEPS[step.type].title, what: typeof value === "string" ? name(value) : "" };
+      const { id: _, type, ...fields } = step;
+      const [first = ""] = Object.values(fields).filter((value) => typeof value === "string");
+      const words = type.replaceAll("_", " ");
+      return { kind: `${words.charAt(0).toUpperCase()}${words.slice(1)}`, what: name(first) };
     }
   }
 }

@@ -5,7 +5,7 @@ import { ApiError, invalid } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
-import { findSlug } from "../template-slug.ts";
+import { getSlug } from "../template-slug.ts";
 
 /** What of an email is not here. */
 export const SEND_NOTE = "topic_id is not here";
@@ -79,7 +79,7 @@ export async function toContractEmail(email: ResendEmail, calls: Reads, fetcher:
       if (value) throw invalid(`${at}${name}`, "not_allowed", `${at}${name}: an email from a template has its content. Leave it out.`);
     // The client for Go writes what was not given as an empty text.
     const own = drop({ from: from || undefined, subject: subject || undefined, variables: template.variables });
-    return { rendered: { ...fields, ...own, slug: await findSlug(template.id, calls) } };
+    return { rendered: { ...fields, ...own, slug: await getSlug(template.id, calls) } };
   }
   if (!from) throw missing(`${at}from`);
   if (!subject) throw missing(`${at}subject`);

@@ -8,7 +8,7 @@ import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { toBase64 } from "../files.ts";
 import { type Preparation, writeOperation } from "../operation.ts";
-import { findSlug } from "../template-slug.ts";
+import { getSlug } from "../template-slug.ts";
 import { createFill, type Fill, TextBudget } from "./substitutions.ts";
 
 const Person = z.object({ email: z.string(), name: z.string().nullish() });
@@ -98,7 +98,7 @@ async function prepareMail(mail: Mail, calls: Preparation): Promise<PreparedMail
   calls.authorize(contract.emails.sendBatch);
   if (mail.asm !== undefined && mail.asm !== null) throw notHere("asm", "Public lists are what groups of unsubscribes are there.");
   if (mail.batch_id) throw notHere("batch_id", "Cancel mails by their ids: POST /api/v1/emails/:id/cancel.");
-  const template = mail.template_id ? await findSlug(mail.template_id, calls) : undefined;
+  const template = mail.template_id ? await getSlug(mail.template_id, calls) : undefined;
   // All mails share the list, so that its files are decoded and stored once.
   const attachments = mail.attachments?.map(toAttachment);
   const budget = new TextBudget();
