@@ -2136,7 +2136,7 @@ export interface NewCampaign {
   text?: string | undefined;
   /** Name of the sender */
   fromName?: string | undefined;
-  /** Reply-To address, or up to ten; auto to receive the replies here */
+  /** Reply-To address, or up to ten; auto to receive the replies here; that of the template when absent */
   replyTo?: string | string[] | undefined;
   /** Text that mail programs show next to the subject, up to 200 characters */
   previewText?: string | undefined;

@@ -179,7 +179,10 @@ const fields = {
   html: CampaignContent,
   text: CampaignText,
   fromName: line(CAMPAIGN_LIMITS.fromName).meta({ description: "Name of the sender" }),
-  replyTo: ReplyTo,
+  replyTo: ReplyTo.meta({
+    description: "Reply-To address, or up to ten; auto to receive the replies here; that of the template when absent",
+    examples: ["auto"],
+  }),
   previewText: PreviewText,
   recipientType: z.enum(RECIPIENT_TYPES).meta({
     description: "Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend)",

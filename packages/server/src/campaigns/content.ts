@@ -14,6 +14,7 @@ interface Draft {
   readonly templateId: string | null;
   readonly html: string | null;
   readonly text: string | null;
+  readonly replyTo: string | string[] | null;
   readonly abTest: AbTest | null;
 }
 
@@ -63,26 +64,31 @@ export async function checkDraft(q: Tx | Reader, parse: Parse, draft: Draft): Pr
   }
 }
 
+/** A variant as it will be sent. */
+export interface PinnedVariant {
+  readonly variant: DraftVariant;
+  readonly source: PinnedTemplate;
+  readonly template: string | null;
+  /** That of the campaign, or else of the template. */
+  readonly replyTo: string | string[] | null;
+}
+
 /**
  * The content of a campaign as it will be sent, one source for each variant. Throws ApiError not_found, template_not_found,
  * template_error or validation_error.
  */
-export async function pinContent(
-  q: Tx | Reader,
-  parse: Parse,
-  draft: Draft,
-): Promise<{ variant: DraftVariant; source: PinnedTemplate; template: string | null }[]> {
-  const pinned = [];
+export async function pinContent(q: Tx | Reader, parse: Parse, draft: Draft): Promise<PinnedVariant[]> {
+  const pinned: PinnedVariant[] = [];
   for (const variant of listVariants(draft)) {
     if (variant.templateId === null && variant.html === null && variant.text === null)
       throw invalid("templateId", "required", "The campaign has no content. Give it a templateId, or html and text.");
     if (variant.templateId === null) {
-      pinned.push({ variant, source: await pinSources(q, parse, draft.workspaceId, variant), template: null });
+      pinned.push({ variant, source: await pinSources(q, parse, draft.workspaceId, variant), template: null, replyTo: draft.replyTo });
       continue;
     }
     const row = await getTemplateRow(q, draft.workspaceId, variant.templateId);
-    const source = await pinPublished(q, parse, row, variant.subjectLine);
-    pinned.push({ variant, source, template: `${row.slug}@${row.version}` });
+    const { source, replyTo } = await pinPublished(q, parse, row, variant.subjectLine);
+    pinned.push({ variant, source, template: `${row.slug}@${row.version}`, replyTo: draft.replyTo ?? replyTo });
   }
   return pinned;
 }

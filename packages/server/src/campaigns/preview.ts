@@ -21,6 +21,7 @@ import { compileSource } from "./render.ts";
 interface CompiledVariant {
   readonly name: VariantName | null;
   readonly template: Compiled;
+  readonly replyTo: string | string[] | null;
 }
 
 /** Compiles what a campaign would send now: all variants of its A/B test, or one. Throws ApiError. */
@@ -28,7 +29,11 @@ export async function compileVariants(read: Reader, campaign: CampaignRow, varia
   const parse = await loadParser();
   const contents = (await pinContent(read, parse, campaign)).filter((one) => variant === undefined || one.variant.name === variant);
   if (contents.length === 0) throw invalid("variant", "unknown_variant", `This campaign has no variant ${variant}.`);
-  return contents.map(({ variant: { name, previewText }, source }) => ({ name, template: compileSource(parse, source, previewText) }));
+  return contents.map(({ variant: { name, previewText }, source, replyTo }) => ({
+    name,
+    template: compileSource(parse, source, previewText),
+    replyTo,
+  }));
 }
 
 /** Renders a mail of a campaign for a contact. Throws ApiError missing_variables or template_error. */

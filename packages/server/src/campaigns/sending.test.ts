@@ -177,6 +177,27 @@ test("what bounces, defers and complains is counted, and deferred mail is tried 
   expect(opened.map((r) => r.to).sort()).toEqual(["clicked@simulator.mailsvc.test", "opened@simulator.mailsvc.test"]);
 });
 
+test("replies go where the campaign says, or else its template, also those to a test", async () => {
+  await using world = await createWorld();
+  const { sdk, inbox } = world;
+  const [reader = ""] = await addContacts(world, 1);
+  const content = { subject: "News", html: "<p>News</p>", replyTo: ["help@acme.example", "Ada <ada@acme.example>"] };
+  const { id: templateId } = await sdk.templates.create({ name: "News", slug: "news", type: "marketing", ...content, publish: true });
+  const replyTo = async (to: string): Promise<(string | undefined)[]> => {
+    const mails = await Promise.all((await inbox.all({ to })).map(({ id }) => inbox.get(id)));
+    return mails.map(({ headers }) => headers.find(({ name }) => name === "Reply-To")?.value).toSorted();
+  };
+  const ofTemplate = await createCampaign(world, { html: undefined, templateId });
+  const own = await createCampaign(world, { html: undefined, templateId, replyTo: "own@acme.example" });
+  for (const { id } of [ofTemplate, own]) {
+    await sdk.campaigns.test(id, { to: ["me@acme.example"] });
+    await sdk.campaigns.send(id);
+    await world.settle();
+  }
+  for (const to of [reader, "me@acme.example"])
+    expect(await replyTo(to)).toEqual(["help@acme.example, Ada <ada@acme.example>", "own@acme.example"]);
+});
+
 test("a test goes to given addresses with the fields of their contacts, and counts nothing", async () => {
   await using world = await createWorld();
   const { sdk } = world;

@@ -170,8 +170,8 @@ export async function start(
   if (!from.includes(row.status)) throw invalidState(row, from);
   const fromText = buildFrom(row);
   await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
-  assertReceives(deps, row.replyTo);
   const contents = await pinContent(tx, parse, row);
+  for (const { replyTo } of contents) assertReceives(deps, replyTo);
   const { contacts } = getSelection(audience, row);
   const started = await changeStatus(
     tx,
@@ -182,13 +182,13 @@ export async function start(
     { type: "campaign.started" },
   );
   await writeAudience(tx, id, contacts);
-  for (const { variant, source, template } of contents) {
+  for (const { variant, source, template, replyTo } of contents) {
     const { previewText } = variant;
     const [contentsId = 0] = await insertContents(tx, [
       {
         workspaceId,
         from: fromText,
-        replyTo: row.replyTo,
+        replyTo,
         subject: source.subject ?? "",
         html: source.html,
         text: source.text,

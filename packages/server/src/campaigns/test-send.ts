@@ -11,6 +11,7 @@ type Input = HandlerInput<typeof contract.campaigns.test>;
 
 interface TestMail extends RenderedMail {
   readonly to: string;
+  readonly replyTo: string | string[] | null;
 }
 
 /** The mails of a test, rendered before the transaction that queues them; or why they cannot be. */
@@ -32,7 +33,7 @@ export async function prepareTest(read: Reader, workspaceId: string, { id, to, c
         // As in the mail of the campaign, the unsubscribe link is that of the address that gets it.
         const mail = await renderFor(read, workspaceId, compiled, contact);
         const subject = `[Test${compiled.name === null ? "" : ` ${compiled.name}`}] ${mail.subject}`.slice(0, 998);
-        mails.push({ ...mail, to: address, subject });
+        mails.push({ ...mail, to: address, subject, replyTo: compiled.replyTo });
       }
     return { campaign, mails };
   } catch (error) {
@@ -50,12 +51,12 @@ export async function sendTest(
   if (failure) throw failure;
   if (!campaign || !mails) throw new Error("The preparation gave neither an error nor mails.");
   const ids: string[] = [];
-  for (const { to, subject, html, text } of mails) {
+  for (const { to, subject, html, text, replyTo } of mails) {
     const request = {
       to,
       from: buildFrom(campaign),
       subject,
-      ...(campaign.replyTo !== null && { replyTo: campaign.replyTo }),
+      ...(replyTo !== null && { replyTo }),
       ...(html !== null && { html }),
       ...(text !== null && { text }),
       ...(campaign.utm !== null && { tracking: { utm: campaign.utm } }),

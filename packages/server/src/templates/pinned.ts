@@ -25,8 +25,16 @@ export function assertSendable(row: Pick<TemplateRow, "kind" | "type" | "slug">)
     throw new ApiError("template_error", `${row.slug} is a ${row.type}. Only transactional and marketing templates can be sent.`);
 }
 
-/** Pins the published version of a template, with another subject. Throws ApiError template_not_found or template_error. */
-export async function pinPublished(q: Tx | Reader, parse: Parse, row: TemplateRow, subject: string): Promise<PinnedTemplate> {
+/**
+ * Pins the published version of a template, with another subject, and tells where it wants replies. Throws ApiError template_not_found or
+ * template_error.
+ */
+export async function pinPublished(
+  q: Tx | Reader,
+  parse: Parse,
+  row: TemplateRow,
+  subject: string,
+): Promise<{ readonly source: PinnedTemplate; readonly replyTo: string | string[] | null }> {
   assertSendable(row);
   if (row.status === "INACTIVE")
     throw new ApiError("template_not_found", `The template ${row.slug} is inactive.`, {
@@ -37,7 +45,8 @@ export async function pinPublished(q: Tx | Reader, parse: Parse, row: TemplateRo
     throw new ApiError("template_not_found", `The template ${row.slug} is not published.`, {
       hint: `Publish it: mailsvc templates publish ${row.id}`,
     });
-  return pin(q, parse, row.workspaceId, { slug: row.slug, type: row.type, content: { ...content, subject } }, "template_error");
+  const set = { slug: row.slug, type: row.type, content: { ...content, subject } };
+  return { source: await pin(q, parse, row.workspaceId, set, "template_error"), replyTo: content.replyTo };
 }
 
 /** Pins own sources with the partials they use. Throws ApiError validation_error with the place of each fault. */
