@@ -406,6 +406,13 @@ test("every path that a page names exists", () => {
   expect(named.filter(({ page, path }) => !exists(path, page)).map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
 });
 
+test("ARCHITECTURE.md names every room", () => {
+  const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8");
+  const rooms = new Set([...sources.keys()].flatMap((path) => roomOf(path)?.split("/")[0] ?? []));
+  expect(rooms.size).toBeGreaterThan(40);
+  expect([...rooms].filter((room) => !new RegExp(`[\`/]${room}[\`/.]`).test(page))).toEqual([]);
+});
+
 test.each(["sqlite", "postgres"])("the README of db/%s has every file of its folder", (folder) => {
   const named = tableUnder(`${root}/${S}/db/${folder}/README.md`, folder === "sqlite" ? "SQLite" : "Postgres").flatMap(
     ([files = ""]) => files.match(/(?<=`)[\w./-]+(?=`)/g) ?? [],
