@@ -117,6 +117,33 @@ describe("sessions of the older era", () => {
     expect((await post(list)).status).toBe(404);
     expect((await post({ ...list, headers: { "mcp-session-id": "x".repeat(5000) } })).status).toBe(404);
   });
+
+  test("a call that is cancelled while a person is asked does nothing, and its stream ends without an answer", async () => {
+    const headers = { "mcp-session-id": (await open({ elicitation: {} })) ?? "", "mcp-protocol-version": "2025-11-25" };
+    const input = { email: "ada@example.com" };
+    const call = rpc({ id: 5, method: "tools/call", params: { name: "api_call", arguments: { operation: "contacts.create", input } } });
+    const response = await fetch(`${server.url}/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${server.apiKey}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      body: call,
+    });
+    const stream = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = (await stream?.read())?.value ?? "";
+    expect(first).toContain("elicitation/create");
+    const { id } = JSON.parse(first.slice(first.indexOf("{"))) as { id: number };
+    expect((await post({ body: rpc({ method: "notifications/cancelled", params: { requestId: 5 } }), headers })).status).toBe(202);
+    expect((await post({ body: rpc({ id, result: { action: "accept", content: { confirm: true } } }), headers })).status).toBe(202);
+    let rest = "";
+    for (let part = await stream?.read(); part && !part.done; part = await stream?.read()) rest += part.value;
+    expect(rest).not.toContain('"id":5');
+    const found = await fetch(`${server.url}/api/v1/contacts`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+    expect(await found.json()).toMatchObject({ data: [] });
+  });
 });
 
 test("a key has twenty sessions at most, and ends its own when it begins more", async () => {

@@ -67,7 +67,11 @@ export class McpHttpService {
     const session = this.#sessions.get(id);
     // Another key's session does not exist for this one.
     if (session?.keyId !== caller.keyId) return refuse(404, -32_001, "There is no such session. Initialize again.");
-    return session.transport.handleRequest(request, toOptions(body, caller));
+    const { transport } = session;
+    const response = await transport.handleRequest(request, toOptions(body, caller));
+    const cancelled = readCancelled(request, body);
+    if (cancelled !== null) transport.closeSSEStream(cancelled);
+    return response;
   }
 
   async #openSession(request: Request, body: unknown, caller: HttpCaller): Promise<Response> {
@@ -95,6 +99,17 @@ export class McpHttpService {
     if (!isInitializeRequest(body) || body.params.capabilities.elicitation === undefined) return false;
     return dev ? !(await capturesAll(me)) : writes;
   }
+}
+
+/**
+ * The request that a message cancels, whose stream can be ended, because no answer follows; null for another message. In the revision
+ * 2025-03-26, which is that of a request without a header, a stream may carry the answers of others of its batch.
+ */
+function readCancelled(request: Request, body: unknown): string | number | null {
+  if ((request.headers.get("mcp-protocol-version") ?? "2025-03-26") <= "2025-03-26") return null;
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
+  const id = method === "notifications/cancelled" ? params?.requestId : undefined;
+  return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
 /** Questions to a person are bound to the key. The key itself is not passed on. */
