@@ -139,7 +139,7 @@ describe("several server processes", () => {
       );
     const first = members[0] as (typeof members)[0];
     // The others must have been seen before they are told of work.
-    await realTime.sleep(1100);
+    await until(() => first.queue.workers?.live === 3);
     await add(first, 3000);
     await until(async () => (await total(first)) === 0);
     expect(ran.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 3000 }, (_, i) => i));
@@ -171,7 +171,7 @@ describe("several server processes", () => {
     });
     await busy.queue.start({ block: () => held.then(() => ({})), work: handler }, 1);
     await add(busy, 1, { kind: "block" });
-    await realTime.sleep(1100);
+    await until(() => busy.queue.workers?.live === 2);
     const since = realTime.now();
     await add(busy, 1);
     await until(() => began > 0);
