@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { HttpResponse, http } from "msw";
 import { setupServer } from "msw/node";
 import { MockAgent } from "undici";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type CapturedMail, Mailsvc } from "../index.ts";
 
 const outside = setupServer();
@@ -119,5 +119,35 @@ describe("undici", () => {
     `;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
     expect(JSON.parse(stdout)).toEqual([false, true]);
+  });
+});
+
+describe("where undici cannot be loaded", () => {
+  beforeAll(() => {
+    vi.resetModules();
+    vi.doMock("undici", () => {
+      throw new Error("A dynamic import callback was invoked without --experimental-vm-modules");
+    });
+  });
+  afterAll(() => {
+    vi.doUnmock("undici");
+    vi.resetModules();
+  });
+  const request = { method: "GET", url: "http://mail.test/api/v1/me", headers: {}, body: undefined, signal: new AbortController().signal };
+
+  test("requests and streams go over the global fetch", async () => {
+    const { undiciStream, undiciTransport } = await import("../platform/undici.ts");
+    outside.use(http.get(request.url, () => HttpResponse.json({ ok: true })));
+    const { status, bytes } = await undiciTransport(undefined)(request);
+    expect([status, Buffer.from(bytes).toString()]).toEqual([200, '{"ok":true}']);
+    const { chunks } = await undiciStream(undefined)(request);
+    let text = "";
+    for await (const chunk of chunks) text += Buffer.from(chunk).toString();
+    expect(text).toBe('{"ok":true}');
+  });
+
+  test("a dispatcher is not left out", async () => {
+    const { undiciTransport } = await import("../platform/undici.ts");
+    await expect(undiciTransport({ dispatch: () => true })(request)).rejects.toThrow();
   });
 });

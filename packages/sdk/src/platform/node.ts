@@ -15,7 +15,8 @@ export const platform: Platform = {
       : { transport: undiciTransport(dispatcher), stream: undiciStream(dispatcher) },
   findDevServer,
   readFile: async (path) => {
-    const { readFile } = await import("node:fs/promises");
+    // Jest without its flag for ES modules knows no import().
+    const { readFile } = process.getBuiltinModule?.("node:fs/promises") ?? (await import("node:fs/promises"));
     return readFile(path).catch((cause: NodeJS.ErrnoException) => {
       throw new UsageError({ message: `The attachment ${path} cannot be read (${cause.code ?? cause.message}).`, cause });
     });
