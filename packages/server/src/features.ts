@@ -85,7 +85,7 @@ import { returnPages } from "./marketplace/payments/return-page.ts";
 import { passToAgent } from "./marketplace/replies/replies.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
-import { PERSON_DATA } from "./person-data.ts";
+import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
 import type { JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
@@ -177,7 +177,10 @@ export function connectHooks(deps: () => Deps): Hooks {
       (_read, mails) => addViewLinks(deps(), mails),
       (read, mails) => setBounceAddresses(read, deps(), mails),
     ],
-    deliveryHooks: { answered: (mail) => answerSimulated(deps(), mail) },
+    deliveryHooks: {
+      answered: (mail) => answerSimulated(deps(), mail),
+      erased: (tx, emails) => eraseTargetsOf(tx, deps(), emails),
+    },
     receivedHooks: { replied: (tx, reply) => passToAgent(tx, deps(), reply) },
     // When a listing ends, its payments and its activations end.
     listingHooks: {

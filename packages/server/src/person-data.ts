@@ -13,7 +13,7 @@ import {
 } from "./data-subjects/erasure.ts";
 import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/exports.ts";
 import type { Reader, Tx } from "./db/db.ts";
-import { deleteLabels } from "./emails/emails.ts";
+import { deleteLabels, type EmailRow } from "./emails/emails.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
 import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
 import { eraseReceived, exportReceived } from "./received/received.ts";
@@ -189,6 +189,14 @@ async function eraseLabels(tx: Tx, { workspaceId, emails }: ErasedSubject): Prom
 
 async function eraseTargets(tx: Tx, subject: ErasedSubject, { tracker }: DataSubjectDeps): Promise<number> {
   return eraseLinks(tx, tracker, subject.workspaceId, listLinkTexts(subject));
+}
+
+/** Erases the targets of links that name the people whom emails were to: they were stored after these people were erased. */
+export async function eraseTargetsOf(tx: Tx, { tracker }: Pick<DataSubjectDeps, "tracker">, emails: readonly EmailRow[]): Promise<void> {
+  for (const { workspaceId, toKey, to, contactId } of emails) {
+    const contact = contactId === null ? null : { id: contactId, email: to };
+    await eraseLinks(tx, tracker, workspaceId, listLinkTexts({ address: toKey, contact }));
+  }
 }
 
 async function eraseClickedLinks(tx: Tx, subject: ErasedSubject): Promise<number> {

@@ -12,7 +12,7 @@ import { getTemplateRow } from "../templates/templates.ts";
 import { listGroups, unlessDeleted } from "./groups.ts";
 import type { CampaignTables } from "./tables.ts";
 
-export { forgetLinks, forgetRecipients, listCurrentRecipients } from "./forget.ts";
+export { collideWithSteps, forgetLinks, forgetRecipients } from "./forget.ts";
 
 export type CampaignRow = CampaignTables["campaigns"]["$inferSelect"];
 

@@ -1,7 +1,6 @@
-import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -46,28 +45,16 @@ export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly s
   return rows.length;
 }
 
-/** The emails to an address in campaigns of a workspace that are not over: erasing must find those written a moment ago. */
-export async function listCurrentRecipients(tx: Tx, workspaceId: string, toKey: string): Promise<string[]> {
-  const { campaigns, emails: t } = tx.t;
-  const current = await tx
-    .select({ id: campaigns.id })
-    .from(campaigns)
-    .where(and(eq(campaigns.workspaceId, workspaceId), inArray(campaigns.status, ["SENDING", "PAUSED"])));
-  if (current.length === 0) return [];
-  const rows = await tx
-    .select({ id: t.id })
-    .from(t)
-    .where(
-      and(
-        OF_CAMPAIGN,
-        inArray(
-          t.campaignId,
-          current.map(({ id }) => id),
-        ),
-        eq(t.toKey, toKey),
-      ),
-    );
-  return rows.map(({ id }) => id);
+/**
+ * Makes a transaction that erases a person collide with one that makes recipients of a campaign at the same time. The later one runs again:
+ * the step sees that the contact is gone, or the erasure sees the email.
+ */
+export async function collideWithSteps(tx: Tx, workspaceId: string): Promise<void> {
+  const { campaigns: t } = tx.t;
+  await tx
+    .update(t)
+    .set({ cursor: sql`${t.cursor}` })
+    .where(and(eq(t.workspaceId, workspaceId), isNull(t.expandedAt), tx.sqlDialect.concurrent));
 }
 
 /** Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics. */

@@ -3,7 +3,9 @@ import { createTestAgent } from "../../test/agent.ts";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
+import { PERSON_DATA } from "../person-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { eraseDataSubject, findAnswers } from "./data-subjects.ts";
 
 const hello = { from: "a@acme.test", subject: "Your secret", html: "<p>for your eyes</p>" };
 
@@ -90,6 +92,18 @@ test("memberships, sign-ups with the texts consented to, and ways through automa
   expect((await sdk.automations.entries(automation.id)).data).toMatchObject([{ status: "EXITED", reason: "contact_deleted" }]);
   const types = (await sdk.events.list()).data.map(({ type }) => type);
   expect(types.slice(0, 2)).toEqual(["contact.deleted", "automation.exited"]);
+});
+
+test("mail of a campaign that came and went while the answers were looked through is erased", async () => {
+  await using world = await createWorld();
+  const { sdk, workspaceId } = world;
+  const { deps } = world.app;
+  await sdk.contacts.create({ email: "ada@example.com" });
+  const answers = await findAnswers(deps.db.read, deps, workspaceId, "ada@example.com");
+  await world.campaign({ name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", text: "Hello" });
+  const erased = await deps.db.tx((tx) => eraseDataSubject(tx, deps, PERSON_DATA, workspaceId, "ada@example.com", answers));
+  expect(erased).toMatchObject({ contacts: 1, emails: 1 });
+  expect((await sdk.emails.list()).data).toEqual([]);
 });
 
 test("emails to a person come in pages", async () => {

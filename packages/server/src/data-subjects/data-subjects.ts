@@ -1,5 +1,5 @@
 import { type Erasure, type Person, parseAnyAddress } from "@mailsvc/sdk/contract";
-import { listCurrentRecipients } from "../campaigns/campaigns.ts";
+import { collideWithSteps } from "../campaigns/campaigns.ts";
 import { deleteContact, findContactByEmail } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -7,7 +7,7 @@ import { findSuppressions } from "../suppressions/suppressions.ts";
 import { type AnswerCopies, findAnswerCopies } from "./answer-copies.ts";
 import { type ExportPosition, PAGED, type PersonDataByTable } from "./declarations.ts";
 import type { DataSubjectDeps } from "./deps.ts";
-import { type EmailCopy, findEmailCopies } from "./email-copies.ts";
+import { findEmailCopies } from "./email-copies.ts";
 import { listTexts } from "./erasure.ts";
 import { erasePerson, exportPerson } from "./walk.ts";
 
@@ -29,26 +29,19 @@ export async function exportDataSubject(
   return { ...person, nextCursor: encodeCursor(next) };
 }
 
-/** Where a person is named, as far as finding it takes long. */
-export interface Copies {
-  readonly emails: readonly EmailCopy[];
-  readonly answers: AnswerCopies;
-}
-
 /**
- * All emails to a person, which the index of recipients has, and the stored answers that name the person. All answers of the workspace are
- * looked through, so call it before the transaction. Throws ApiError validation_error.
+ * The stored answers that name the person. All answers of the workspace are looked through, so call it before the transaction. Throws ApiError
+ * validation_error.
  */
-export async function findCopies(
+export async function findAnswers(
   read: Reader,
   { clock }: Pick<DataSubjectDeps, "clock">,
   workspaceId: string,
   email: string,
-): Promise<Copies> {
+): Promise<AnswerCopies> {
   const address = parseKey(email);
   const contact = await findContactByEmail(read, workspaceId, address);
-  const answers = await findAnswerCopies(read, workspaceId, listTexts({ address, contact }), clock.now());
-  return { emails: await findEmailCopies(read, workspaceId, address), answers };
+  return findAnswerCopies(read, workspaceId, listTexts({ address, contact }), clock.now());
 }
 
 /**
@@ -61,14 +54,13 @@ export async function eraseDataSubject(
   tables: PersonDataByTable,
   workspaceId: string,
   email: string,
-  copies: Copies,
+  answers: AnswerCopies,
 ): Promise<Erasure> {
   const address = parseKey(email);
   const contact = await findContactByEmail(tx, workspaceId, address);
-  const known = new Set(copies.emails.map((copy) => copy.id));
-  const late = (await listCurrentRecipients(tx, workspaceId, address)).filter((id) => !known.has(id));
-  const emails = [...copies.emails, ...late.map((id) => ({ id, contentsId: 0, ofCampaign: true, namedIn: null }))];
-  const erased = await erasePerson(tx, tables, deps, { workspaceId, address, contact, emails, answers: copies.answers });
+  await collideWithSteps(tx, workspaceId);
+  const emails = await findEmailCopies(tx, workspaceId, address);
+  const erased = await erasePerson(tx, tables, deps, { workspaceId, address, contact, emails, answers });
   // After its events: deleting it records contact.deleted, the one event about it that stays. It contains no personal data.
   if (contact) await deleteContact(tx, deps, workspaceId, contact.id);
   const count = (table: keyof Schema): number => erased.get(table) ?? 0;

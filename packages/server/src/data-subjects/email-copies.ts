@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Reader } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 
 /** An email to an address. */
 export interface EmailCopy {
@@ -12,7 +12,7 @@ export interface EmailCopy {
 }
 
 /** All emails to an address. */
-export async function findEmailCopies(read: Reader, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
+export async function findEmailCopies(read: Reader | Tx, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
   const { emails: t } = read.t;
   const emails = await read
     .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId, mailId: t.mailId, kind: t.kind })

@@ -71,13 +71,19 @@ export function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): Promis
   return deleteAnswers(tx, subject.workspaceId, subject.answers, listTexts(subject));
 }
 
+/** By what a person can be named. */
+interface Named {
+  readonly address: string;
+  readonly contact: Pick<NonNullable<ErasedSubject["contact"]>, "id" | "email"> | null;
+}
+
 /** The texts by which a person is named in the addresses of links, in any case: as they are, and encoded. */
-export function listLinkTexts(subject: Pick<ErasedSubject, "address" | "contact">): string[] {
+export function listLinkTexts(subject: Named): string[] {
   return [...new Set(listTexts(subject).flatMap((text) => [text, encodeURIComponent(text)]))];
 }
 
 /** The texts by which a person is named in responses, in any case. */
-export function listTexts({ address, contact }: Pick<ErasedSubject, "address" | "contact">): string[] {
+export function listTexts({ address, contact }: Named): string[] {
   const at = address.lastIndexOf("@") + 1;
   return [
     ...new Set([address, address.slice(0, at) + toUnicodeDomain(address.slice(at)), ...(contact ? [contact.id, contact.email] : [])]),

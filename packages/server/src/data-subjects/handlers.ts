@@ -1,6 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { type Copies, eraseDataSubject, exportDataSubject, findCopies } from "./data-subjects.ts";
+import type { AnswerCopies } from "./answer-copies.ts";
+import { eraseDataSubject, exportDataSubject, findAnswers } from "./data-subjects.ts";
 import type { PersonDataByTable } from "./declarations.ts";
 import type { DataSubjectDeps } from "./deps.ts";
 
@@ -9,8 +10,8 @@ export function dataSubjectHandlers(tables: PersonDataByTable): Handlers<typeof 
   return {
     get: (input, { read, deps, workspaceId }) => exportDataSubject(read, deps, tables, workspaceId, input),
     erase: {
-      prepare: ({ email }, { read, deps, workspaceId }) => findCopies(read, deps, workspaceId, email),
-      run: ({ email }, { tx, deps, workspaceId }, copies: Copies) => eraseDataSubject(tx, deps, tables, workspaceId, email, copies),
+      prepare: ({ email }, { read, deps, workspaceId }) => findAnswers(read, deps, workspaceId, email),
+      run: ({ email }, { tx, deps, workspaceId }, answers: AnswerCopies) => eraseDataSubject(tx, deps, tables, workspaceId, email, answers),
     },
   };
 }

@@ -1,4 +1,6 @@
+import type { Tx } from "../db/db.ts";
 import type { EmailDeps } from "../emails/deps.ts";
+import type { EmailRow } from "../emails/emails.ts";
 import type { Mailers } from "./mailers.ts";
 import type { MailTransform, PendingMail } from "./transform.ts";
 
@@ -6,6 +8,8 @@ import type { MailTransform, PendingMail } from "./transform.ts";
 interface DeliveryHooks {
   /** A simulated recipient answers an email. */
   answered(mail: PendingMail): Promise<void>;
+  /** The people whom these emails were to were erased while their mail was made. */
+  erased(tx: Tx, emails: readonly EmailRow[]): Promise<void>;
 }
 
 /** What delivering emails needs. */

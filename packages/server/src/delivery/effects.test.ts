@@ -6,9 +6,9 @@ import type { ClaimedJob } from "../queue/queue.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type Effect, type Mark, storeEffects } from "./effects.ts";
 import { holdDomain, listHolds } from "./holds.ts";
-import { loadMails } from "./load.ts";
+import { loadMails, toPendingMail } from "./load.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
-import type { PendingMail } from "./transform.ts";
+import { type PendingMail, transformMails } from "./transform.ts";
 
 const random = { fraction: () => 0.5 };
 let world: TestWorld;
@@ -106,4 +106,28 @@ test("of two outcomes for one email in a group, as a crash may leave them, the f
   expect(email).toMatchObject({ status: "delivered", attempts: 1 });
   expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent", "email.delivered"]);
   expect((await world.sdk.suppressions.list()).data).toEqual([]);
+});
+
+test("a link that names a person who was erased while their mail was made is erased, too", async () => {
+  const { deps } = world.app;
+  const to = "ada@one.example";
+  const html = `<a href="https://acme.test/?who=${to}">Look</a>`;
+  const mail = { from: "hello@acme.test", to, subject: "Hello", html, tracking: { clicks: true } };
+  const ids = [((await world.sdk.emails.send(mail)) as { id: string }).id, ((await world.sdk.emails.send(mail)) as { id: string }).id];
+  const loaded = await load(...ids);
+  await world.sdk.people.erase(to);
+  // Both were read before, and are made now.
+  const made = await transformMails(
+    deps,
+    loaded.map(({ email, contents }) => toPendingMail(email, contents)),
+  );
+  const [a, b] = made.flatMap((one) => ("mail" in one ? one.mail : [])) as [PendingMail, PendingMail];
+  const listNaming = async (): Promise<unknown[]> =>
+    (await deps.db.read.select().from(deps.db.read.t.trackedLinks)).filter(({ url }) => url.includes(to));
+  expect(await listNaming()).toHaveLength(1);
+  await store(markOf(a));
+  expect(await listNaming()).toEqual([]);
+  await transformMails(deps, [toPendingMail(b.email, b.contents)]);
+  await store(outcomeOf(b));
+  expect(await listNaming()).toEqual([]);
 });

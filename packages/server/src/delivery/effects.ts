@@ -69,7 +69,26 @@ async function storeRound(tx: Tx, deps: DeliveryDeps, round: readonly Step[]): P
     else if (mark) missed.push(mark);
   }
   await findSending(tx, missed);
+  await reportErased(
+    tx,
+    deps,
+    round.flatMap(({ move }, i) => (moved[i] ? [] : move.email)),
+  );
   await storeConsequences(tx, deps, stored);
+}
+
+/** Of emails that were not moved, tells of those that are gone: the person was erased since they were read. */
+async function reportErased(tx: Tx, { deliveryHooks }: DeliveryDeps, emails: readonly EmailRow[]): Promise<void> {
+  for (const [workspaceId, own] of Map.groupBy(emails, (email) => email.workspaceId)) {
+    const rows = await findEmailRows(
+      tx,
+      workspaceId,
+      own.map(({ id }) => id),
+    );
+    const left = new Set(rows.map(({ id }) => id));
+    const gone = own.filter(({ id }) => !left.has(id));
+    if (gone.length > 0) await deliveryHooks.erased(tx, gone);
+  }
 }
 
 /**
