@@ -372,6 +372,28 @@ describe("templates in a folder", () => {
 });
 
 describe("preview", () => {
+  test("shows a template whatever is wrong with those that it does not use, and names the faults of those that it uses", async () => {
+    const { mailsvc } = await startCliWithServer();
+    const cwd = folder();
+    const about = { subject: "Hi", from: "a@acme.example" };
+    put(cwd, {
+      "templates/good/template.json": json({ ...about, name: "Good", layout: "frame" }),
+      "templates/good/template.html": "<p>Good</p>",
+      "templates/frame/template.json": json({ name: "Frame", type: "layout" }),
+      "templates/frame/template.html": "<body>{{{body}}}</body>",
+      "templates/broken/template.json": "{",
+      // MJML is not installed there.
+      "templates/other/template.json": json({ ...about, name: "Other" }),
+      "templates/other/template.mjml": "<mjml/>",
+    });
+    const shown = await mailsvc(["templates", "preview", "good"], { cwd });
+    expect([shown.code, shown.json.html]).toEqual([0, "<body><p>Good</p></body>"]);
+    put(cwd, { "templates/frame/template.json": "{" });
+    const failed = await mailsvc(["templates", "preview", "good"], { cwd });
+    expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("frame/template.json  This is not JSON")]);
+    expect(failed.stderr).not.toContain("broken/");
+  });
+
   const VALUES = ["--variable", "number:=17", "--variable", "url=https://acme.test/17"];
 
   test("renders files with the parts next to them, before anything is pushed", async () => {

@@ -11,10 +11,9 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
-import { readFolder } from "../templates/folder.ts";
 import { templateNoun } from "../templates/noun.ts";
-import { renderBody, watchPreview } from "../templates/watch.ts";
+import { RenderProcess } from "../templates/render-process.ts";
+import { renderBody, renderUsed, watchPreview } from "../templates/watch.ts";
 import type { CommandSpec } from "../types.ts";
 import { addPreviewOptions, showPreview } from "../views/preview.ts";
 
@@ -56,12 +55,8 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
         await watchPreview(session, { dir, slug, variables: body["variables"], port: Number(flags["port"] ?? 0) });
         return EXIT.ok;
       }
-      const local = await readFolder(dir, session.host.env);
-      const template = local.get(slug);
-      if (!template)
-        throw usageError(`Template ${safeText(slug)} not found in ${dir}.`, {
-          hint: "Name a slug of the folder, or the id of a template on the server: tpl_…",
-        });
+      using process = new RenderProcess(session.host.env);
+      const { local, template } = await renderUsed(process, dir, slug);
       if (template.kind !== "HTML") throw usageError(`${slug} is of kind ${template.kind}, which cannot be rendered.`);
       call = buildCall(contract.templates.render, [], {}, renderBody(local, template, body["variables"]));
     }

@@ -32,6 +32,35 @@ export function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: 
   return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
 }
 
+/** A template of a folder, rendered, and with it the layout and the partials that it uses. */
+interface Used {
+  readonly template: TemplateFiles;
+  readonly local: ReadonlyMap<string, TemplateFiles>;
+}
+
+/** Reads and renders a template of a folder with what it uses, whatever is wrong with the others. Throws CliError that names each faulty file. */
+export async function renderUsed(process: RenderProcess, dir: string, slug: string): Promise<Used> {
+  const faults: Fault[] = [];
+  const sources = readSources(dir, faults);
+  const local = new Map<string, TemplateFiles>();
+  // Grows while it is read: which parts a source uses is known once it is rendered.
+  const named = new Set([slug]);
+  for (const name of named) {
+    const source = sources.get(name);
+    const [rendered] = source ? await renderSources(process, dir, [source], faults) : [];
+    if (!rendered) continue;
+    local.set(name, rendered);
+    for (const part of listDependencies(rendered)) named.add(part);
+  }
+  const own = faults.filter(({ path }) => [...named].some((name) => path === name || path.startsWith(`${name}/`)));
+  if (own.length > 0) throw invalidInput(own.length === 1 ? "A file is not valid." : `${own.length} files are not valid.`, own);
+  const template = local.get(slug);
+  if (template) return { template, local };
+  throw usageError(`Template ${safeText(slug)} not found in ${dir}.`, {
+    hint: "Name a slug of the folder, or the id of a template on the server: tpl_…",
+  });
+}
+
 /** Serves a page that shows a template of a folder, and renders it again whenever a file of the folder changes, until Ctrl-C. */
 export async function watchPreview(session: Session, watched: Watched): Promise<void> {
   const { signal, host, out, term } = session;
@@ -66,34 +95,13 @@ async function renderState(session: Session, process: RenderProcess, watched: Wa
 }
 
 async function renderMail(session: Session, process: RenderProcess, { dir, slug, variables }: Watched): Promise<PreviewState["mail"]> {
-  const faults: Fault[] = [];
-  const sources = readSources(dir, faults);
-  const rendered = await renderSources(process, dir, [...selectUsed(sources, slug)], faults);
-  const local = new Map(rendered.map((one) => [one.slug, one]));
-  const template = local.get(slug);
-  const own = faults.filter(({ path }) => [slug, ...local.keys()].some((used) => path === used || path.startsWith(`${used}/`)));
-  if (own.length > 0) throw invalidInput("A file is not valid.", own);
-  if (!template) throw usageError(`Template ${safeText(slug)} not found in ${dir}.`);
+  const { local, template } = await renderUsed(process, dir, slug);
   const { lintSources } = await import("@mailsvc/server");
   const [{ data }, report] = await Promise.all([
     session.send(buildCall(contract.templates.render, [], {}, renderBody(local, template, variables))),
     lintSources({ ...template, declared: VariableDeclaration.array().parse(template.variables) }),
   ]);
   return { ...contract.templates.render.output.parse(data), findings: report.findings };
-}
-
-/** A template with its layout and partials, which alone need to be rendered. */
-function selectUsed(sources: ReadonlyMap<string, TemplateFiles>, slug: string): Set<TemplateFiles> {
-  const used = new Set<TemplateFiles>();
-  const visit = (name: string): void => {
-    const template = sources.get(name);
-    if (!template || used.has(template)) return;
-    used.add(template);
-    for (const part of listDependencies(template)) visit(part);
-  };
-  visit(slug);
-  // Which parts a source uses is known once it is rendered.
-  return [...used].some(({ renderedFrom }) => renderedFrom !== null) ? new Set(sources.values()) : used;
 }
 
 function closing(watcher: { close(): void }): Disposable {
