@@ -1,9 +1,8 @@
 // Where each operation of the API can be used and looked up, found by looking at what exists. What has no place has a reason in
 // parity-reasons.mjs; the test of the page fails without one, and with one that is needed no more.
 import { readFileSync } from "node:fs";
-import { contract } from "@mailsvc/sdk/contract";
+import { agentContract, contract } from "@mailsvc/sdk/contract";
 import { listCommandSpecs } from "../packages/cli/src/contract/command-map.ts";
-import { AGENT_ENDPOINTS, ENDPOINTS } from "../packages/sdk/src/endpoints.generated.ts";
 import { EXPLAINERS } from "../packages/server/src/explainers.ts";
 import { findRefusal } from "../packages/server/src/mcp/policy.ts";
 import { listTools } from "../packages/server/src/mcp/toolbox.ts";
@@ -121,8 +120,9 @@ const summarize = (missing, rows) => {
     .join(", ");
 };
 
+/** By what the methods of the SDK are generated from: those that are there may be of an earlier contract. */
 const isInSdk = (noun, verb) => {
-  const own = noun.startsWith("agent.") ? AGENT_ENDPOINTS[noun.slice("agent.".length)] : ENDPOINTS[noun];
+  const own = noun.startsWith("agent.") ? agentContract[noun.slice("agent.".length)] : contract[noun];
   return own?.[verb] !== undefined;
 };
 
