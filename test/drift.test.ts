@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { freshSchema } from "../packaging/fresh-schema.mjs";
 import { generated } from "../scripts/generated.mjs";
 import { dialects, staleMigrations } from "../scripts/migrations.mjs";
+import { sources } from "./support/sources.ts";
 
 const committed = (file: string): string => {
   try {
@@ -19,6 +20,11 @@ const files = await generated();
 
 test.each(Object.entries(files))("%s says what the contract says (else: npm run generate)", (file, text) => {
   expect(committed(file) === text, `${file} is stale. Run npm run generate and commit it.`).toBe(true);
+});
+
+test("no script reads what was generated before, so that generating once is enough", () => {
+  const readers = [...sources].filter(([path, source]) => path.startsWith("scripts/") && /^import .*\.generated\.ts"/m.test(source));
+  expect(readers.map(([path]) => path)).toEqual([]);
 });
 
 test.each(dialects)("the $name migrations make the tables of the code (else: npm run generate)", async (kind) => {
