@@ -64,7 +64,7 @@ describe("what cannot be read", () => {
   });
 
   test("bytes that are no UTF-8 are named with their line, and shown as what they may be", async () => {
-    const bytes = Buffer.concat([Buffer.from("email,name\na@x.com,Ä\n"), Buffer.from("b@x.com,M\xfcller;x\n", "latin1")]);
+    const bytes = Buffer.from("email,name\na@x.com,A\nb@x.com,M\xfcller;x\n", "latin1");
     for (const size of [1, 4, 1000])
       expect(await refused(bytes, size)).toMatchObject({
         exit: 3,
@@ -72,6 +72,15 @@ describe("what cannot be read", () => {
         hint: expect.stringContaining("--encoding windows-1252"),
       });
     expect((await refused(bytes, 1000)).details[0].message).toBe("In Windows-1252 it would read: Müller");
+  });
+
+  test("a line that is no UTF-8 after one that is gets no advice that would garble the other one", async () => {
+    const bytes = Buffer.concat([Buffer.from("email,name\na@x.com,Ä\n"), Buffer.from("b@x.com,M\xfcller;x\n", "latin1")]);
+    for (const size of [1, 4, 1000])
+      expect(await refused(bytes, size)).toMatchObject({
+        message: "people.csv, line 3: this is not UTF-8.",
+        hint: expect.stringContaining("mixes encodings"),
+      });
   });
 
   test("lines that end in CR are counted as well", async () => {

@@ -114,9 +114,15 @@ function createLineCounter() {
   };
 }
 
-function invalidUtf8Error(name: string, bytes: Buffer, first: number): never {
+const IS_1252 = "If that reads well, add --encoding windows-1252. Otherwise save the file as UTF-8 and import that.";
+const IS_MIXED =
+  "Lines before it are UTF-8, so the file mixes encodings, and no --encoding reads all of it. Correct this line, and others like it.";
+
+/** Throws for the first line that is no UTF-8; `mixed` if one before `bytes` has other characters than ASCII and is. */
+function invalidUtf8Error(name: string, bytes: Buffer, first: number, mixed: boolean): never {
   const end = bytes.includes(LF) ? LF : CR;
   let line = first;
+  let hint = mixed ? IS_MIXED : IS_1252;
   for (let from = 0; ; line += 1) {
     const to = bytes.indexOf(end, from);
     const part = bytes.subarray(from, to === -1 ? undefined : to);
@@ -126,12 +132,10 @@ function invalidUtf8Error(name: string, bytes: Buffer, first: number): never {
       throw invalidInput(
         `${name}, line ${line}: this is not UTF-8.`,
         [{ path: "", code: "not_utf8", message: `In Windows-1252 it would read: ${near}` }],
-        {
-          code: "not_utf8",
-          hint: "If that reads well, add --encoding windows-1252. Otherwise save the file as UTF-8 and import that.",
-        },
+        { code: "not_utf8", hint },
       );
     }
+    if (part.some((byte) => byte > 0x7f)) hint = IS_MIXED;
     from = to + 1;
   }
 }
@@ -139,10 +143,14 @@ function invalidUtf8Error(name: string, bytes: Buffer, first: number): never {
 async function* decodeUtf8(name: string, bytes: Bytes): AsyncGenerator<string> {
   const lines = createLineCounter();
   let rest: Buffer = EMPTY;
+  let hasOthers = false;
   const checked = (part: Buffer): string => {
-    if (!isUtf8(part)) invalidUtf8Error(name, part, lines.line());
+    if (!isUtf8(part)) invalidUtf8Error(name, part, lines.line(), hasOthers);
     lines.pass(part);
-    return part.toString("utf8");
+    const text = part.toString("utf8");
+    // A character beyond ASCII is more bytes than units of the text.
+    hasOthers ||= text.length !== part.length;
+    return text;
   };
   for await (const chunk of bytes) {
     const all = rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([rest, chunk]);
