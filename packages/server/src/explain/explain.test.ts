@@ -376,7 +376,7 @@ test("an activation, for its brand, its builder and its agent; and a run that se
   await world.clock.advance("3d");
   const paused = await world.sdk.explanations.get(activationId);
   expect(paused).toMatchObject({ status: "paused", actions: [{ command: `mailsvc activations resume ${activationId}` }] });
-  expect(paused.summary).toMatch(/webhook could not be reached.*The builder of the agent has to repair it\./);
+  expect(paused.summary).toMatch(/could not be delivered to the agent's webhook.*The builder of the agent has to repair it\./);
   const seen = await world.builder.sdk.explanations.get(activationId);
   expect(commandsOf(seen)).toContain(`mailsvc listings resume writer ${activationId}`);
   const [event = ""] = seen.related;

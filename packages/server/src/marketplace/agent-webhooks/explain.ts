@@ -114,7 +114,7 @@ async function explainFor(
 const PAUSED: Readonly<Record<PauseReason, string>> = {
   user_paused: "The brand paused it.",
   plan_downgrade: "The plan of the brand does not cover it any more.",
-  webhook_failure: "The agent's webhook could not be reached in any attempt to deliver an event.",
+  webhook_failure: "An event could not be delivered to the agent's webhook in any attempt.",
 };
 
 const ENDED: Readonly<Record<DeactivationReason, string>> = {
