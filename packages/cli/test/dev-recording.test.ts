@@ -306,6 +306,7 @@ describe("reports of a run", () => {
 
   test.each([
     [["--report", "tap=x", "--", "true"], "--report takes junit=FILE or json=FILE or markdown=FILE"],
+    [["--port", "0", "--"], "There is no command after --"],
     [["--open", "x.gz", "--", "true"], "--open shows a recording and runs no command"],
     [["--open", "x.gz"], "There is no file x.gz"],
   ])(

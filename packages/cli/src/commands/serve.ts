@@ -159,6 +159,9 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
       throw usageError(`Unexpected argument "${safeText(argv[0] ?? "")}".`, {
         hint: "To run a command with a dev server: mailsvc dev -- COMMAND",
       });
+    // Otherwise a script whose command is in an empty variable would wait for ever.
+    if (argv.length === 0 && session.host.argv.at(-1) === "--")
+      throw usageError("There is no command after --.", { hint: "Without -- a server is started: mailsvc dev" });
     const options = readRunOptions(session.host, flags);
     if (typeof flags["open"] === "string") return showRecording(session, flags["open"], { flags, argv });
     if (argv.length > 0) return runBesideServer(session, flags, { table, argv, options });
