@@ -229,3 +229,27 @@ test("closing answers a request that was on its way on a connection in use, and 
   await closed;
   rmSync(other, { recursive: true, force: true });
 });
+
+test("closing answers the first request of a connection that was just opened, and of those that wait to be accepted", async () => {
+  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
+  const closing = await serve(config(other), silentLog);
+  const request = post(hello).replace(server.apiKey ?? "", closing.apiKey ?? "");
+  const opened = await wire(closing.url);
+  const { hostname, port } = new URL(closing.url);
+  const waiting = Array.from({ length: 20 }, () => connect({ host: hostname, port: Number(port) }));
+  const answers = waiting.map(async (socket) => {
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (text) => (answer += text));
+    socket.write(request);
+    await once(socket, "close");
+    return answer.split("\r\n")[0];
+  });
+  // The kernel connects them at once. Node accepts one a turn, so all wait while the server is told to close.
+  await new Promise<void>((done) => process.nextTick(done));
+  const closed = closing.close();
+  opened.write(request);
+  expect(await opened.read("queued")).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await Promise.all(answers)).toEqual(waiting.map(() => "HTTP/1.1 200 OK"));
+  await closed;
+  rmSync(other, { recursive: true, force: true });
+});

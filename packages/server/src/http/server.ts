@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
@@ -32,8 +33,8 @@ interface ListenOptions {
 interface ListeningServer {
   readonly url: string;
   /**
-   * Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. A request on a connection that was used a
-   * moment ago may be on its way: for a quarter of a second such connections are kept open, and their next response closes them.
+   * Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. A request on a connection that was opened or
+   * used a moment ago may be on its way: for a quarter of a second such connections are kept open, and their next response closes them.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -46,7 +47,9 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 // A storm of connections waits in the kernel until the event loop accepts them, one per turn.
 const BACKLOG = 4096;
 const DRAIN_POLL_MS = 10;
-// A connection that was used within this time may be used again at any moment; when the server stops, it has a moment for that.
+// Connections that wait in the kernel are accepted for this long before the server stops listening, which would reset them.
+const ACCEPT_MS = 250;
+// A connection that was opened or used within this time may be used again at any moment; when the server stops, it has a moment for that.
 const RECENT_MS = 10_000;
 const LINGER_MS = 250;
 // The log says at most this often that connections are refused.
@@ -89,7 +92,8 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   server.maxConnections = options.maxConnections;
   // A client may close its side after its request, and gets its response. Reads that wait end then (RoutedRequest.signal).
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.on("connection", () => {
+  server.on("connection", (socket) => {
+    recent.use(socket);
     budget.connectionAccepted();
     options.onConnection();
   });
@@ -111,12 +115,18 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
     close: async (graceMs) => {
       const { inFlight, real } = options;
       inFlight.draining = true;
+      // A connection that comes between the last look and the end of listening is reset, so turns are short until then.
+      budget.pause();
+      await acceptWaiting(server, real);
       // The `close` of an HTTP server closes idle connections at once.
       const closed = new Promise<void>((done) => NetServer.prototype.close.call(server, () => done()));
+      budget.resume();
       const until = real.now() + graceMs;
       const lingerUntil = Math.min(until, real.now() + LINGER_MS);
       const atWork = recent.list(RECENT_MS);
       while (real.now() < lingerUntil && atWork.some((socket) => !socket.destroyed)) await real.sleep(DRAIN_POLL_MS);
+      // What has arrived meanwhile is read first.
+      await yieldToEventLoop();
       server.close();
       while (inFlight.count + budget.waiting > 0 && real.now() < until) {
         await real.sleep(DRAIN_POLL_MS);
@@ -126,6 +136,21 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
       await closed;
     },
   };
+}
+
+/** Waits until a whole turn of the event loop accepts no connection: none waits in the kernel then. */
+async function acceptWaiting(server: Server, real: Clock["real"]): Promise<void> {
+  const until = real.now() + ACCEPT_MS;
+  let accepted = false;
+  const note = (): void => void (accepted = true);
+  server.on("connection", note);
+  // The rest of this turn may be past accepting.
+  await yieldToEventLoop();
+  do {
+    accepted = false;
+    await yieldToEventLoop();
+  } while (accepted && real.now() < until);
+  server.off("connection", note);
 }
 
 /** Serves requests with h3, which is loaded at the first of them. */

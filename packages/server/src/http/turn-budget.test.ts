@@ -70,3 +70,22 @@ test("requests that cost nothing are all served at once", () => {
   for (let id = 0; id < 1000; id += 1) ask(id, 0);
   expect(budget.waiting).toBe(0);
 });
+
+test("while it is paused no request starts, and afterwards all do, in their order", async () => {
+  const { budget, served, ask } = setUp();
+  ask(0, 8);
+  await Promise.resolve();
+  ask(1, 1);
+  budget.pause();
+  for (const id of [2, 3]) ask(id, 1);
+  await turn();
+  await turn();
+  expect([served, budget.waiting]).toEqual([[0], 3]);
+  budget.resume();
+  for (let left = 20; budget.waiting > 0 && left > 0; left -= 1) await turn();
+  await turn();
+  expect(served).toEqual([0, 1, 2, 3]);
+  ask(4, 1);
+  await turn();
+  expect(served).toEqual([0, 1, 2, 3, 4]);
+});

@@ -22,6 +22,8 @@ interface Line {
  *   running  | request beyond the budget    | running: it waits
  *   running  | end of turn, none waits      | idle
  *   running  | end of turn, requests wait   | running: new budget, those that wait are served first
+ *   any      | pause                        | paused: all requests wait, and turns are short
+ *   paused   | resume                       | running if requests wait, else idle
  */
 export class TurnBudget {
   readonly #real: Clock["real"];
@@ -29,6 +31,7 @@ export class TurnBudget {
   readonly #lines: Line[] = [];
   #waiting = 0;
   #running = false;
+  #paused = false;
   #turnStartedAt = 0;
   /** Whether a connection was accepted in this turn, and in the one before. */
   #accepted = false;
@@ -50,13 +53,25 @@ export class TurnBudget {
 
   /** Starts a request of a connection now, or in a later turn. `start` must not throw. */
   run(line: Line, start: () => void): void {
-    if (this.#waiting > 0 || (this.#running && this.#isSpent())) {
+    if (this.#paused || this.#waiting > 0 || (this.#running && this.#isSpent())) {
       this.#waiting += 1;
       if (line.waiting.push(start) === 1) this.#lines.push(line);
       return;
     }
     if (!this.#running) this.#startTurn();
     start();
+  }
+
+  /** Starts no request until `resume`. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#running || this.#waiting === 0) return;
+    this.#startTurn();
+    this.#serveWaiting();
   }
 
   #isSpent(): boolean {
@@ -71,7 +86,7 @@ export class TurnBudget {
       this.#running = false;
       this.#acceptedBefore = this.#accepted;
       this.#accepted = false;
-      if (this.#waiting === 0) return;
+      if (this.#waiting === 0 || this.#paused) return;
       this.#startTurn();
       this.#serveWaiting();
     });
@@ -88,7 +103,7 @@ export class TurnBudget {
     if (this.#waiting > 0)
       queueMicrotask(() =>
         process.nextTick(() => {
-          if (!this.#isSpent()) this.#serveWaiting();
+          if (!this.#paused && !this.#isSpent()) this.#serveWaiting();
         }),
       );
   }
