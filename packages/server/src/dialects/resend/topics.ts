@@ -29,7 +29,7 @@ export const topicOperations: readonly Operation[] = [
     run: async ({ name, description, default_subscription }, { write }) => {
       if (default_subscription === "opt_in")
         throw new ApiError("not_implemented", "A topic to which everybody is subscribed before choosing is not here.", {
-          hint: 'Create it with defaultSubscription "opt_out", and subscribe contacts: contacts.topics.update, or mailsvc lists add.',
+          hint: 'Create it with default_subscription "opt_out", and subscribe contacts: PATCH /contacts/:id/topics, or mailsvc lists add.',
         });
       return { object: "topic", id: (await write(contract.lists.create, { name, public: true, ...drop({ description }) })).id };
     },
