@@ -28,7 +28,10 @@ type IdPrefix =
   | "prop"
   | MarketplacePrefix;
 
-/** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */
+/**
+ * Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents
+ * of files, submissions of forms, replies.
+ */
 type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub" | "rpl";
 
 /** Makes ids: `em_` and 26 characters, sorted by time, unique without coordination. */
