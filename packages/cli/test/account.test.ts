@@ -195,6 +195,15 @@ describe("doctor", () => {
     });
   });
 
+  test("says why the server is not ready", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    world.app.deps.storage.lowDisk = "The disk is nearly full.";
+    const { code, json } = await mailsvc(["doctor", "--timeout", "1s"]);
+    expect(code).toBe(9);
+    expect(json.checks).toContainEqual(expect.objectContaining({ name: "ready", status: "fail", detail: "The disk is nearly full." }));
+    world.app.deps.storage.lowDisk = null;
+  });
+
   test("warns of old mail that cannot be dropped", async () => {
     const { mailsvc, world } = await startCliWithServer();
     const { db } = world.app.deps;

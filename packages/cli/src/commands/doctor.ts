@@ -159,7 +159,7 @@ async function checkAccount(session: Session): Promise<Finding[]> {
         ]
       : []),
     checkMailer(about),
-    ...(await attempt("smtp", () => checkReadiness(session))),
+    ...(await attempt("ready", () => checkReadiness(session))),
     ...(await attempt("relay", () => checkRelays(session))),
     ...(await attempt("dns", () => checkRecords(session))),
   ];
@@ -182,7 +182,7 @@ function checkMailer({ mailer, mailerFault, dev }: Me["server"]): Finding {
     : warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.");
 }
 
-/** What the server's readiness says: where it takes mail over SMTP, which one that is not ready does not, and whether old mail is dropped. */
+/** What the server's readiness says: where it takes mail over SMTP, and whether old mail is dropped. Throws why it is not ready. */
 async function checkReadiness(session: Session): Promise<Finding[]> {
   const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
   const { smtp, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
