@@ -65,7 +65,7 @@ export async function checkDraft(q: Tx | Reader, parse: Parse, draft: Draft): Pr
 }
 
 /** A variant as it will be sent. */
-export interface PinnedVariant {
+interface PinnedVariant {
   readonly variant: DraftVariant;
   readonly source: PinnedTemplate;
   readonly template: string | null;
