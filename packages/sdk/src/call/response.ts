@@ -5,12 +5,12 @@ import type { EndpointName } from "../platform/platform.ts";
 import { toInvalidBodyError } from "./failure.ts";
 import type { HttpResponse } from "./transport.ts";
 
-// Making one takes longer than reading a short answer with it.
-const decoder = new TextDecoder();
+// Making one takes longer than reading a short answer with it. Jest's jsdom has none, where programs are tested that never make a call.
+const decoder = typeof TextDecoder === "undefined" ? null : new TextDecoder();
 
 /** The body as text. */
 export function readText(response: HttpResponse): string {
-  return decoder.decode(response.bytes);
+  return (decoder ?? new TextDecoder()).decode(response.bytes);
 }
 
 /** The body as JSON; undefined for a 204. Throws ConnectionError when it is not valid JSON. */

@@ -151,3 +151,15 @@ describe("where undici cannot be loaded", () => {
     await expect(undiciTransport({ dispatch: () => true })(request)).rejects.toThrow();
   });
 });
+
+test("the client can be imported where there is no TextDecoder, as in Jest's jsdom", async () => {
+  vi.stubGlobal("TextDecoder", undefined);
+  vi.resetModules();
+  try {
+    const { Mailsvc: Imported } = await import("../index.ts");
+    expect(new Imported({ apiKey: "ms_live_x", baseUrl: "http://mail.test" }).emails).toBeDefined();
+  } finally {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  }
+});
