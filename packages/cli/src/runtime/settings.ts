@@ -60,8 +60,9 @@ export function parseDuration(text: string, from: string): number {
 
 /**
  * Resolves the settings of this run: flag > environment > running dev server > profile > default. A profile named with
- * --profile wins over the dev server, unless it is one of the dev server's own: builder or brand. Their keys may be in the environment too. A profile's key is only sent to the profile's
- * own server: when --url points at another origin, the key is withheld. With `newProfile` the profile may not exist yet.
+ * --profile wins over the dev server, unless it is one of the dev server's own: builder or brand. Their keys may be in the
+ * environment too. A profile's key is only sent to the profile's own server: when --url points at another origin, the key is
+ * withheld. With `newProfile` the profile may not exist yet.
  */
 export function resolveSettings(host: Host, flags: SettingFlags, newProfile = false): Settings {
   const path = getConfigPath(host);

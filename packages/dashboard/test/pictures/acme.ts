@@ -287,12 +287,12 @@ async function createCampaigns(
   { tips }: { readonly tips: string },
 ) {
   const news = {
-    subjectLine: "New in January, {{firstName}}",
+    subjectLine: 'New in January, {{default firstName "reader"}}',
     fromEmail: "news@acme.example",
     fromName: "Acme",
     html: page(
       "New in January",
-      "Hello {{firstName}}, plans are easier to compare now, and your team can share templates.",
+      'Hello {{default firstName "reader"}}, plans are easier to compare now, and your team can share templates.',
       "news",
       "See what is new",
     ),
@@ -308,7 +308,7 @@ async function createCampaigns(
   const draft = await sdk.campaigns.create({
     ...news,
     name: "Spring sale",
-    subjectLine: "Spring is here: 20 % off for {{firstName}}",
+    subjectLine: 'Spring is here: 20 % off for {{default firstName "you"}}',
     recipientType: "groups",
     include: [newsletter, segment],
   });

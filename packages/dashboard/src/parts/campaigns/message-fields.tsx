@@ -46,7 +46,11 @@ export function SenderFields({ draft, senders }: Props & { readonly senders: rea
           <option key={sender.id} value={sender.kind === "address" ? sender.value : `hello@${sender.value}`} />
         ))}
       </datalist>
-      <Field label="Replies go to" hint="Empty for the from address. Separate several by commas." error={findMessages(error, "replyTo")}>
+      <Field
+        label="Replies go to"
+        hint="Empty: where the template says, or the from address. Separate several by commas."
+        error={findMessages(error, "replyTo")}
+      >
         <input {...bindText(draft, "replyTo")} autocomplete="off" spellcheck={false} />
       </Field>
     </section>
