@@ -5,16 +5,34 @@ import { jsonLog } from "../lib/log.ts";
 import { toApiError } from "./errors.ts";
 import { StorageHealth } from "./storage-health.ts";
 
-test("the log tells the cause of a failure where there is one", () => {
+function setUp() {
   const lines: string[] = [];
   const log = jsonLog(
     (line) => void lines.push(line),
     () => 0,
   );
-  const storage = new StorageHealth({ now: () => 0, date: () => 0, after: () => ({ cancel: () => {} }), sleep: async () => {} }, log);
-  const cause = new Error("ENOSPC");
-  for (const error of [new ApiError("storage_unavailable", "full"), new ApiError("storage_unavailable", "full", { cause })])
-    expect(toApiError(error, contract.emails.list, "req_1", { log, storage })).toBe(error);
-  const facts = { time: "1970-01-01T00:00:00.000Z", level: "error", message: "full", requestId: "req_1" };
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([facts, { ...facts, cause: "Error: ENOSPC" }]);
+  let at = 0;
+  const storage = new StorageHealth({ now: () => at, date: () => at, after: () => ({ cancel: () => {} }), sleep: async () => {} }, log);
+  const answer = (error: ApiError): ApiError => toApiError(error, contract.emails.list, "req_1", { log, storage });
+  const wait = (ms: number): void => void (at += ms);
+  return { answer, wait, list: () => lines.map((line) => JSON.parse(line) as unknown) };
+}
+
+const facts = { time: "1970-01-01T00:00:00.000Z", level: "error", message: "full", requestId: "req_1" };
+
+test.each(["internal_error", "storage_unavailable"] as const)("the log tells the cause of %s where there is one", (code) => {
+  const { answer, wait, list } = setUp();
+  for (const error of [new ApiError(code, "full"), new ApiError(code, "full", { cause: new Error("ENOSPC") })]) {
+    expect(answer(error)).toBe(error);
+    wait(10_000);
+  }
+  expect(list()).toEqual([facts, { ...facts, cause: "Error: ENOSPC" }]);
+});
+
+test("requests that the storage refuses are logged at most every 10 s, with how many there were", () => {
+  const { answer, wait, list } = setUp();
+  for (let i = 0; i < 5; i += 1) answer(new ApiError("storage_unavailable", "full"));
+  wait(10_000);
+  answer(new ApiError("storage_unavailable", "full"));
+  expect(list()).toEqual([facts, { ...facts, further: 4 }]);
 });

@@ -23,8 +23,9 @@ export function toApiError(error: unknown, endpoint: Endpoint, requestId: string
 
 function translate(error: unknown, endpoint: Endpoint, requestId: string, { log, storage }: ErrorParts): ApiError {
   if (error instanceof ApiError) {
-    if (error.code === "storage_unavailable") storage.mention(error.message, { requestId });
-    else if (error.status >= 500) log.error(error.message, { requestId, ...(error.cause !== undefined && { cause: String(error.cause) }) });
+    const facts = { requestId, ...(error.cause !== undefined && { cause: String(error.cause) }) };
+    if (error.code === "storage_unavailable") storage.mention(error.message, facts);
+    else if (error.status >= 500) log.error(error.message, facts);
     return error;
   }
   if (error instanceof StorageUnavailable) {

@@ -13,8 +13,8 @@ const PROBE_MS = 1000;
 type Facts = Readonly<Record<string, string>>;
 
 /**
- * Whether the database can take writes, as recent requests and background work found it and as the watch on the disk says. `/readyz` answers by it, and
- * writes are refused while the disk is nearly full.
+ * Whether the database can take writes, as recent requests and background work found it and as the watch on the disk says. `/readyz`
+ * answers by it, and writes are refused while the disk is nearly full.
  *
  *   state     | trigger                           | next
  *   ----------|-----------------------------------|----------
@@ -55,7 +55,7 @@ export class StorageHealth {
     this.mention(error.message, facts);
   }
 
-  /** Notes that a write was refused that was no request's. Whoever made it logs it. */
+  /** Notes that the database refused a write of background work, which logs that itself. */
   refused(error: StorageUnavailable): void {
     this.#failure = { error, at: this.#real.now() };
   }
