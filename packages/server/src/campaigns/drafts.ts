@@ -6,7 +6,6 @@ import { assertReceives } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
-import { DAY } from "../lib/units.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
@@ -14,7 +13,7 @@ import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail,
 import { checkDraft, pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { assertRecipientsKept } from "./expiry.ts";
-import { findLocalTime } from "./local-time.ts";
+import { assertWithinYear } from "./local-time.ts";
 import { assertAudienceExists } from "./selection.ts";
 import { enqueueStart } from "./start.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
@@ -214,7 +213,7 @@ async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: Camp
       "not_allowed",
       "The rest of an A/B test gets the winner, long after their local time. Set samplePercent to 100.",
     );
-  assertStartsSoon(row, deps.clock.now());
+  if (row.scheduledAt !== null) assertWithinYear(row.localTime, row.scheduledAt);
   await assertAudienceExists(tx, row);
   if (row.resendOf !== null)
     assertResendable(deps, await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");
@@ -230,11 +229,4 @@ function assertMailbox(row: CampaignRow): void {
   } catch (error) {
     throw invalid("fromName", "invalid", `fromName cannot be the name of a sender: ${(error as Error).message}`);
   }
-}
-
-/** The time on the readers' clocks has to come within a year of the start. Throws ApiError validation_error. */
-function assertStartsSoon({ localTime, scheduledAt }: CampaignRow, now: number): void {
-  const days = CAMPAIGN_LIMITS.scheduleDays;
-  if (localTime !== null && findLocalTime(localTime, "UTC") > (scheduledAt ?? now) + days * DAY)
-    throw invalid("localTime.at", "too_far", `localTime.at must be at most ${days} days after sending starts.`);
 }

@@ -1,12 +1,21 @@
-import { findTimeOfDate, isTimeZone, type LocalTime, minutesOfDay } from "@mailsvc/sdk/contract";
+import { CAMPAIGN_LIMITS, findTimeOfDate, isTimeZone, type LocalTime, minutesOfDay } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { invalid } from "../lib/api-error.ts";
+import { DAY } from "../lib/units.ts";
 
 /** When the clocks of a time zone show the time of a campaign, ms: the first time, or the instant at which they jump over it. */
 export function findLocalTime({ at }: Pick<LocalTime, "at">, timeZone: string): number {
   const [date = "", time = ""] = at.split("T");
   const [year = 0, month = 1, day = 1] = date.split("-").map(Number);
   return findTimeOfDate({ year, month, day }, minutesOfDay(time), timeZone);
+}
+
+/** Throws ApiError validation_error for a local time over a year after sending starts, such as one with a mistyped year: sending would not end. */
+export function assertWithinYear(localTime: LocalTime | null, startAt: number): void {
+  const days = CAMPAIGN_LIMITS.scheduleDays;
+  if (localTime !== null && findLocalTime(localTime, "UTC") > startAt + days * DAY)
+    throw invalid("localTime.at", "too_far", `localTime.at must be at most ${days} days after sending starts.`);
 }
 
 /** When each of some contacts gets a campaign by their own clocks, ms, by their ids. A contact without a valid time zone has that of `fallback`. */

@@ -21,6 +21,7 @@ import {
 } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { assertWithinYear } from "./local-time.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
@@ -55,6 +56,7 @@ export async function sendCampaign(
 ): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
   assertRevision("campaign", toRevision(row), revision);
+  assertWithinYear(row.localTime, deps.clock.now());
   return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], prepared));
 }
 
@@ -92,6 +94,7 @@ export async function scheduleCampaign(
   const row = await getCampaignRow(tx, workspaceId, id);
   assertRevision("campaign", toRevision(row), revision);
   const at = parseSchedule(scheduledAt, deps.clock.now()) as number;
+  assertWithinYear(row.localTime, at);
   const scheduled = await changeStatus(
     tx,
     deps,
