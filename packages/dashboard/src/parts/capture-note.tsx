@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { session } from "../api/session.ts";
 
-/** Warns that a server in production has no relay: its mail looks delivered, but nobody gets it. */
+/** Warns on a production server without a relay: its emails are shown as delivered, but no recipient gets them. */
 export function CaptureNote() {
   const { dev = false, capturesMail = false } = session.value ?? {};
   if (dev || !capturesMail) return null;

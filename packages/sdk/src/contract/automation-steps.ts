@@ -50,9 +50,9 @@ type Values<F extends z.ZodRawShape> = z.infer<z.ZodObject<F>> & { readonly id: 
 interface StepKind<F extends z.ZodRawShape> {
   /** What it has besides `id` and `type`. */
   readonly fields: F;
-  /** What it is called where people choose what to add. */
+  /** Its name in a list of steps to add. */
   readonly title: string;
-  /** What a new one begins with; ids are to be completed. */
+  /** The fields of a new step; ids in them are to be completed. */
   readonly sample: z.input<z.ZodObject<F>>;
   /** What it does, in some words. */
   describe(step: Values<F>): string;
@@ -186,7 +186,7 @@ export type StepType = keyof StepKinds;
 /** The types of steps. */
 export const STEP_TYPES = Object.keys(STEP_KINDS) as StepType[];
 
-/** What a step of a type is called where people choose what to add, and the fields it begins with. */
+/** The title of a step type in a list of steps to add, and the fields of a new step. Ids in the fields are to be completed. */
 export function describeNewStep(type: StepType): { readonly title: string; readonly fields: object } {
   const { title, sample } = kindOf(type);
   return { title, fields: sample };

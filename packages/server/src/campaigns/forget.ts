@@ -100,7 +100,7 @@ async function takeReactions(
   return deltas;
 }
 
-/** Deletes those of some links of a campaign that nobody has clicked any more: an address may say who its only reader was. */
+/** Deletes the links among `links` whose counted clicks are down to zero. Their addresses may name the person who was erased. */
 async function forgetUnclicked(tx: Tx, campaignId: string, links: readonly string[]): Promise<void> {
   const { campaignLinks: t } = tx.t;
   for (const some of splitIntoChunks(links)) {

@@ -69,7 +69,7 @@ export async function explain<Deps extends ExplainDeps>(
   throw kind === "run" && !id.startsWith("run_") ? nothingHas(id) : missing;
 }
 
-/** Of an id without a prefix nobody knows what it was meant to name; one with another prefix may be that of a list or a template. */
+/** The error for an id that no explainable object has. Its prefix may be missing, or be that of an existing list or template. */
 function nothingHas(id: string): ApiError {
   return new ApiError("not_found", `Nothing that can be explained has the id ${JSON.stringify(id.slice(0, 100))} in this workspace.`, {
     hint: `Give an address, or the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}.`,

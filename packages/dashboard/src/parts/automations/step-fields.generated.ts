@@ -2,7 +2,7 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
 import type { Field } from "./fields.ts";
 
-/** What a new step of each type is called where it is chosen, and the fields it begins with. Ids are to be completed. */
+/** By step type: its title in a list of steps to add, and the fields of a new step. Ids in the fields are to be completed. */
 export const NEW_STEPS: Readonly<Record<AutomationStep["type"], { readonly title: string; readonly fields: object }>> =
   {
   "send_email": {

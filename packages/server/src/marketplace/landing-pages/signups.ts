@@ -34,7 +34,7 @@ type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors }
 
 const WRONG_EMAIL = "Please enter a valid email address, like ada@example.com.";
 
-/** What a visitor should do about a field that is wrong: too long, or with line breaks or control characters in it. */
+/** The message to a visitor for a field that is refused: for one that is too long, and for one with line breaks or control characters. */
 const SENTENCES: Readonly<Record<(typeof FIELDS)[number], { readonly tooLong: string; readonly other: string }>> = {
   email: { tooLong: WRONG_EMAIL, other: WRONG_EMAIL },
   ...mapContactTexts((field) => ({
