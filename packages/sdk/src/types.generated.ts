@@ -1139,6 +1139,25 @@ export interface ContactImport {
   }>;
 }
 
+export interface ContactImportRow {
+  /** Email address */
+  email: string;
+  /** First name, up to 100 characters */
+  firstName?: string | null | undefined;
+  /** Last name, up to 100 characters */
+  lastName?: string | null | undefined;
+  /** Phone number, up to 30 characters */
+  phone?: string | null | undefined;
+  /** Tags, up to 50 */
+  tags?: string[] | undefined;
+  /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
+  customFields?: Record<string, CustomValue> | undefined;
+  /** UNSUBSCRIBED unsubscribes the contact; SUBSCRIBED never resubscribes one that unsubscribed, bounced, complained or is suppressed */
+  status?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
+  /** Status of a contact that this row creates, if it has no status; a contact that exists keeps its own */
+  initialStatus?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
+}
+
 export interface ContactMembership {
   id: string;
   name: string;

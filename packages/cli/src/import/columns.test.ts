@@ -5,12 +5,14 @@ import { createFlaggedResolver, resolveColumns } from "./columns.ts";
 import { CONTACTS, type ImportKind, SUPPRESSIONS } from "./kind.ts";
 
 const targets = (names: string[], map: string[] = [], keepCustom = true, kind: ImportKind = CONTACTS, sample: string[] = []) =>
-  resolveColumns(createFlaggedResolver(kind, { map, keepCustom }), 1, names, sample).map((target) =>
+  resolveColumns(createFlaggedResolver(kind, { map, keepCustom }), 1, names, [sample]).map((target) =>
     target.to === "field"
       ? target.field
-      : target.to === "custom"
-        ? `custom:${target.key}${target.type ? `:${target.type}` : ""}`
-        : target.to,
+      : target.to === "consent"
+        ? target.kind
+        : target.to === "custom"
+          ? `custom:${target.key}${target.type ? `:${target.type}` : ""}`
+          : target.to,
   );
 const failure = (...args: Parameters<typeof targets>) => {
   try {
@@ -33,7 +35,7 @@ describe("names of columns", () => {
     ["Surname", "lastName"],
     ["Mobile", "phone"],
     ["Tags", "tags"],
-    ["Subscribed", "status"],
+    ["Subscribed", "opt-in"],
     ["custom.plan", "custom:plan"],
     ["Custom. plan ", "custom:plan"],
     ['custom." plan "', "custom: plan "],
@@ -96,7 +98,7 @@ describe("--map", () => {
 
 describe("what cannot be imported says line, column and remedy", () => {
   test("no column for the address", () => {
-    expect(failure(["Name", "Contact"], [], true, CONTACTS, ["Ada", "ada@example.com"])).toMatchObject({
+    expect(failure(["Name", "Contact"], [], true, CONTACTS, ["Ada", "ada@example.com, at work"])).toMatchObject({
       exit: 3,
       code: "no_email_column",
       message: "Line 1: no email column found.",
@@ -112,14 +114,36 @@ describe("what cannot be imported says line, column and remedy", () => {
     });
   });
 
-  test("two columns for one field, whether called alike or not", () => {
-    const twice = failure(["E-mail", "Name", "Email Address"]);
-    expect(twice).toMatchObject({ exit: 3, code: "duplicate_column" });
-    expect(twice.details?.[0]).toMatchObject({
-      path: "column 3 (Email Address)",
-      message: 'This is email, and so is column 1 (E-mail). Ignore one of them: --map "#3=-"',
-    });
-    expect(failure(["email", "Plan", "Plan"]).details?.[0]?.message).toContain("custom.Plan");
-    expect(targets(["email", "email"], ["#2=-"])).toEqual(["email", "ignored"]);
+  test("one column whose cells are all addresses is the address, whatever it is called", () => {
+    expect(targets(["Name", "Kontakt"], [], true, CONTACTS, ["Ada", "ada@example.com"])).toEqual(["custom:Name", "email"]);
+    expect(failure(["One", "Two"], [], true, CONTACTS, ["ada@example.com", "bob@example.com"])).toMatchObject({ code: "no_email_column" });
+  });
+
+  test("two columns may become one field", () => {
+    expect(targets(["E-mail", "Phone", "Mobile"])).toEqual(["email", "phone", "phone"]);
+  });
+
+  test("a column that may be about consent stops the import until somebody says what it is", () => {
+    const asked = failure(["email", "newsletter_weekly"], [], true, CONTACTS, ["ada@example.com", "yes"]);
+    expect(asked).toMatchObject({ exit: 3, code: "unclear_consent", hint: expect.stringContaining('--map "newsletter_weekly=opt-out"') });
+    expect(asked.details?.[0]).toMatchObject({ path: "column 2 (newsletter_weekly)", message: 'Has cells such as "yes".' });
+    for (const [said, target] of [
+      ["opt-out", "opt-out"],
+      ["opt-in", "opt-in"],
+      ["status", "status"],
+      ["custom.weekly", "custom:weekly"],
+      ["-", "ignored"],
+    ] as const)
+      expect(targets(["email", "newsletter_weekly"], [`newsletter_weekly=${said}`], true, CONTACTS, ["ada@example.com", "yes"])).toEqual([
+        "email",
+        target,
+      ]);
+    expect(failure(["email", "newsletter_weekly"], [], false, CONTACTS, ["ada@example.com", "yes"]).code).toBe("unclear_consent");
+    expect(failure(["email", "type"], [], true, CONTACTS, ["ada@example.com", "unsubscribed"]).code).toBe("unclear_consent");
+    expect(failure(["email", "opted_out"], [], true, CONTACTS, ["ada@example.com", "perhaps"]).code).toBe("unclear_consent");
+    expect(targets(["email", "newsletter_weekly"], [], true, CONTACTS, ["ada@example.com", "two topics of mine"])).toEqual([
+      "email",
+      "custom:newsletter_weekly",
+    ]);
   });
 });

@@ -1,12 +1,12 @@
 import {
+  CONSENT_TARGETS,
   type ColumnMapping,
   type ColumnResolver,
   type ColumnTarget,
   createColumnResolver,
   type FileColumns,
-  findDuplicates,
   findPosition,
-  formatTarget,
+  mapColumns,
   parseTarget,
 } from "@mailsvc/sdk/contact-files";
 import { type CliError, invalidInput, usageError } from "../runtime/errors.ts";
@@ -45,19 +45,38 @@ export function createFlaggedResolver(kind: FileColumns, { map, keepCustom }: Co
   };
 }
 
-/** Maps a table's columns to targets. Throws CliError when there is no email column or two columns map to one field. */
+/**
+ * Maps a table's columns to targets, with its first rows. Throws CliError when there is no email column, or when a column may be about
+ * consent and nobody said how.
+ */
 export function resolveColumns(
   resolver: FlaggedResolver,
   line: number,
   names: readonly string[],
-  sample: readonly string[],
+  rows: readonly (readonly string[])[],
 ): ColumnTarget[] {
   resolver.checkMap(names);
-  const targets = names.map((name, i) => resolver.resolve(name, i));
-  const twice = findDuplicates(targets).map((found) => describeDuplicate(names, targets, found));
-  if (twice.length > 0) throw invalidInput(`Line ${line}: two columns map to the same field.`, twice, { code: "duplicate_column" });
-  if (!targets.some((p) => p.to === "field" && p.field === "email")) throw missingEmailError(line, names, sample);
+  const targets = mapColumns(resolver, names, rows);
+  assertClear(names, targets, rows);
+  if (!targets.some((p) => p.to === "field" && p.field === "email")) throw missingEmailError(line, names, rows[0] ?? []);
   return targets;
+}
+
+/** Throws CliError for columns that may say who opted in or out, in words or cells that do not tell which. */
+export function assertClear(names: readonly string[], targets: readonly ColumnTarget[], rows: readonly (readonly string[])[]): void {
+  const faults = targets.flatMap((target, i): Fault[] => {
+    if (target.to !== "unclear") return [];
+    const cells = [...new Set(rows.map((cells) => cells[i]?.trim() ?? ""))].filter((cell) => cell !== "");
+    const shown = cells.slice(0, 3).map((cell) => JSON.stringify(cell.slice(0, 40)));
+    return [{ path: `column ${i + 1} (${names[i]?.trim()})`, code: "unclear_consent", message: `Has cells such as ${shown.join(", ")}.` }];
+  });
+  if (faults.length === 0) return;
+  const name = names[targets.findIndex(({ to }) => to === "unclear")]?.trim() ?? "";
+  const say = (target: string): string => `--map "${name}=${target}"`;
+  throw invalidInput("These columns may say who wants mail and who does not.", faults, {
+    code: "unclear_consent",
+    hint: `Say for each what it is: ${say("opt-out")} if yes means no mail, ${say("opt-in")} if yes means mail, ${say("status")} for words such as unsubscribed, ${say(`custom.${name}`)} to keep it as a custom field, ${say("-")} to ignore it.`,
+  });
 }
 
 function parseMapping(kind: FileColumns, given: string): ColumnMapping {
@@ -70,21 +89,7 @@ function parseMapping(kind: FileColumns, given: string): ColumnMapping {
 }
 
 function listTargets(kind: FileColumns): string {
-  return [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (ignore)"].join(", ");
-}
-
-function describeDuplicate(
-  names: readonly string[],
-  targets: readonly ColumnTarget[],
-  { at, first }: ReturnType<typeof findDuplicates>[number],
-): Fault {
-  const name = (i: number): string => names[i]?.trim() ?? "";
-  const target = targets[at];
-  return {
-    path: `column ${at + 1} (${name(at)})`,
-    code: "duplicate_column",
-    message: `This is ${target ? formatTarget(target) : ""}, and so is column ${first + 1} (${name(first)}). Ignore one of them: --map "#${at + 1}=-"`,
-  };
+  return [...kind.fields, ...(kind.consent ? CONSENT_TARGETS : []), ...(kind.custom ? ["custom.NAME"] : []), "- (ignore)"].join(", ");
 }
 
 /** The error for a table without an email column, with the likeliest fix. `sample` is the first row. */

@@ -33,7 +33,7 @@ export function addImportOptions(command: Command, kind: ImportKind): void {
     setOptionMetadata(
       new Option(
         "--map <column=field>",
-        `Field of a column: ${kind.fields.join(", ")}${kind.custom ? ", custom.NAME" : ""}, or - to ignore it; #3 is the third column (repeatable)`,
+        `Field of a column: ${kind.fields.join(", ")}${kind.consent ? ", opt-out, opt-in" : ""}${kind.custom ? ", custom.NAME" : ""}, or - to ignore it; #3 is the third column (repeatable)`,
       ),
       {
         type: "text",

@@ -142,7 +142,12 @@ async function sendBatch({ session, kind, flags, from }: ImportJob, batch: Batch
   const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": buildIdempotencyKey(from.startedAt, batch) };
   // Ctrl-C does not abort a batch in flight: it may arrive anyway, so its outcome must be recorded.
   const { data } = await session.send({ ...call, headers, retries: RETRIES, untilDone: true });
-  return kind.outcome(data);
+  const { counts, faults } = kind.outcome(data);
+  const refused = new Set(faults.map(({ index }) => index));
+  const taken = valid.filter((_, i) => !refused.has(i));
+  const optedOut = taken.filter(({ value }) => value["status"] === "UNSUBSCRIBED").length;
+  const neverAgreed = taken.filter(({ value }) => value["initialStatus"] !== undefined).length;
+  return { counts: { ...counts, ...(optedOut > 0 && { optedOut }), ...(neverAgreed > 0 && { neverAgreed }) }, faults };
 }
 
 /** The rows that failed validation and those the server refused, in the order of the file. */

@@ -2,7 +2,7 @@ import { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "@mailsvc
 import {
   CONTACT_LIMITS,
   type ContactImport,
-  ContactUpsert,
+  ContactImportRow,
   contract,
   type Endpoint,
   SUPPRESSION_BATCH,
@@ -33,7 +33,7 @@ export interface ImportFlags {
 /** A kind of import: what its files contain, and its endpoint. */
 export interface ImportKind extends FileColumns {
   noun: "contacts" | "suppressions";
-  schema: typeof ContactUpsert | typeof SuppressionRow;
+  schema: typeof ContactImportRow | typeof SuppressionRow;
   endpoint: Endpoint;
   /** Maximum number of rows per request. */
   limit: number;
@@ -46,7 +46,7 @@ export interface ImportKind extends FileColumns {
 export const CONTACTS: ImportKind = {
   noun: "contacts",
   ...CONTACT_COLUMNS,
-  schema: ContactUpsert,
+  schema: ContactImportRow,
   endpoint: contract.contacts.import,
   limit: CONTACT_LIMITS.importRows,
   outcomes: ["created", "updated", "unchanged", "skipped"],

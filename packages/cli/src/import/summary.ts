@@ -1,4 +1,4 @@
-import { type ColumnTarget, formatCustomColumn, type Reject } from "@mailsvc/sdk/contact-files";
+import { CONSENT_TARGETS, type ColumnTarget, formatCustomColumn, formatTarget, listShared, type Reject } from "@mailsvc/sdk/contact-files";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Style } from "../types.ts";
 import { renderDetails } from "../views/table.ts";
@@ -34,6 +34,8 @@ export interface Summary {
   resumeFile: string | null;
 }
 
+const CONSENT_FIELDS: ReadonlySet<string> = new Set(["status", ...CONSENT_TARGETS]);
+
 export function formatNumber(n: number): string {
   return n.toLocaleString("en-US");
 }
@@ -62,7 +64,9 @@ export function summaryToJson({ counts, ...summary }: Summary, kind: ImportKind)
     rows: summary.rows,
     ...Object.fromEntries(kind.outcomes.map((name) => [name, counts[name] ?? 0])),
     failed: summary.failed,
-    ...(counts["suppressed"] === undefined ? {} : { suppressed: counts["suppressed"] }),
+    ...Object.fromEntries(
+      ["suppressed", "optedOut", "neverAgreed"].flatMap((name) => (counts[name] === undefined ? [] : [[name, counts[name]]])),
+    ),
     resumedAt: summary.resumedAt,
     columns: summary.columns,
     errors: summary.errors,
@@ -85,7 +89,18 @@ export function formatSummary(summary: Summary, kind: ImportKind, result: Import
         ["rows", `${formatNumber(summary.rows)}${seconds >= 1 ? `  (${formatNumber(Math.round(done / seconds))} a second)` : ""}`],
         ...kind.outcomes.map((name) => [name, (counts[name] ?? 0) > 0 ? formatNumber(counts[name] ?? 0) : ""] as const),
         ["suppressed", suppressed > 0 ? `${formatNumber(suppressed)} of those created are suppressed and not subscribed` : ""],
+        [
+          "opted out",
+          (counts["optedOut"] ?? 0) > 0 ? `${formatNumber(counts["optedOut"] ?? 0)} said no, by ${listConsentColumns(summary)}` : "",
+        ],
+        [
+          "never agreed",
+          (counts["neverAgreed"] ?? 0) > 0
+            ? `${formatNumber(counts["neverAgreed"] ?? 0)} have an empty cell for opt-in; they are not subscribed if they are new`
+            : "",
+        ],
         ["failed", summary.failed > 0 ? formatNumber(summary.failed) : ""],
+        ...listShared(summary.columns).map(({ field, names }) => [field, `the first that is not empty: ${names.join(", ")}`] as const),
         ["kept as custom fields", kept.join(", ")],
         ["ignored columns", left.join(", ")],
         ["rows that failed", summary.failed > 0 ? (summary.errorsFile ?? "") : ""],
@@ -123,13 +138,11 @@ export function formatProgress(name: string, state: ImportState, size: number | 
 }
 
 function formatField(target: ColumnTarget): string | null {
-  return target.to === "field"
-    ? target.field
-    : target.to === "custom"
-      ? formatCustomColumn(target.key)
-      : target.to === "customFields"
-        ? "customFields"
-        : null;
+  return target.to === "custom" ? formatCustomColumn(target.key) : target.to === "ignored" ? null : formatTarget(target);
+}
+
+function listConsentColumns({ columns }: Summary): string {
+  return columns.flatMap(({ name, field }) => (CONSENT_FIELDS.has(field ?? "") ? [name] : [])).join(", ") || "their status";
 }
 
 function formatHeadline(summary: Summary, result: ImportResult, style: Style): string {

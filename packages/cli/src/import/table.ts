@@ -13,7 +13,7 @@ import {
   SEPARATOR_LINE,
 } from "@mailsvc/sdk/contact-files";
 import { invalidInput } from "../runtime/errors.ts";
-import { type FlaggedResolver, resolveColumns } from "./columns.ts";
+import { assertClear, type FlaggedResolver, resolveColumns } from "./columns.ts";
 import { decode, type Encoding } from "./decode.ts";
 import type { ImportKind } from "./kind.ts";
 import type { Source } from "./source.ts";
@@ -42,6 +42,9 @@ export interface Table {
 
 const HEAD = 64 * 1024;
 
+// Rows by which columns are judged.
+const SAMPLE = 1000;
+
 /** Detects the format of a source and opens it as rows. Reads only its first lines. Throws CliError that names line and column. */
 export async function openTable(
   source: Source,
@@ -60,6 +63,7 @@ export async function openTable(
   const format = text.format ?? detectFormat(source.name, head);
   if (format === "ndjson") {
     const read = createObjectReader(kind, resolver, cells);
+    await assertObjectsClear(resolver, head);
     return { format, separator: "", names: [], targets: [], rows: () => mapBatches(parseNdjson(prepend(head, decoded)), [], read) };
   }
   // Excel reads and writes a first line such as `sep=;`.
@@ -83,7 +87,12 @@ export async function openTable(
   const names = text.header === undefined ? first[0]?.cells : parseFirstRecord(text.header, detectSeparator(text.header, resolver));
   if (names === undefined) throw emptyFileError(source.name);
   const below = text.header === undefined ? first.slice(1) : first;
-  const targets = resolveColumns(resolver, first[0]?.line ?? 1, names, below[0]?.cells ?? []);
+  const targets = resolveColumns(
+    resolver,
+    first[0]?.line ?? 1,
+    names,
+    below.slice(0, SAMPLE).map((record) => record.cells),
+  );
   return { format, separator, names, targets, rows: () => mapBatches(records, below, createTableReader(kind, names, targets, cells)) };
 }
 
@@ -98,9 +107,35 @@ function detectFormat(name: string, head: string): Format {
   return first === "{" ? "ndjson" : "csv";
 }
 
+async function* textOf(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
 async function* prepend(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
   if (head !== "") yield head;
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+/** Throws CliError when names of the first objects may be about consent and do not tell which way. */
+async function assertObjectsClear(resolver: FlaggedResolver, head: string): Promise<void> {
+  const whole = head.slice(0, head.lastIndexOf("\n") + 1) || head;
+  const objects: Readonly<Record<string, unknown>>[] = [];
+  for await (const some of parseNdjson(textOf(whole)))
+    for (const { value } of some) if (value !== null && objects.length < SAMPLE) objects.push(value);
+  const names = [...new Set(objects.flatMap((one) => Object.keys(one)))];
+  const rows = objects.map((one) => names.map((name) => toText(one[name])));
+  const targets = names.map((name, i) =>
+    resolver.resolve(
+      name,
+      undefined,
+      rows.map((cells) => cells[i] ?? ""),
+    ),
+  );
+  assertClear(names, targets, rows);
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : value === null || typeof value === "object" || value === undefined ? "" : String(value);
 }
 
 function emptyFileError(name: string) {

@@ -85,8 +85,17 @@ export function joinTags(tags: readonly string[]): string {
 
 const TAG = /\s*(?:"((?:[^"]|"")*)"\s*(?=[;,]|$)|([^;,]*))(?:[;,]|$)/y;
 
-/** Parses the tags of a cell, separated by ; or , with quoted tags kept whole. Empty tags are dropped. */
+// Groups that Google Contacts makes by itself.
+const GOOGLE_GROUPS = /^\* (?:myContacts|starred|all|chatBusy|friends|family|coworkers)$/;
+
+/**
+ * Parses the tags of a cell, separated by ; or , with quoted tags kept whole. Empty tags are dropped. Google writes
+ * `* myContacts ::: Friends`: its own groups, which begin with an asterisk, are dropped too.
+ */
 export function splitTags(cell: string): string[] {
+  const groups = cell.split(" ::: ");
+  if (groups.length > 1 || GOOGLE_GROUPS.test(cell.trim()))
+    return groups.map((group) => group.trim()).filter((group) => group !== "" && !GOOGLE_GROUPS.test(group));
   const tags: string[] = [];
   TAG.lastIndex = 0;
   while (TAG.lastIndex < cell.length) {

@@ -1,12 +1,22 @@
 import { CELL_TYPES, type CellType } from "./cells.ts";
+import { type ConsentKind, isPlainOptOut, looksLikeConsent, readConsent, readConsentName } from "./consent.ts";
 import type { FileColumns } from "./file-columns.ts";
+import { normalizeName } from "./names.ts";
 
-/** What a column becomes. */
+/**
+ * Cells that stop a row because they may be about consent, in a column that nobody mapped: `plain`, those that say plainly that mail is
+ * not wanted; `any`, also those that look like yes, no, or a time.
+ */
+export type ConsentWatch = "plain" | "any";
+
+/** What a column becomes. `unclear` is one that may be about consent: a person has to say what it is. */
 export type ColumnTarget =
   | { to: "field"; field: string }
-  | { to: "custom"; key: string; type: CellType | undefined }
-  | { to: "customFields" }
-  | { to: "ignored" };
+  | { to: "consent"; kind: ConsentKind }
+  | { to: "unclear" }
+  | { to: "custom"; key: string; type: CellType | undefined; watch?: ConsentWatch }
+  | { to: "customFields"; watch?: ConsentWatch }
+  | { to: "ignored"; watch?: ConsentWatch };
 
 const IGNORED: ColumnTarget = { to: "ignored" };
 
@@ -26,9 +36,12 @@ interface ColumnRules {
 
 /** Maps the column names of one file to targets. */
 export interface ColumnResolver {
-  /** The target of a column by its name and position (from 0). */
-  resolve(name: string, index?: number): ColumnTarget;
+  /** The target of a column by its name and position (from 0), and by some of its cells. */
+  resolve(name: string, index?: number, sample?: readonly string[]): ColumnTarget;
 }
+
+/** What somebody can say of a column about consent, in place of a field. */
+export const CONSENT_TARGETS = ["opt-out", "opt-in"] as const;
 
 export function createColumnResolver(kind: FileColumns, { map, keepCustom }: ColumnRules): ColumnResolver {
   const byName = (name: string, index: number | undefined): ColumnMapping | undefined =>
@@ -36,7 +49,7 @@ export function createColumnResolver(kind: FileColumns, { map, keepCustom }: Col
     map.find(({ column }) => column === name) ??
     map.find(({ column }) => column.toLowerCase() === name.toLowerCase());
   return {
-    resolve: (written, index) => {
+    resolve: (written, index, sample = []) => {
       const name = written.trim();
       const given = byName(name, index);
       if (given) return given.target;
@@ -44,12 +57,41 @@ export function createColumnResolver(kind: FileColumns, { map, keepCustom }: Col
       if (name === "" || /^import\./i.test(name) || kind.readOnly.has(name)) return IGNORED;
       if (kind.custom && /^custom\./i.test(name) && name.length > 7)
         return { to: "custom", key: parseCustomKey(name.slice(7)), type: undefined };
-      if (kind.custom && /^(?:customfields|attributes)$/.test(normalizeName(name))) return { to: "customFields" };
+      if (kind.custom && name === "customFields") return { to: "customFields" };
+      if (kind.custom && /^(?:customfields|attributes)$/.test(normalizeName(name))) return { to: "customFields", watch: "any" };
+      const cells = sample.filter((cell) => cell.trim() !== "");
+      const consent = kind.consent && !isAddressColumn(cells) ? readConsentName(name) : null;
+      if (consent !== null && consent !== "unclear" && consent !== "other")
+        return consent === "status" || cells.length === 0 || cells.some((cell) => readConsent(consent, cell) !== undefined)
+          ? { to: "consent", kind: consent }
+          : { to: "unclear" };
       const field = Object.hasOwn(kind.aliases, normalizeName(name)) ? kind.aliases[normalizeName(name)] : undefined;
       if (field) return { to: "field", field };
-      return kind.custom && keepCustom ? { to: "custom", key: name, type: undefined } : IGNORED;
+      if (!kind.consent) return IGNORED;
+      if (consent === "other") return keepCustom ? { to: "custom", key: name, type: undefined } : IGNORED;
+      if (cells.some((cell) => isPlainOptOut(cell) || (consent === "unclear" && looksLikeConsent(cell)))) return { to: "unclear" };
+      const watch = consent === "unclear" ? "any" : "plain";
+      return keepCustom ? { to: "custom", key: name, type: undefined, watch } : { to: "ignored", watch };
     },
   };
+}
+
+/**
+ * Maps all columns of a table, with some of its rows. Where no name tells the address, it is the one column nobody mapped in which
+ * every cell looks like one.
+ */
+export function mapColumns(resolver: ColumnResolver, names: readonly string[], rows: readonly (readonly string[])[]): ColumnTarget[] {
+  const samples = names.map((_, i) => rows.map((cells) => cells[i] ?? ""));
+  const targets = names.map((name, i) => resolver.resolve(name, i, samples[i]));
+  if (targets.some((target) => target.to === "field" && target.field === "email")) return targets;
+  const found = targets.flatMap((target, i) =>
+    "watch" in target && isAddressColumn((samples[i] ?? []).filter((cell) => cell.trim() !== "")) ? [i] : [],
+  );
+  return found.length === 1 ? targets.map((target, i) => (i === found[0] ? { to: "field", field: "email" } : target)) : targets;
+}
+
+function isAddressColumn(cells: readonly string[]): boolean {
+  return cells.length > 0 && cells.every((cell) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim()));
 }
 
 /** The position of a column that is named by it, from 1; null for one that is named by its name. */
@@ -73,29 +115,32 @@ export function parseTarget(kind: FileColumns, text: string): ColumnTarget | nul
     const known = CELL_TYPES.find((t) => t === type);
     return { to: "custom", key: parseCustomKey(known || type === undefined ? key : target.slice(7)), type: known };
   }
+  const consent = CONSENT_TARGETS.find((one) => normalizeName(one) === normalizeName(target));
+  if (kind.consent && consent) return { to: "consent", kind: consent };
+  if (kind.consent && normalizeName(target) === "status") return { to: "consent", kind: "status" };
   const field = kind.fields.find((f) => normalizeName(f) === normalizeName(target));
   return field === undefined ? null : { to: "field", field };
 }
 
 /** A target as `parseTarget` reads it, without the type of a custom field. */
 export function formatTarget(target: ColumnTarget): string {
-  return target.to === "field" ? target.field : target.to === "custom" ? `custom.${target.key}` : target.to;
+  if (target.to === "field") return target.field;
+  if (target.to === "consent") return target.kind === "opt-out-detail" ? "opt-out" : target.kind;
+  return target.to === "custom" ? `custom.${target.key}` : target.to;
 }
 
-/** Columns that become the same as an earlier one: the positions of both, from 0. */
-export function findDuplicates(targets: readonly ColumnTarget[]): { readonly at: number; readonly first: number }[] {
-  return targets.flatMap((target, at) => {
-    const first = targets.findIndex((other) => isSameTarget(other, target));
-    return first === at || first === -1 ? [] : [{ at, first }];
-  });
+/** A column and the field that it becomes, as `formatTarget` names it; null for one that is ignored. */
+interface MappedColumn {
+  readonly name: string;
+  readonly field: string | null;
 }
 
-function isSameTarget(a: ColumnTarget, b: ColumnTarget): boolean {
-  return a.to !== "ignored" && JSON.stringify(a) === JSON.stringify(b);
-}
-
-function normalizeName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+/** Fields that several columns fill, with these columns in their order: the first that is not empty counts. */
+export function listShared(columns: readonly MappedColumn[]): { readonly field: string; readonly names: string[] }[] {
+  const single = columns.filter(({ field }) => field !== null && !["tags", "customFields", "status", ...CONSENT_TARGETS].includes(field));
+  return [...Map.groupBy(single, ({ field }) => field ?? "")].flatMap(([field, own]) =>
+    own.length > 1 ? [{ field, names: own.map(({ name }) => name) }] : [],
+  );
 }
 
 function parseCustomKey(text: string): string {

@@ -9,14 +9,16 @@ export {
   escapeFormula,
 } from "./cells.ts";
 export {
+  CONSENT_TARGETS,
   type ColumnMapping,
   type ColumnResolver,
   type ColumnTarget,
   createColumnResolver,
-  findDuplicates,
   findPosition,
   formatCustomColumn,
   formatTarget,
+  listShared,
+  mapColumns,
   parseTarget,
 } from "./columns.ts";
 export { type CsvFlags, formatContact, formatHeader, listColumns } from "./contact-lines.ts";

@@ -1,77 +1,97 @@
 import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS } from "../contract/facts.ts";
 import { type CellValue, splitTags } from "./cells.ts";
+import { normalizeName } from "./names.ts";
 
 /** What a kind of file contains: its fields, the column names that files use for them, and how cells are read. */
 export interface FileColumns {
   fields: readonly string[];
-  /** Maps column names to fields; names are in lower case with letters and digits only. */
+  /** Maps column names, as `normalizeName` spells them, to fields. */
   aliases: Readonly<Record<string, string>>;
   /** Columns of an export that are read-only. */
   readOnly: ReadonlySet<string>;
   /** Whether unknown columns can become custom fields. */
   custom: boolean;
+  /** Whether columns can say who agreed to get mail, and who said no. */
+  consent: boolean;
   /** Converts the text of a cell to the value of a field; fields without an entry take the text. */
   cells: Readonly<Record<string, (cell: string) => CellValue>>;
 }
 
-const EMAIL = {
-  email: "email",
-  emailaddress: "email",
-  emailaddr: "email",
-  mail: "email",
-  mailaddress: "email",
-  contactemail: "email",
-  subscriberemail: "email",
-  primaryemail: "email",
-  recipient: "email",
-  email1value: "email",
-};
-
-// Words that other services export. A contact that bounced or complained there must not be subscribed here. BOUNCED is only
-// for mail that bounced here, so such contacts are imported as UNSUBSCRIBED.
-const STATUS: Readonly<Record<string, string>> = {
-  subscribed: "SUBSCRIBED",
-  active: "SUBSCRIBED",
-  enabled: "SUBSCRIBED",
-  confirmed: "SUBSCRIBED",
-  true: "SUBSCRIBED",
-  yes: "SUBSCRIBED",
-  "1": "SUBSCRIBED",
-  unsubscribed: "UNSUBSCRIBED",
-  inactive: "UNSUBSCRIBED",
-  disabled: "UNSUBSCRIBED",
-  blocklisted: "UNSUBSCRIBED",
-  suppressed: "UNSUBSCRIBED",
-  optedout: "UNSUBSCRIBED",
-  cleaned: "UNSUBSCRIBED",
-  bounced: "UNSUBSCRIBED",
-  complained: "UNSUBSCRIBED",
-  spam: "UNSUBSCRIBED",
-  false: "UNSUBSCRIBED",
-  no: "UNSUBSCRIBED",
-  "0": "UNSUBSCRIBED",
-};
-
-const TEXT_ALIASES = Object.fromEntries(
-  CONTACT_TEXT_FIELDS.flatMap((field) => [field.toLowerCase(), ...CONTACT_TEXTS[field].aliases].map((name) => [name, field])),
-);
+// Names of the column with the address, in twelve languages.
+const EMAIL = toAliases("email", [
+  "email",
+  "emailaddress",
+  "emailaddr",
+  "mail",
+  "mailaddress",
+  "contactemail",
+  "subscriberemail",
+  "primaryemail",
+  "recipient",
+  "email1value",
+  "email1",
+  "emailid",
+  "useremail",
+  "customeremail",
+  "personalemail",
+  "workemail",
+  "emailadresse",
+  "mailadresse",
+  "adresseemail",
+  "adressemail",
+  "adressedemessagerie",
+  "courriel",
+  "adressecourriel",
+  "correo",
+  "correoelectronico",
+  "direcciondecorreo",
+  "direcciondecorreoelectronico",
+  "direccionemail",
+  "indirizzoemail",
+  "indirizzodipostaelettronica",
+  "postaelettronica",
+  "enderecoemail",
+  "enderecodeemail",
+  "enderecodecorreioeletronico",
+  "correioeletronico",
+  "emailadres",
+  "mailadres",
+  "adresemail",
+  "adrespocztyelektronicznej",
+  "adresemailowy",
+  "epost",
+  "epostadress",
+  "epostadresse",
+  "mejl",
+  "mejladress",
+  "メールアドレス",
+  "メール",
+  "eメール",
+  "電子メール",
+  "電子メールアドレス",
+  "почта",
+  "электроннаяпочта",
+  "адресэлектроннойпочты",
+  "элпочта",
+  "емеил",
+  "имеил",
+]);
+const TEXT_ALIASES = Object.assign(
+  {},
+  ...CONTACT_TEXT_FIELDS.map((field) => toAliases(field, [field, ...CONTACT_TEXTS[field].aliases])),
+) as Readonly<Record<string, string>>;
 
 export const CONTACT_COLUMNS: FileColumns = {
   fields: ["email", ...CONTACT_TEXT_FIELDS, "tags", "status"],
   aliases: {
     ...EMAIL,
     ...TEXT_ALIASES,
-    tags: "tags",
-    tag: "tags",
-    labels: "tags",
-    label: "tags",
-    status: "status",
-    subscribed: "status",
-    subscriptionstatus: "status",
+    ...toAliases("tags", ["tags", "tag", "labels", "label", "groupmembership"]),
   },
   readOnly: new Set(["id", "createdAt", "updatedAt", "lists", "segments"]),
   custom: true,
-  cells: { tags: (cell) => ({ value: splitTags(cell) }), status: parseStatus },
+  consent: true,
+  cells: { tags: (cell) => ({ value: splitTags(cell) }) },
 };
 
 export const SUPPRESSION_COLUMNS: FileColumns = {
@@ -79,12 +99,12 @@ export const SUPPRESSION_COLUMNS: FileColumns = {
   aliases: { ...EMAIL, reason: "reason", type: "reason", scope: "scope", note: "note", comment: "note" },
   readOnly: new Set(["id", "source", "emailId", "createdAt", "updatedAt"]),
   custom: false,
+  consent: false,
   cells: { reason: toLowerCase, scope: toLowerCase },
 };
 
-function parseStatus(cell: string): CellValue {
-  const status = STATUS[cell.toLowerCase().replace(/[^a-z0-9]/g, "")];
-  return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is not a status. Use SUBSCRIBED or UNSUBSCRIBED.` };
+function toAliases(field: string, names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [normalizeName(name), field]));
 }
 
 function toLowerCase(cell: string): CellValue {

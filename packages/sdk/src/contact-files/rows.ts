@@ -1,5 +1,6 @@
 import { type CellValue, convertCell, type DetectableType, detectType, unescapeFormula } from "./cells.ts";
-import type { ColumnResolver, ColumnTarget } from "./columns.ts";
+import { type ColumnResolver, type ColumnTarget, type ConsentWatch, formatTarget } from "./columns.ts";
+import { type Consent, isPlainOptOut, looksLikeConsent, readConsent, readConsentName } from "./consent.ts";
 import type { CsvRecord } from "./csv.ts";
 import type { FileColumns } from "./file-columns.ts";
 import type { JsonRecord } from "./ndjson.ts";
@@ -54,8 +55,10 @@ export function createTableReader(
       if ("fault" in made) draft.fault(label(i), getFieldPath(target), "invalid_value", made.fault);
       else put(made.value);
     };
+    if ("watch" in target && target.to !== "customFields" && isWatched(target.watch, text))
+      draft.fault(label(i), "status", "unclear_consent", explainWatched(text, label(i)));
     if (target.to === "field") take(kind.cells[target.field]?.(text) ?? { value: text }, (value) => draft.put(target.field, value));
-    else if (target.to === "customFields") putObject(draft, parseJson(text), label(i));
+    else if (target.to === "customFields") putObject(draft, parseJson(text), label(i), target.watch);
     else if (target.to === "custom")
       take(target.type ? convertCell(text, target.type) : { value: detectType(text, flags.types) }, (value) =>
         draft.putCustom(target.key, value),
@@ -77,9 +80,10 @@ export function createTableReader(
     else
       targets.forEach((target, i) => {
         const cell = cells[i];
-        if (cell !== undefined && cell !== "") read(draft, target, cell, i);
+        if (target.to === "consent") putConsent(draft, target, flags.guarded ? unescapeFormula(cell ?? "") : (cell ?? ""), label(i));
+        else if (cell !== undefined && cell !== "") read(draft, target, cell, i);
       });
-    return draft.row;
+    return draft.end();
   };
 }
 
@@ -106,56 +110,121 @@ export function createObjectReader(kind: FileColumns, resolver: ColumnResolver, 
     for (const [name, value] of Object.entries(record.value)) {
       const target = getTarget(name);
       const field = getFieldPath(target);
-      if (target.to === "ignored") continue;
-      if (names.has(field) && target.to !== "customFields") {
-        draft.fault(name, field, "duplicate_column", `"${names.get(field)}" and "${name}" are the same field. Remove one.`);
-        continue;
-      }
-      names.set(field, name);
-      if (target.to === "customFields") putObject(draft, value, name);
+      if (target.to === "ignored" && target.watch === undefined) continue;
+      if (!names.has(field)) names.set(field, name);
+      if ("watch" in target && target.to !== "customFields" && isWatchedValue(target.watch, value))
+        draft.fault(name, "status", "unclear_consent", explainWatched(formatValue(value), name));
+      if (target.to === "customFields") putObject(draft, value, name, target.watch);
       else if (target.to === "custom") draft.putCustom(target.key, value);
-      else {
+      else if (target.to === "consent") putConsent(draft, target, formatValue(value), name);
+      else if (target.to === "field") {
         const made = typeof value === "string" ? (kind.cells[target.field]?.(value) ?? { value }) : { value };
         if ("fault" in made) draft.fault(name, field, "invalid_value", made.fault);
         else draft.put(target.field, made.value);
       }
     }
-    return draft.row;
+    return draft.end();
   };
 }
 
 function getFieldPath(target: ColumnTarget): string {
   return target.to === "field"
     ? target.field
-    : target.to === "custom"
-      ? `customFields.${target.key}`
-      : target.to === "customFields"
-        ? "customFields"
-        : "";
+    : target.to === "consent"
+      ? "status"
+      : target.to === "custom"
+        ? `customFields.${target.key}`
+        : target.to === "customFields"
+          ? "customFields"
+          : "";
 }
 
 /** A row under construction. Custom fields have no prototype, because a column may be called `constructor`. */
 function createDraft(line: number, source: Row["source"], defaults: CellFlags["defaults"], columnOf: Row["columnOf"]) {
   const row: Row = { line, value: { ...defaults }, faults: [], source, columnOf };
   let custom: Record<string, unknown> | undefined;
+  const given = new Set<string>();
+  const said = new Set<Consent>();
   return {
     row,
+    /** Sets a field. Of several columns of one field the first that is not empty counts; their tags are put together. */
     put: (field: string, value: unknown): void => {
-      row.value[field] = value;
+      const before = row.value[field];
+      if (field === "tags" && given.has(field) && Array.isArray(before) && Array.isArray(value))
+        row.value[field] = [...new Set([...before, ...value])];
+      else if (!given.has(field) || before === null || before === "") row.value[field] = value;
+      given.add(field);
     },
     putCustom: (key: string, value: unknown): void => {
       custom ??= row.value["customFields"] = Object.create(null) as Record<string, unknown>;
-      custom[key] = value;
+      custom[key] ??= value;
     },
+    say: (consent: Consent): void => void said.add(consent),
     fault: (column: string, field: string, code: string, message: string): void => {
       row.faults.push({ column, field, code, message });
+    },
+    /** The row with what all its columns say about consent: a no wins, and where nobody said yes, a new contact is not subscribed. */
+    end: (): Row => {
+      if (said.has("out")) row.value["status"] = "UNSUBSCRIBED";
+      else if (said.has("in")) row.value["status"] = "SUBSCRIBED";
+      else if (said.has("absent")) row.value["initialStatus"] = "UNSUBSCRIBED";
+      return row;
     },
   };
 }
 
-function putObject(draft: Draft, value: unknown, column: string): void {
+function putConsent(draft: Draft, target: ColumnTarget & { to: "consent" }, text: string, column: string): void {
+  const consent = readConsent(target.kind, text);
+  if (consent !== undefined) {
+    draft.say(consent);
+    return;
+  }
+  const shown = text.trim().slice(0, 60);
+  draft.fault(
+    column,
+    "status",
+    "unclear_consent",
+    target.kind === "status"
+      ? `"${shown}" is not a status. Use SUBSCRIBED or UNSUBSCRIBED.`
+      : `"${shown}" does not say who wants mail, in a column read as ${formatTarget(target)}. Use yes or no, or map "${column}" to a custom field.`,
+  );
+}
+
+function isWatched(watch: ConsentWatch | undefined, text: string): boolean {
+  return watch !== undefined && (watch === "any" ? looksLikeConsent(text) : isPlainOptOut(text));
+}
+
+/** The same of a JSON value; one with parts is asked for a part whose name and value say no. */
+function isWatchedValue(watch: ConsentWatch | undefined, value: unknown): boolean {
+  if (watch === undefined) return false;
+  if (typeof value !== "object" || value === null) return isWatched(watch, formatValue(value));
+  if (Array.isArray(value)) return value.some((one) => isWatchedValue("plain", one));
+  return Object.entries(value).some(([name, part]) => {
+    const kind = readConsentName(name);
+    if (kind === "other") return false;
+    if (kind === null || kind === "unclear" || (typeof part === "object" && part !== null)) return isWatchedValue("plain", part);
+    const consent = readConsent(kind, formatValue(part));
+    return consent === "out" || consent === undefined;
+  });
+}
+
+function explainWatched(text: string, column: string): string {
+  return `"${text.trim().slice(0, 60)}" may say that this person wants no mail. Map "${column}" to opt-out, opt-in, status or a custom field.`;
+}
+
+function formatValue(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return value.map(formatValue).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function putObject(draft: Draft, value: unknown, column: string, watch: ConsentWatch | undefined): void {
   if (typeof value === "object" && value !== null && !Array.isArray(value))
-    for (const [key, v] of Object.entries(value)) draft.putCustom(key, v);
+    for (const [key, v] of Object.entries(value)) {
+      const kind = watch === undefined ? null : readConsentName(key);
+      if (kind !== null && kind !== "unclear" && kind !== "other") putConsent(draft, { to: "consent", kind }, formatValue(v), column);
+      draft.putCustom(key, v);
+    }
   else draft.fault(column, "customFields", "invalid_type", 'Use a JSON object: {"plan": "pro"}');
 }
 

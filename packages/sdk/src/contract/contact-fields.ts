@@ -8,7 +8,7 @@ interface ContactText {
   readonly input: "text" | "tel";
   /** Part of the contact's full name. */
   readonly inName?: true;
-  /** Other column names for it in CSV files, in lower case with letters and digits only. */
+  /** Other column names for it in CSV files, in lower case with letters and digits only, in twelve languages. */
   readonly aliases: readonly string[];
 }
 
@@ -24,7 +24,23 @@ export const CONTACT_TEXTS = {
     autocomplete: "given-name",
     input: "text",
     inName: true,
-    aliases: ["first", "fname", "forename", "givenname"],
+    aliases: [
+      ...[
+        "first",
+        "fname",
+        "forename",
+        "givenname",
+        "vorname",
+        "rufname",
+        "prenom",
+        "nombre",
+        "primernombre",
+        "nome",
+        "primeironome",
+        "nomeproprio",
+      ],
+      ...["voornaam", "roepnaam", "imie", "fornamn", "fornavn", "名", "имя", "ファーストネーム"],
+    ],
   },
   lastName: {
     noun: "last name",
@@ -32,14 +48,92 @@ export const CONTACT_TEXTS = {
     autocomplete: "family-name",
     input: "text",
     inName: true,
-    aliases: ["last", "lname", "surname", "familyname"],
+    aliases: [
+      ...[
+        "last",
+        "lname",
+        "surname",
+        "familyname",
+        "nachname",
+        "familienname",
+        "zuname",
+        "nom",
+        "nomdefamille",
+        "apellido",
+        "apellidos",
+        "cognome",
+      ],
+      ...[
+        "sobrenome",
+        "apelido",
+        "ultimonome",
+        "achternaam",
+        "familienaam",
+        "nazwisko",
+        "efternamn",
+        "efternavn",
+        "etternavn",
+        "姓",
+        "фамилия",
+      ],
+    ],
   },
   phone: {
     noun: "phone number",
     maxLength: 30,
     autocomplete: "tel",
     input: "tel",
-    aliases: [...["phonenumber", "telephone", "tel", "mobile", "mobilephone"], ...["mobilenumber", "cell", "cellphone", "phone1value"]],
+    aliases: [
+      ...[
+        "phonenumber",
+        "telephone",
+        "tel",
+        "mobile",
+        "mobilephone",
+        "mobilenumber",
+        "cell",
+        "cellphone",
+        "phone1value",
+        "primaryphone",
+        "homephone",
+      ],
+      ...[
+        "businessphone",
+        "workphone",
+        "telefon",
+        "telefonnummer",
+        "mobiltelefon",
+        "handy",
+        "handynummer",
+        "mobil",
+        "mobilnummer",
+        "telefongeschaftlich",
+      ],
+      ...[
+        "telefonprivat",
+        "telephoneportable",
+        "telephonemobile",
+        "portable",
+        "numerodetelephone",
+        "telefono",
+        "telefonomovil",
+        "movil",
+        "cellulare",
+      ],
+      ...[
+        "telefone",
+        "telefonecelular",
+        "celular",
+        "telemovel",
+        "telefoon",
+        "telefoonnummer",
+        "mobiel",
+        "numertelefonu",
+        "komorka",
+        "mobilnr",
+      ],
+      ...["電話", "電話番号", "携帯電話", "携帯番号", "携帯", "телефон", "номертелефона", "мобильныйтелефон", "мобильный"],
+    ],
   },
 } as const satisfies Record<string, ContactText>;
 

@@ -95,6 +95,17 @@ export const ContactUpsert = z
   .meta({ id: "ContactUpsert" });
 export type ContactUpsert = z.output<typeof ContactUpsert>;
 
+/** A row of an import. */
+export const ContactImportRow = z
+  .strictObject({
+    ...ContactUpsert.shape,
+    initialStatus: settableStatus.optional().meta({
+      description: "Status of a contact that this row creates, if it has no status; a contact that exists keeps its own",
+    }),
+  })
+  .meta({ id: "ContactImportRow" });
+export type ContactImportRow = z.output<typeof ContactImportRow>;
+
 /** The fields of ContactPatch. */
 export const contactPatchFields = {
   ...person,

@@ -1,4 +1,4 @@
-import { ContactUpsert, type contract } from "@mailsvc/sdk/contract";
+import { ContactImportRow, type contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import { createContact, deleteContact, getContactRow, showContact, updateContact, upsertContact } from "./contacts.ts";
@@ -22,7 +22,7 @@ export const contactHandlers: Handlers<typeof contract.contacts, ContactDeps> = 
     prepare: async ({ rows }, { check }) => {
       const checkedRows: ImportRow[] = [];
       for (const row of rows) {
-        const checked = check(ContactUpsert, row);
+        const checked = check(ContactImportRow, row);
         checkedRows.push("details" in checked ? { errors: checked.details } : { contact: checked.value });
         if (checkedRows.length % ROWS_PER_TURN === 0) await yieldToEventLoop();
       }

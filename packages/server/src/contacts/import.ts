@@ -1,4 +1,4 @@
-import { addressKey, type ContactImport, type ContactUpsert, type ErrorDetail, type ImportResult } from "@mailsvc/sdk/contract";
+import { addressKey, type ContactImport, type ContactImportRow, type ErrorDetail, type ImportResult } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
@@ -8,7 +8,7 @@ import { type ContactRow, findByEmailKeys, inTurns } from "./store.ts";
 import { buildContact, type ContactChange, patchContact, saveContacts } from "./write.ts";
 
 /** A row of an import: a contact, or the errors that make it invalid. */
-export type ImportRow = { contact: ContactUpsert } | { errors: readonly ErrorDetail[] };
+export type ImportRow = { contact: ContactImportRow } | { errors: readonly ErrorDetail[] };
 
 interface ImportOptions {
   mode: "upsert" | "skip";
@@ -46,12 +46,13 @@ export async function importContacts(
     errors.push(...details.slice(0, MAX_ROW_ERRORS).map((detail) => ({ index, ...detail })));
     return "failed";
   };
-  const applyRow = ({ status: wanted, ...input }: ContactUpsert): ImportResult => {
+  const applyRow = ({ status, initialStatus, ...input }: ContactImportRow): ImportResult => {
     const key = addressKey(input.email);
     const state = states.get(key);
+    const wanted = status ?? (state ? undefined : initialStatus);
     if (state && mode === "skip") return "skipped";
-    const status = resolveUpsertStatus(state?.now.status, wanted, suppressions.get(key));
-    const after = state ? patchContact(deps, state.now, input, status) : { ...buildContact(deps, workspaceId, input, status), seq: 0 };
+    const resolved = resolveUpsertStatus(state?.now.status, wanted, suppressions.get(key));
+    const after = state ? patchContact(deps, state.now, input, resolved) : { ...buildContact(deps, workspaceId, input, resolved), seq: 0 };
     if (wanted === "UNSUBSCRIBED") unsubscribed.add(key);
     if (!state) states.set(key, { before: null, now: after });
     else if (after === state.now) return "unchanged";

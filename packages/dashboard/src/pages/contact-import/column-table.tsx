@@ -1,7 +1,8 @@
 /** @jsxImportSource preact */
 import { CONTACT_TEXT_FIELDS, labelContactText } from "@mailsvc/sdk/contract/facts";
 import { CELL_TYPES, type CellType } from "../../../../sdk/src/contact-files/cells.ts";
-import type { ColumnTarget } from "../../../../sdk/src/contact-files/columns.ts";
+import { type ColumnTarget, formatTarget, listShared } from "../../../../sdk/src/contact-files/columns.ts";
+import type { ConsentKind } from "../../../../sdk/src/contact-files/consent.ts";
 import type { OpenFile } from "./opened-file.ts";
 
 interface Props {
@@ -14,7 +15,14 @@ const FIELDS: Readonly<Record<string, string>> = {
   email: "Email address",
   ...Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, labelContactText(field)])),
   tags: "Tags",
-  status: "Status",
+};
+
+/** The ways in which a column says who wants mail. */
+const CONSENT: Readonly<Record<ConsentKind, string>> = {
+  status: "Status of the subscription",
+  "opt-in": "Opt-in: yes means mail",
+  "opt-out": "Opt-out: yes means no mail",
+  "opt-out-detail": "Opt-out: any text means no mail",
 };
 
 const TYPE_WORDS: Readonly<Record<CellType, string>> = {
@@ -74,6 +82,7 @@ interface TargetProps {
 function Target({ name, target, typed, set }: TargetProps) {
   const choose = (value: string): void => {
     if (value === "ignored" || value === "customFields") set({ to: value });
+    else if (value in CONSENT) set({ to: "consent", kind: value as ConsentKind });
     else if (value === "custom") set({ to: "custom", key: target.to === "custom" ? target.key : name, type: undefined });
     else set({ to: "field", field: value });
   };
@@ -81,12 +90,19 @@ function Target({ name, target, typed, set }: TargetProps) {
     <>
       <select
         aria-label={`${name} becomes`}
-        value={target.to === "field" ? target.field : target.to}
+        value={target.to === "field" ? target.field : target.to === "consent" ? target.kind : target.to}
+        aria-invalid={target.to === "unclear"}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
       >
+        {target.to === "unclear" ? <option value="unclear">Choose…</option> : null}
         <option value="ignored">Do not import</option>
         {Object.entries(FIELDS).map(([field, text]) => (
           <option key={field} value={field}>
+            {text}
+          </option>
+        ))}
+        {Object.entries(CONSENT).map(([kind, text]) => (
+          <option key={kind} value={kind}>
             {text}
           </option>
         ))}
@@ -99,13 +115,15 @@ function Target({ name, target, typed, set }: TargetProps) {
             aria-label={`Custom field of ${name}`}
             value={target.key}
             spellcheck={false}
-            onInput={({ currentTarget }) => set({ ...target, key: currentTarget.value })}
+            onInput={({ currentTarget }) => set({ to: "custom", key: currentTarget.value, type: target.type })}
           />
           {typed ? (
             <select
               aria-label={`Type of ${name}`}
               value={target.type ?? ""}
-              onChange={({ currentTarget }) => set({ ...target, type: (currentTarget.value || undefined) as CellType | undefined })}
+              onChange={({ currentTarget }) =>
+                set({ to: "custom", key: target.key, type: (currentTarget.value || undefined) as CellType | undefined })
+              }
             >
               <option value="">as it looks</option>
               {CELL_TYPES.map((type) => (
@@ -123,14 +141,28 @@ function Target({ name, target, typed, set }: TargetProps) {
 
 /** What is wrong with the columns; null when the file can be imported. */
 export function findColumnFault(names: readonly string[], targets: readonly ColumnTarget[]): string | null {
-  const keys = targets.map((target) =>
-    target.to === "field" ? target.field : target.to === "custom" ? `custom.${target.key.trim()}` : target.to,
-  );
+  const unclear = targets.findIndex(({ to }) => to === "unclear");
+  if (unclear !== -1)
+    return `“${names[unclear]}” may say who wants mail and who does not. Choose whether yes means mail, yes means no mail, or keep it as a custom field.`;
+  const keys = targets.map(formatTarget);
   if (!keys.includes("email")) return "Choose the column with the email address.";
-  if (keys.includes("custom.")) return "Give the custom field a name.";
-  const twice = keys.findIndex((key, i) => key !== "ignored" && keys.indexOf(key) !== i);
-  if (twice === -1) return null;
-  const first = keys.indexOf(keys[twice] ?? "");
-  const field = keys[twice] ?? "";
-  return `“${names[first]}” and “${names[twice]}” both become ${FIELDS[field] ?? field.replace(/^custom\./, "the custom field ")}. Leave one of them out.`;
+  return targets.some((target) => target.to === "custom" && target.key.trim() === "") ? "Give the custom field a name." : null;
+}
+
+/** Fields that several columns fill. */
+export function SharedFields({ names, targets }: { readonly names: readonly string[]; readonly targets: readonly ColumnTarget[] }) {
+  const columns = targets.map((target, i) => ({
+    name: names[i] || `Column ${i + 1}`,
+    field: target.to === "ignored" || target.to === "unclear" ? null : formatTarget(target),
+  }));
+  return (
+    <>
+      {listShared(columns).map(({ field, names: own }) => (
+        <p key={field} class="soft">
+          {FIELDS[field] ?? field.replace(/^custom\./, "Custom field ")}: of {own.map((name) => `“${name}”`).join(", ")} the first that is
+          not empty.
+        </p>
+      ))}
+    </>
+  );
 }

@@ -117,6 +117,9 @@ export class Importer {
       const { results: _, errors, failed: __, dryRun: ___, ...answer } = await retry(() => api.contacts.import(body, options), over);
       Object.assign(counts, answer);
       const refused = new Set(errors.map(({ index }) => index));
+      const taken = good.filter((_, i) => !refused.has(i));
+      counts["optedOut"] = taken.filter(({ value }) => value["status"] === "UNSUBSCRIBED").length;
+      counts["neverAgreed"] = taken.filter(({ value }) => value["initialStatus"] !== undefined).length;
       for (const index of refused) {
         const row = good[index];
         if (!row) continue;

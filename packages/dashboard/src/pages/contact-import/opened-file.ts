@@ -1,5 +1,5 @@
 import { DETECTABLE_TYPES } from "../../../../sdk/src/contact-files/cells.ts";
-import { type ColumnResolver, type ColumnTarget, createColumnResolver } from "../../../../sdk/src/contact-files/columns.ts";
+import { type ColumnResolver, type ColumnTarget, createColumnResolver, mapColumns } from "../../../../sdk/src/contact-files/columns.ts";
 import { type CsvRecord, parseCsv } from "../../../../sdk/src/contact-files/csv.ts";
 import { CONTACT_COLUMNS } from "../../../../sdk/src/contact-files/file-columns.ts";
 import { type JsonRecord, parseNdjson } from "../../../../sdk/src/contact-files/ndjson.ts";
@@ -24,17 +24,14 @@ export interface OpenFile extends TextForm {
   readonly names: readonly string[];
   /** The first rows, as text. */
   readonly sample: readonly (readonly string[])[];
+  /** The targets of the columns, by their names and some of their cells. */
+  readonly guessed: readonly ColumnTarget[];
 }
 
 const SAMPLE = 5;
 const HEAD = 64 * 1024;
 
 const resolver = createColumnResolver(CONTACT_COLUMNS, { map: [], keepCustom: true });
-
-/** What a column becomes by its name. */
-export function guessTarget(name: string, index: number): ColumnTarget {
-  return resolver.resolve(name, index);
-}
 
 /** Looks into a file: its encoding, format, columns and first rows. Throws RequestError for what cannot be imported. */
 export async function openFile(file: File, given: Partial<Pick<TextForm, "encoding" | "hasHeader">> = {}): Promise<OpenFile> {
@@ -63,8 +60,9 @@ export async function openFile(file: File, given: Partial<Pick<TextForm, "encodi
   const names = hasHeader
     ? top.cells.map((cell) => cell.trim())
     : top.cells.map((cell, i) => (cell.includes("@") ? "email" : `Column ${i + 1}`));
-  const sample = records.slice(hasHeader ? 1 : 0, (hasHeader ? 1 : 0) + SAMPLE).map(({ cells }) => cells);
-  return { encoding, format: "csv", separator, hasHeader, firstLine, names, sample };
+  const rows = records.slice(hasHeader ? 1 : 0).map(({ cells }) => cells);
+  const guessed = mapColumns(resolver, names, rows);
+  return { encoding, format: "csv", separator, hasHeader, firstLine, names, sample: rows.slice(0, SAMPLE), guessed };
 }
 
 async function openObjects(head: string, encoding: Encoding): Promise<OpenFile> {
@@ -73,8 +71,9 @@ async function openObjects(head: string, encoding: Encoding): Promise<OpenFile> 
   const objects = records.flatMap(({ value }) => (value === null ? [] : [value])).slice(0, 100);
   const names = [...new Set(objects.flatMap((one) => Object.keys(one)))];
   const toText = (value: unknown): string => (value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value));
-  const sample = objects.slice(0, SAMPLE).map((one) => names.map((name) => toText(one[name])));
-  return { encoding, format: "ndjson", separator: "", hasHeader: true, firstLine: 1, names, sample };
+  const rows = objects.map((one) => names.map((name) => toText(one[name])));
+  const guessed = mapColumns(resolver, names, rows);
+  return { encoding, format: "ndjson", separator: "", hasHeader: true, firstLine: 1, names, sample: rows.slice(0, SAMPLE), guessed };
 }
 
 /** How the rows of a file become contacts. */

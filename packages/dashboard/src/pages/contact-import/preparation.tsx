@@ -9,10 +9,10 @@ import { Loading } from "../../parts/empty.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field } from "../../parts/field.tsx";
 import { formatBytes } from "../../parts/time.tsx";
-import { ColumnTable, findColumnFault } from "./column-table.tsx";
+import { ColumnTable, findColumnFault, SharedFields } from "./column-table.tsx";
 import { ENCODINGS, type Encoding } from "./file-text.ts";
 import type { ImportPlan } from "./importer.ts";
-import { guessTarget, type OpenFile, openFile } from "./opened-file.ts";
+import { type OpenFile, openFile } from "./opened-file.ts";
 
 /** What a person has decided about a file. */
 export type Decision = Omit<ImportPlan, "id">;
@@ -37,7 +37,7 @@ export function Prepare({ file, before, begin, other }: Props) {
       (found) => {
         setOpen(found);
         setError(null);
-        if (!keep) setTargets(found.names.map(guessTarget));
+        if (!keep) setTargets(found.guessed);
       },
       (cause: unknown) => setError(asRequestError(cause)),
     );
@@ -58,7 +58,7 @@ export function Prepare({ file, before, begin, other }: Props) {
     );
   const fault = findColumnFault(open.names, targets);
   const decide = (dryRun: boolean): void => {
-    const { sample: _, ...form } = open;
+    const { sample: _, guessed: __, ...form } = open;
     const { mode, listId, detectTypes } = options;
     begin({ ...form, targets, detectTypes, mode, listId, dryRun });
   };
@@ -82,6 +82,7 @@ export function Prepare({ file, before, begin, other }: Props) {
           {fault}
         </p>
       )}
+      <SharedFields names={open.names} targets={targets} />
       <div class="form card options">
         <PeopleFields options={options} change={change} />
         <FileFields file={open} look={(given) => look(given, false)} options={options} change={change} />

@@ -82,6 +82,7 @@ export function Running({ importer, close, proceed }: Props) {
 function Counts({ importer }: { readonly importer: Importer }) {
   const { rows, failed, counts } = importer.progress.value;
   const { created = 0, updated = 0, unchanged = 0, skipped = 0, suppressed = 0, joined = 0, asked = 0 } = counts;
+  const { optedOut = 0, neverAgreed = 0 } = counts;
   const would = importer.plan.dryRun ? "Would be " : "";
   const name = (text: string): string => (would === "" ? text : `${would}${text.toLowerCase()}`);
   const figures: readonly (readonly [string, number, string?])[] = [
@@ -104,6 +105,13 @@ function Counts({ importer }: { readonly importer: Importer }) {
           </div>
         ))}
       </dl>
+      {optedOut > 0 ? <p class="soft">{count(optedOut, "person", "people")} said no, and get no marketing.</p> : null}
+      {neverAgreed > 0 ? (
+        <p class="soft">
+          {count(neverAgreed, "person", "people")} never agreed, because the cell for opt-in is empty. New contacts of them are not
+          subscribed.
+        </p>
+      ) : null}
       {suppressed > 0 ? (
         <p class="soft">
           {count(suppressed, "new contact is suppressed and gets", "new contacts are suppressed and get")} no marketing: their addresses
