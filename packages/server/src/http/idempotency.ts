@@ -19,6 +19,7 @@ export interface Claim {
   keyId: string;
   /** Method and path of the endpoint: one key may be used on different endpoints. */
   route: string;
+  /** As `hashKey` returns it. */
   idempotencyKey: string;
   requestHash: string;
 }
@@ -42,7 +43,12 @@ export function parseClaim(
   if (idempotencyKey.length > MAX_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(idempotencyKey))
     throw invalid("Idempotency-Key", "invalid_header", `Idempotency-Key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters.`);
   const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${JSON.stringify(params)}\n`), body]), "hex");
-  return { keyId, route: `${method} ${path}`, idempotencyKey, requestHash };
+  return { keyId, route: `${method} ${path}`, idempotencyKey: hashKey(keyId, idempotencyKey), requestHash };
+}
+
+/** An Idempotency-Key as it is stored. Callers make keys of what they know, such as `welcome/ada@example.com`, which must not stay. */
+export function hashKey(keyId: string, idempotencyKey: string): string {
+  return hash("sha256", `${keyId}\n${idempotencyKey}`, "base64url");
 }
 
 /** The answer stored under this key; null when the key is new. Throws ApiError idempotency_key_reused for another request. */

@@ -1,4 +1,5 @@
 import type { Tx } from "../db/db.ts";
+import { hashKey } from "./idempotency.ts";
 
 /** Identifies a part of a request that has its own idempotency key. */
 export interface PartClaim {
@@ -23,10 +24,7 @@ export interface PartAnswers {
 /** The answers to parts of requests, next to those to whole requests. They are not encrypted. */
 export const partAnswers: PartAnswers = {
   find: async (tx, claims) => {
-    const rows = await tx.lookUp(
-      tx.t.idempotency,
-      claims.map(({ keyId, route, idempotencyKey }) => ({ keyId, route, idempotencyKey })),
-    );
+    const rows = await tx.lookUp(tx.t.idempotency, claims.map(toKey));
     return claims.map((claim, i) => {
       const [found] = rows[i] ?? [];
       if (!found) return null;
@@ -35,9 +33,12 @@ export const partAnswers: PartAnswers = {
   },
   store: async (tx, parts, now) => {
     const rows = parts.map(({ claim, answer }) => {
-      const { keyId, route, idempotencyKey } = claim;
-      return { keyId, route, idempotencyKey, requestHash: claim.contentHash, status: 200, answer, createdAt: now };
+      return { ...toKey(claim), requestHash: claim.contentHash, status: 200, answer, createdAt: now };
     });
     if (rows.length > 0) await tx.insertAll(tx.t.idempotency, rows);
   },
 };
+
+function toKey({ keyId, route, idempotencyKey }: PartClaim) {
+  return { keyId, route, idempotencyKey: hashKey(keyId, idempotencyKey) };
+}
