@@ -17,7 +17,7 @@ import { deleteLabels, type EmailRow } from "./emails/emails.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
 import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
 import { eraseReceived, exportReceived } from "./received/received.ts";
-import { removeFromSegments } from "./segments/segments.ts";
+import { clearEngagement, removeFromSegments } from "./segments/segments.ts";
 import { eraseAddress } from "./suppressions/suppressions.ts";
 import { eraseLinks } from "./tracking/tracking.ts";
 
@@ -89,7 +89,12 @@ export const PERSON_DATA: PersonDataByTable = {
     export: async (read, { contact }) => (contact ? { lists: await listMembershipsOfContact(read, contact.seq) } : {}),
   },
   segmentMembers: { contact: "contactSeq", forget: removeFromSegments, export: { with: "contacts" } },
-  engagement: { contact: "contactSeq", forget: "delete", export: { none: "The last of the events of each kind of the emails." } },
+  engagement: {
+    contact: "contactSeq",
+    forget: clearEngagement,
+    export: { none: "The last of the events of each kind of the emails." },
+    stays: "On Postgres the number of the contact, without anything else; it leads to nobody.",
+  },
   automationEntries: {
     contact: "contactId",
     forget: forgetEntries,

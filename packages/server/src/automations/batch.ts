@@ -3,6 +3,7 @@ import type { ContactRow } from "../contacts/contacts.ts";
 import type { CounterChange } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { assumeContactHeld, assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
@@ -61,7 +62,7 @@ export async function takeSteps(
 
 class Batch {
   readonly #context: StepContext;
-  readonly #path: MoveRow[] = [];
+  readonly #path: (MoveRow & { readonly emailId: HeldEmailId | null })[] = [];
   readonly #answers: Pick<MoveRow, "entryId" | "move" | "branch">[] = [];
   readonly #counts: CounterChange[] = [];
   /** When the entries that wait are due. */
@@ -81,7 +82,7 @@ class Batch {
       if (contact === null) stops.set(one, { status: "EXITED", reason: "contact_deleted" });
       else if (step === null) stops.set(one, { status: "COMPLETED", reason: null });
       else if (row.moves >= AUTOMATION_LIMITS.moves) stops.set(one, { status: "FAILED", reason: "too_many_steps" });
-      else arrived.push({ one, entry: row, contact, step, templates: plan.templates });
+      else arrived.push({ one, entry: row, contact: assumeContactHeld(contact), step, templates: plan.templates });
     }
     for (const group of Map.groupBy(arrived, ({ step }) => step.type).values()) {
       const results = await runSteps(this.#context, group);
@@ -121,7 +122,16 @@ class Batch {
       one.row = { ...row, ...gone, stepId: next };
       return next === null ? COMPLETED : null;
     }
-    this.#path.push({ entryId: row.id, move: row.moves, stepId: step.id, at: now, outcome, reason, branch: branch ?? null, emailId });
+    this.#path.push({
+      entryId: row.id,
+      move: row.moves,
+      stepId: step.id,
+      at: now,
+      outcome,
+      reason,
+      branch: branch ?? null,
+      emailId: emailId === null ? null : assumeEmailHeld(emailId),
+    });
     count(`${outcome}:${step.id}`);
     const waits = stay !== undefined || waitUntil > now;
     if (waits) count(`waiting:${step.id}`);

@@ -1,9 +1,11 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
 import { and, asc, eq, getTableColumns, inArray } from "drizzle-orm";
+import { holdContacts } from "../contacts/contacts.ts";
 import { countEach } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { assumeContactHeld, type HeldContact } from "../db/held.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -36,35 +38,33 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
   const now = deps.clock.now();
   const unique = new Map(entrants.map((entrant) => [entrant.id, entrant]));
   if (unique.size === 0) return;
-  const admitted = await admit(tx, deps, automation, [...unique.keys()]);
+  const admitted = await admit(tx, deps, automation, [...unique.values()]);
   if (admitted.length === 0) return;
   const { connections } = await getVersionRow(tx, automationId, version);
   const first = connections.find(({ from }) => from === TRIGGER_STEP)?.to ?? null;
-  const rows = admitted.map(
-    ({ contactId, entryId }): EntryRow => ({
-      id: entryId,
-      workspaceId,
-      automationId,
-      version,
-      contactId,
-      contactSeq: (unique.get(contactId) as Entrant).seq,
-      status: "ACTIVE",
-      reason: null,
-      stepId: first,
-      dueAt: now,
-      waitingIn: null,
-      waitsFor: null,
-      met: null,
-      event: unique.get(contactId)?.event ?? null,
-      failures: 0,
-      moves: 0,
-      enteredAt: now,
-      endedAt: null,
-      goalReachedAt: null,
-      revenue: null,
-      goalRevenue: null,
-    }),
-  );
+  const rows = admitted.map(({ contact: { id: contactId, seq: contactSeq }, entryId }) => ({
+    id: entryId,
+    workspaceId,
+    automationId,
+    version,
+    contactId,
+    contactSeq,
+    status: "ACTIVE" as const,
+    reason: null,
+    stepId: first,
+    dueAt: now,
+    waitingIn: null,
+    waitsFor: null,
+    met: null,
+    event: unique.get(contactId)?.event ?? null,
+    failures: 0,
+    moves: 0,
+    enteredAt: now,
+    endedAt: null,
+    goalReachedAt: null,
+    revenue: null,
+    goalRevenue: null,
+  }));
   await tx.insertAll(tx.t.automationEntries, rows);
   await countEach(tx, automationId, "entered", rows);
   await deps.queue.enqueue(tx, buildRunJob(automation, now, now));
@@ -89,30 +89,38 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
 async function admit(
   tx: Tx,
   deps: AutomationDeps,
-  { id: automationId, allowReEntry, reEntryDelayHours }: AutomationRow,
-  contactIds: readonly string[],
-): Promise<{ contactId: string; entryId: string }[]> {
+  { id: automationId, workspaceId, allowReEntry, reEntryDelayHours }: AutomationRow,
+  entrants: readonly Entrant[],
+): Promise<{ contact: HeldContact; entryId: string }[]> {
   const { automationContacts: t } = tx.t;
   const now = deps.clock.now();
   const longAgo = now - reEntryDelayHours * HOUR;
-  const known = await findRows(tx, t, { automationId, contactId: contactIds });
+  const known = await findRows(tx, t, { automationId, contactId: entrants.map(({ id }) => id) });
   const before = new Map(known.map((row) => [row.contactId, row]));
   const mayEnter = (contactId: string): boolean => {
     const last = before.get(contactId);
     return last === undefined || (allowReEntry && !last.inside && last.enteredAt <= longAgo);
   };
-  const admitted = contactIds.filter(mayEnter).map((contactId) => ({ contactId, entryId: deps.ids("ent") }));
+  const held = await holdContacts(
+    tx,
+    workspaceId,
+    entrants.filter(({ id }) => mayEnter(id)),
+  );
+  const admitted = held.map((contact) => ({ contact, entryId: deps.ids("ent") }));
   const [again, first] = [
-    admitted.filter(({ contactId }) => before.has(contactId)),
-    admitted.filter(({ contactId }) => !before.has(contactId)),
+    admitted.filter(({ contact }) => before.has(contact.id)),
+    admitted.filter(({ contact }) => !before.has(contact.id)),
   ];
   await tx.insertAll(
     t,
-    first.map(({ contactId, entryId }) => ({ automationId, contactId, entryId, enteredAt: now, inside: true })),
+    first.map(({ contact, entryId }) => ({ automationId, contactId: contact.id, entryId, enteredAt: now, inside: true })),
   );
   await tx.updateAll(
     t,
-    again.map(({ contactId, entryId }) => ({ where: { automationId, contactId }, set: { entryId, enteredAt: now, inside: true } })),
+    again.map(({ contact, entryId }) => ({
+      where: { automationId, contactId: contact.id },
+      set: { entryId, enteredAt: now, inside: true },
+    })),
   );
   return admitted;
 }
@@ -146,15 +154,20 @@ export async function endEntries(
   await recordEvents(
     tx,
     deps,
-    ended.map(({ id, workspaceId, automationId, contactId }) => ({
+    ended.map(({ id, workspaceId, automationId, ...entry }) => ({
       workspaceId,
       type: ENDED[status],
       automationId,
-      contactId,
+      contactId: holdByEntry(entry).id,
       at: now,
       data: { entryId: id, ...(reason !== null && { reason }) },
     })),
   );
+}
+
+/** The contact of an entry that this transaction changes: the deletion of the contact ends the entry, so it collides there. */
+function holdByEntry({ contactId: id, contactSeq: seq }: Pick<EntryRow, "contactId" | "contactSeq">): HeldContact {
+  return assumeContactHeld({ id, seq });
 }
 
 /** Marks entries as having reached the goal of their automation, each once. */
@@ -169,11 +182,11 @@ export async function reachGoal(tx: Tx, deps: AutomationDeps, entries: readonly 
   await recordEvents(
     tx,
     deps,
-    reached.map(({ id, workspaceId, automationId, contactId }) => ({
+    reached.map(({ id, workspaceId, automationId, ...entry }) => ({
       workspaceId,
-      type: "automation.goal_reached",
+      type: "automation.goal_reached" as const,
       automationId,
-      contactId,
+      contactId: holdByEntry(entry).id,
       at: now,
       data: { entryId: id },
     })),

@@ -1,5 +1,5 @@
 import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import { findContactByEmail, getContactRow } from "../contacts/contacts.ts";
+import { findContactByEmail, getContactRow, holdContacts } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -17,8 +17,9 @@ export async function track(
 ): Promise<HandlerOutput<Track>> {
   const contact = ref.includes("@") ? await findContactByEmail(tx, workspaceId, ref) : await getContactRow(tx, workspaceId, ref);
   if (!contact) throw notFound("contact", ref);
+  const [held] = await holdContacts(tx, workspaceId, [contact]);
   const at = deps.clock.now();
   const data = { name, ...(value !== undefined && { value, currency }), ...(properties !== undefined && { properties }) };
-  await recordEvents(tx, deps, [{ workspaceId, type: "contact.tracked", contactId: contact.id, at, data }]);
+  await recordEvents(tx, deps, [{ workspaceId, type: "contact.tracked", contactId: held?.id ?? null, at, data }]);
   return { type: "contact.tracked", contactId: contact.id, name, at: iso(at) };
 }

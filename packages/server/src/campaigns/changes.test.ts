@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
+import { asHeld } from "../../test/plain-event.ts";
 import { recordEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -67,13 +68,17 @@ test("an erased person leaves the statistics, which still equal a recount", asyn
     data: { url },
   });
   await deps.db.tx((tx) =>
-    recordEvents(tx, deps, [
-      { ...about, type: "email.opened", at: deps.clock.now(), machine: false },
-      { ...about, type: "email.opened", at: deps.clock.now(), machine: true },
-      click("https://a.example", false),
-      click("https://a.example", false),
-      click("https://b.example", true),
-    ]),
+    recordEvents(
+      tx,
+      deps,
+      asHeld([
+        { ...about, type: "email.opened", at: deps.clock.now(), machine: false },
+        { ...about, type: "email.opened", at: deps.clock.now(), machine: true },
+        click("https://a.example", false),
+        click("https://a.example", false),
+        click("https://b.example", true),
+      ]),
+    ),
   );
   expect(await sdk.campaigns.stats(id)).toMatchObject({
     opens: { total: 1, unique: 1, machine: 1 },

@@ -50,11 +50,22 @@ export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly s
  * the step sees that the contact is gone, or the erasure sees the email.
  */
 export async function collideWithSteps(tx: Tx, workspaceId: string): Promise<void> {
-  const { campaigns: t } = tx.t;
+  const { campaigns: t, workspaces: w } = tx.t;
+  // A campaign that was started since this transaction began to read is not among its campaigns, but its start has changed the workspace.
+  await tx.sqlDialect.awaitingLocked(tx.select({ id: w.id }).from(w).where(eq(w.id, workspaceId)));
   await tx
     .update(t)
     .set({ cursor: sql`${t.cursor}` })
     .where(and(eq(t.workspaceId, workspaceId), isNull(t.expandedAt), tx.sqlDialect.concurrent));
+}
+
+/** Makes the start of a campaign collide with an erasure that has not seen the campaign. Its steps, which come later, see who is gone. */
+export async function collideWithErasures(tx: Tx, workspaceId: string): Promise<void> {
+  const { workspaces: w } = tx.t;
+  await tx
+    .update(w)
+    .set({ id: sql`${w.id}` })
+    .where(and(eq(w.id, workspaceId), tx.sqlDialect.concurrent));
 }
 
 /** Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics. */

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { assumeContactHeld, type HeldContactId } from "../db/held.ts";
 import { type EmailRow, insertEmails, OF_CAMPAIGN, scheduleEmails } from "../emails/emails.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -124,7 +125,9 @@ function isPointless(campaign: CampaignRow): boolean {
 }
 
 /** A contact of the audience that becomes a row. */
-interface Recipient extends Pick<EmailRow, "to" | "toKey" | "contactId" | "skipReason"> {
+interface Recipient extends Pick<EmailRow, "to" | "toKey" | "skipReason"> {
+  /** Held by the campaign, which the step changes: an erasure collides there, see `collideWithSteps`. */
+  readonly contactId: HeldContactId | null;
   /** When it is to be released at the earliest, ms; null for a campaign without a local time. */
   readonly dueAt: number | null;
 }
@@ -189,7 +192,8 @@ async function listRecipients(tx: Tx, campaignId: string, { seqs, candidates }: 
   return seqs.map((seq): Recipient => {
     const candidate = bySeq.get(seq);
     if (!candidate || !present.has(seq)) return { to: "", toKey: `deleted:${seq}`, contactId: null, skipReason: "deleted", dueAt: null };
-    const { id: contactId, email: to, emailKey: toKey, skipReason, dueAt } = candidate;
+    const { id: contactId } = assumeContactHeld(candidate);
+    const { email: to, emailKey: toKey, skipReason, dueAt } = candidate;
     if (known.has(toKey)) return { to: "", toKey: `duplicate:${seq}`, contactId, skipReason: "duplicate", dueAt: null };
     return { to, toKey, contactId, skipReason, dueAt };
   });

@@ -21,6 +21,7 @@ import {
 } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { collideWithErasures } from "./forget.ts";
 import { assertWithinYear } from "./local-time.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
@@ -184,6 +185,7 @@ export async function start(
     { status: "SENDING", startedAt: deps.clock.now(), audience: contacts.size, run: row.run + 1 },
     { type: "campaign.started" },
   );
+  await collideWithErasures(tx, workspaceId);
   await writeAudience(tx, id, contacts);
   for (const { variant, source, template, replyTo } of contents) {
     const { previewText } = variant;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
+import { asHeld } from "../../test/plain-event.ts";
 import { recordEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { pickVariant } from "./variants.ts";
@@ -18,7 +19,7 @@ async function open(world: TestWorld, id: string, variant: string, n: number): P
     campaignId: id,
     machine: false,
   }));
-  await deps.db.tx((tx) => recordEvents(tx, deps, events));
+  await deps.db.tx((tx) => recordEvents(tx, deps, asHeld(events)));
 }
 
 test("the sample has the size that was asked for, spread evenly, and its variants take turns", () => {

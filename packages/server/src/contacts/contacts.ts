@@ -15,6 +15,7 @@ import { type ContactRow, findByEmailKey, findByEmailKeys, findById } from "./st
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
 export { toContactCursor } from "./cursor.ts";
+export { holdContacts, lockContacts } from "./held.ts";
 export type { ContactSelection } from "./hooks.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export { explainNoMail } from "./skip-reason.ts";

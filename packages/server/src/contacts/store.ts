@@ -2,6 +2,7 @@ import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { assumeContactHeld, type HeldContactSeq } from "../db/held.ts";
 import { setAllBut } from "../db/statements.ts";
 import { tagKeys } from "./normalize.ts";
 import type { ContactTables } from "./tables.ts";
@@ -37,8 +38,8 @@ export async function resolveContacts(q: Tx | Reader, workspaceId: string, refs:
 
 export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promise<void> {
   await tx.insertAll(tx.t.contacts, rows);
-  const tagRows: ContactTables["contactTags"]["$inferInsert"][] = [];
-  await inTurns(tx, rows, ({ workspaceId, seq, status, tags }) => {
+  const tagRows: (ContactTables["contactTags"]["$inferInsert"] & { contactSeq: HeldContactSeq })[] = [];
+  await inTurns(tx, rows.map(assumeContactHeld), ({ workspaceId, seq, status, tags }) => {
     for (const tagKey of tagKeys(tags)) tagRows.push({ workspaceId, tagKey, contactSeq: seq, status });
   });
   await tx.insertAll(tx.t.contactTags, tagRows);
@@ -79,7 +80,7 @@ export async function updateContactRow(tx: Tx, before: ContactRow, after: Contac
       .set({ status: after.status })
       .where(and(ofContact, inArray(t.tagKey, kept)));
   const added = keysAfter.filter((key) => !had.has(key));
-  const { workspaceId, seq, status } = after;
+  const { workspaceId, seq, status } = assumeContactHeld(after);
   await tx.insertAll(
     t,
     added.map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),

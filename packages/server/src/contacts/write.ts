@@ -1,6 +1,7 @@
 import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "@mailsvc/sdk/contract";
 import { CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
+import { assumeContactHeld, type HeldEmailId } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { invalid } from "../lib/api-error.ts";
 import { CountChanges, scheduleFold } from "./counters.ts";
@@ -15,7 +16,7 @@ export type ContactSource = "api" | "import" | "form" | "automation" | "delivery
 export interface Cause {
   source: ContactSource;
   /** The email that caused it. */
-  emailId?: string | null | undefined;
+  emailId?: HeldEmailId | null | undefined;
   campaignId?: string | null | undefined;
 }
 
@@ -118,7 +119,9 @@ export async function saveContacts(
 export async function recordDeletion(tx: Tx, deps: ContactDeps, row: ContactRow): Promise<void> {
   const counts = new CountChanges();
   counts.add(row, -1);
-  await recordEvents(tx, deps, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);
+  await recordEvents(tx, deps, [
+    { workspaceId: row.workspaceId, contactId: assumeContactHeld(row).id, type: "contact.deleted", at: deps.clock.now() },
+  ]);
   await scheduleFold(tx, deps, await counts.write(tx));
 }
 
@@ -128,7 +131,7 @@ function listChangedFields(before: ContactRow, after: ContactRow): string[] {
 
 /** Events name fields and tags, never the value of a field: the log may outlive the person. */
 function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null, campaignId = null }: Cause): NewEvent[] {
-  const common = { workspaceId: after.workspaceId, contactId: after.id, at: after.updatedAt, emailId, campaignId };
+  const common = { workspaceId: after.workspaceId, contactId: assumeContactHeld(after).id, at: after.updatedAt, emailId, campaignId };
   const changed = listChangedFields(before, after);
   const [keysBefore, keysAfter] = [new Set(before.tags.map(tagKey)), new Set(after.tags.map(tagKey))];
   const tagsAdded = after.tags.filter((tag) => !keysBefore.has(tagKey(tag)));
@@ -148,7 +151,7 @@ function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emai
 function buildCreatedEvent(row: ContactRow, source: ContactSource): NewEvent {
   return {
     workspaceId: row.workspaceId,
-    contactId: row.id,
+    contactId: assumeContactHeld(row).id,
     at: row.createdAt,
     type: "contact.created",
     data: { source, ...(row.tags.length > 0 && { tagsAdded: row.tags }) },

@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from "vitest";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { continueSending } from "../campaigns/sending.ts";
+import { currentScope } from "../db/scope.ts";
 import { PERSON_DATA } from "../person-data.ts";
-import { createWorld } from "../testing.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
 import { eraseDataSubject, findAnswers } from "./data-subjects.ts";
 
 afterAll(dropDatabases);
@@ -39,6 +40,58 @@ test("a person who becomes the recipient of a campaign while they are erased is 
     });
     expect(tries).toBe(2);
     expect(await deps.db.read.select().from(deps.db.read.t.emails)).toEqual([]);
+  } finally {
+    await database.drop();
+  }
+});
+
+/** Erases a person while something else happens: once its transaction has read what is stored, and again behind all that came meanwhile. */
+async function eraseMeanwhile(world: TestWorld, meanwhile: () => Promise<unknown>): Promise<number> {
+  const { deps } = world.app;
+  const answers = await findAnswers(deps.db.read, deps, world.workspaceId, ADA);
+  let tries = 0;
+  await deps.db.tx(async (tx) => {
+    tries += 1;
+    await tx.select().from(tx.t.emails);
+    if (tries === 1) await currentScope.exit(meanwhile);
+    await eraseDataSubject(tx, deps, PERSON_DATA, world.workspaceId, ADA, answers);
+  });
+  return tries;
+}
+
+test("a campaign that is created, started and stepped while a person is erased makes them no recipient", async () => {
+  const database = await createDatabase();
+  try {
+    await using world = await createWorld({ databaseUrl: database.url });
+    const { sdk } = world;
+    await sdk.contacts.create({ email: ADA });
+    const tries = await eraseMeanwhile(world, async () => {
+      const { id } = await sdk.campaigns.create({ name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", text: "Hello" });
+      await sdk.campaigns.send(id);
+      await world.settle();
+    });
+    expect(tries).toBe(2);
+    const { read } = world.app.deps.db;
+    expect(await read.select().from(read.t.emails)).toEqual([]);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("what is tracked of a contact while their person is erased leaves no event", async () => {
+  const database = await createDatabase();
+  try {
+    await using world = await createWorld({ databaseUrl: database.url });
+    const { sdk } = world;
+    await sdk.contacts.create({ email: ADA });
+    const track = () => sdk.events.track({ contact: ADA, name: "buy", properties: { secret: "of Ada" } });
+    expect(await eraseMeanwhile(world, track)).toBe(2);
+    await sdk.contacts.create({ email: ADA });
+    const erased = sdk.people.erase(ADA);
+    await Promise.allSettled([erased, ...Array.from({ length: 60 }, track)]);
+    await erased;
+    const left = (await sdk.events.list({ limit: 100 })).data.map(({ type }) => type);
+    expect(left).toEqual(["contact.deleted", "contact.deleted"]);
   } finally {
     await database.drop();
   }

@@ -2,6 +2,7 @@ import type { InferInsertModel, InferSelectModel, sql } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { SqlDialect } from "./dialect.ts";
 import type { StorageUnavailable } from "./errors.ts";
+import type { InsertInto, NewRow } from "./held.ts";
 import type { Months } from "./months.ts";
 import type { FindSearchIndex, SearchedText } from "./search-index.ts";
 
@@ -63,7 +64,8 @@ export interface RowChange<Table extends PgTable> {
  * An open transaction. Inside it, await only its own queries and `breathe`: waiting for the network, a timer or a file would block every
  * other writer.
  */
-export interface Tx<T = Schema> extends Session<T>, Queries {
+export interface Tx<T = Schema> extends Session<T>, Omit<Queries, "insert"> {
+  insert: InsertInto;
   /**
    * Inserts many rows into one table, at a few µs a row, and lets the event loop serve others between stretches of many or large ones. Throws UniqueViolation if one of the unique keys exists; if another
    * transaction has just taken it, this one runs again.
@@ -71,13 +73,9 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
    * With `newKeys` the caller asserts that no other transaction writes these keys, because they are random or assigned under a lock.
    * Postgres then inserts without ON CONFLICT, at three fifths of the cost; a key that exists still throws.
    */
-  insertAll<Table extends PgTable>(
-    table: Table,
-    rows: readonly InferInsertModel<Table>[],
-    options?: { readonly newKeys: boolean },
-  ): Promise<void>;
+  insertAll<Table extends PgTable>(table: Table, rows: readonly NewRow<Table>[], options?: { readonly newKeys: boolean }): Promise<void>;
   /** Inserts rows into a table whose only unique key is a counter, and returns their numbers in the order of the rows. */
-  insertNumbered<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): Promise<number[]>;
+  insertNumbered<Table extends PgTable>(table: Table, rows: readonly NewRow<Table>[]): Promise<number[]>;
   /**
    * Updates many rows of one table and tells for each whether it was updated. A row is updated only if it has the values of `where`:
    * its key, and columns that must not have changed since they were read. All changes name the same columns; no two name the

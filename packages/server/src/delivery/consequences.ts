@@ -1,4 +1,5 @@
 import type { Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { buildRetryJob, OPEN, readDeliveryJob } from "../emails/emails.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -27,7 +28,7 @@ async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOut
   const { move, reactions = [], invalidRecipient, retryAt, sharedJob } = outcome;
   const { workspaceId, id, toKey } = move.email;
   if (invalidRecipient)
-    await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: id });
+    await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: assumeEmailHeld(id) });
   for (const { type, afterMs } of reactions) {
     const payload = { workspaceId, emailId: id, type };
     await deps.queue.enqueue(tx, { kind: REACT_JOB, payload, runAt: move.patch.updatedAt + afterMs });

@@ -1,6 +1,7 @@
 import type { QueueHold } from "@mailsvc/sdk/contract";
 import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { type EmailRow, moveEmails, scheduleEmails } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import type { ClaimedJob, JobHandler } from "../queue/queue.ts";
@@ -89,7 +90,12 @@ export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]
     .returning({ domain: h.domain });
   const held = new Set(still.map(({ domain }) => domain));
   const waiting = all.filter(({ domain }) => held.has(domain));
-  const rows = waiting.map(({ email: { workspaceId, id: emailId }, domain, bytes }) => ({ domain, workspaceId, emailId, bytes }));
+  const rows = waiting.map(({ email: { workspaceId, id }, domain, bytes }) => ({
+    domain,
+    workspaceId,
+    emailId: assumeEmailHeld(id),
+    bytes,
+  }));
   if (rows.length > 0) await tx.insert(e).values(rows).onConflictDoNothing();
   const updatedAt = deps.clock.now();
   // A crash left it between hand-over and record: it may have arrived.

@@ -1,6 +1,6 @@
 import type { EventType } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { findEmail, transition } from "../emails/emails.ts";
+import { findEmail, holdEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -18,7 +18,7 @@ type ReactDeps = DeliveryDeps & Parameters<typeof findFirstTarget>[0];
 interface Reaction {
   readonly workspaceId: string;
   readonly emailId: string;
-  readonly type: EventType;
+  readonly type: Extract<EventType, "email.opened" | "email.clicked" | "email.complained">;
   /** What a click leads to. */
   readonly url: string | null;
 }
@@ -26,7 +26,11 @@ interface Reaction {
 /** Acts as a simulated recipient some time after delivery: opens, clicks the first link, or complains. */
 export function reactToEmail(deps: ReactDeps): JobHandler {
   return async ({ payload }) => {
-    const [workspaceId, emailId, type] = [String(payload.workspaceId), String(payload.emailId), payload.type as EventType];
+    const [workspaceId, emailId, type] = [
+      String(payload.workspaceId),
+      String(payload.emailId),
+      payload.type as Reaction["type"] | "email.received",
+    ];
     if (type === "email.received") {
       await answer(deps, workspaceId, emailId);
       return {};
@@ -42,16 +46,17 @@ async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url 
   const { email } = full;
   const { toKey, campaignId, contactId } = email;
   const at = deps.clock.now();
+  const heldId = await holdEmail(tx, email);
   if (type === "email.complained") {
     const move = { email, patch: { status: "complained" as const, updatedAt: at } };
     if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
     if (!isTestMail(emailId))
-      await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId });
+      await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: heldId });
   }
   // Simulated recipients are people.
   const machine = type === "email.complained" ? null : false;
   const data = { simulated: true, ...(url !== null && { url }) };
-  await recordEvents(tx, deps, [{ workspaceId, type, emailId, campaignId, contactId, at, machine, data }]);
+  await recordEvents(tx, deps, [{ workspaceId, type, emailId: heldId, campaignId, contactId, at, machine, data }]);
   // Test mail says nothing about people.
   if (isTestMail(emailId)) return;
   const about = { workspaceId, email: toKey };

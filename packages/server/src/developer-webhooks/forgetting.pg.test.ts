@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
+import { asHeld } from "../../test/plain-event.ts";
 import { createDatabase, dropDatabases, getServerVersion } from "../../test/postgres.ts";
 import { receiver } from "../../test/receiver.ts";
 import { deleteEvents, recordEvents } from "../events/events.ts";
@@ -26,7 +27,7 @@ for (const order of ["bytes", "language"] as const)
           recordEvents(
             tx,
             app.deps,
-            Array.from({ length: count }, () => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId })),
+            asHeld(Array.from({ length: count }, () => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId }))),
           ),
         );
       const [webhook] = await db.read.select().from(db.read.t.developerWebhooks);

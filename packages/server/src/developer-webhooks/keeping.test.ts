@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { eq } from "drizzle-orm";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { asHeld } from "../../test/plain-event.ts";
 import { receiver } from "../../test/receiver.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import * as events from "../events/events.ts";
@@ -30,7 +31,9 @@ test("events are kept for as long as --keep says, with their deliveries, and the
       tx,
       app.deps,
       // More than a sweep deletes at a time.
-      Array.from({ length: 450 }, (_, i) => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId: `em_${i}` })),
+      asHeld(
+        Array.from({ length: 450 }, (_, i) => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId: `em_${i}` })),
+      ),
     ),
   );
   await world.clock.advance("29d");
@@ -85,13 +88,7 @@ test("what waits for a slow receiver is not sent any more once the person it nam
   const first = Promise.withResolvers<ServerResponse>();
   hook.react = () => (response) => first.resolve(response);
   const opened = { workspaceId, type: "email.opened" as const, at: clock.now(), emailId };
-  await app.deps.db.tx((tx) =>
-    recordEvents(
-      tx,
-      app.deps,
-      Array.from({ length: 10 }, () => opened),
-    ),
-  );
+  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, asHeld(Array.from({ length: 10 }, () => opened))));
   const response = await first.promise;
   hook.react = () => 200;
   await sdk.people.erase("canary@example.com");
@@ -100,7 +97,7 @@ test("what waits for a slow receiver is not sent any more once the person it nam
   await world.settle();
   expect(hook.received.map(({ event }) => event.to)).toEqual(["canary@example.com"]);
   // The stream goes on.
-  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, [opened]));
+  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, asHeld([opened])));
   await world.settle();
   expect(hook.received.map(({ event }) => event.to)).toEqual(["canary@example.com", null]);
   expect((await sdk.webhooks.deliveries(id)).data).toMatchObject([{ state: "delivered" }]);
@@ -115,7 +112,7 @@ test("events that cannot be read again for want of the database go out when it i
   const first = Promise.withResolvers<ServerResponse>();
   hook.react = () => (response) => first.resolve(response);
   const opened = { workspaceId, type: "email.opened" as const, at: app.deps.clock.now(), emailId: "em_1" };
-  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, [opened, opened, opened]));
+  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, asHeld([opened, opened, opened])));
   const response = await first.promise;
   hook.react = () => 200;
   const unavailable = vi.spyOn(events, "readByKeys").mockRejectedValueOnce(new StorageUnavailable("The disk is full."));
@@ -138,7 +135,7 @@ test("an event that is gone before its turn is cancelled, and the next one goes 
       recordEvents(
         tx,
         app.deps,
-        Array.from({ length: n }, () => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId: "em_1" })),
+        asHeld(Array.from({ length: n }, () => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId: "em_1" }))),
       ),
     );
   await record(2);

@@ -2,10 +2,11 @@ import { createHmac } from "node:crypto";
 import { webhooks } from "@mailsvc/sdk";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { expect, test } from "vitest";
+import { asHeld, type PlainEvent } from "../../test/plain-event.ts";
 import { receiver } from "../../test/receiver.ts";
 import { scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
-import { type NewEvent, recordEvents } from "../events/events.ts";
+import { recordEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const at = "/api/v1/v1/webhooks";
@@ -26,19 +27,21 @@ scenarios("webhooks refuse", [
 
 const mail = (to: string) => ({ from: "Acme <hello@acme.example>", to, subject: "Hello", text: "It works." });
 
-const record = ({ app: { deps }, workspaceId }: TestWorld, n: number, event: Partial<NewEvent> = {}): Promise<void> =>
+const record = ({ app: { deps }, workspaceId }: TestWorld, n: number, event: Partial<PlainEvent> = {}): Promise<void> =>
   deps.db.tx((tx) =>
     recordEvents(
       tx,
       deps,
-      Array.from({ length: n }, (_, i) => ({
-        workspaceId,
-        type: "email.sent" as const,
-        at: deps.clock.now(),
-        emailId: `em_${i}`,
-        data: { n: i },
-        ...event,
-      })),
+      asHeld(
+        Array.from({ length: n }, (_, i) => ({
+          workspaceId,
+          type: "email.sent" as const,
+          at: deps.clock.now(),
+          emailId: `em_${i}`,
+          data: { n: i },
+          ...event,
+        })),
+      ),
     ),
   );
 

@@ -34,8 +34,6 @@ interface RenderedTemplate {
   readonly slug: string;
   readonly version: number;
   readonly messages: ReadonlyMap<string, MessageContent>;
-  /** The contact it was rendered for. */
-  readonly contactId?: string;
 }
 
 /** A message that goes out as it came in: it is the only file of its send. */

@@ -1,6 +1,7 @@
 import type { Email, EmailDetail, EmailFilterStatus, EmailStatus, Page } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -32,6 +33,7 @@ import {
 export { type AcceptedSend, acceptSend } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, getMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
+export { holdEmail } from "./held.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
 export { deleteLabels, findMailByMessageId, joinThread } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
@@ -241,7 +243,7 @@ export async function rescheduleEmail(tx: Tx, deps: EmailDeps, workspaceId: stri
     emailIds.map((emailId) => ({
       workspaceId,
       type: "email.rescheduled" as const,
-      emailId,
+      emailId: assumeEmailHeld(emailId),
       at: patch.updatedAt,
       data: { scheduledAt: iso(at) },
     })),

@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { type EmailLabel, toAutomationLabel, toLabelOfTag, toMessageLabel, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
 import { readMessageId } from "../lib/message-id.ts";
@@ -14,7 +15,7 @@ export async function joinThread(tx: Tx, workspaceId: string, mailId: string, th
   const label = toThreadLabel(threadId);
   await tx.insertAll(
     emailLabels,
-    mail.emails.map(({ id }) => ({ workspaceId, label, emailId: id })),
+    mail.emails.map(({ id }) => ({ workspaceId, label, emailId: assumeEmailHeld(id) })),
   );
 }
 
@@ -74,7 +75,7 @@ interface LabelledEmails {
 export async function insertLabels(tx: Tx, labelled: readonly LabelledEmails[]): Promise<void> {
   const rows = labelled.flatMap(({ emails, contents }) => {
     const labels = listLabels(contents);
-    return emails.flatMap(({ workspaceId, id }) => labels.map((label) => ({ workspaceId, label, emailId: id })));
+    return emails.flatMap(({ workspaceId, id }) => labels.map((label) => ({ workspaceId, label, emailId: assumeEmailHeld(id) })));
   });
   if (rows.length > 0) await tx.insertAll(tx.t.emailLabels, rows, { newKeys: true });
 }

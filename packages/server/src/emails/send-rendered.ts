@@ -1,5 +1,6 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
+import type { HeldContact } from "../db/held.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { MessageContent } from "./accept.ts";
@@ -20,7 +21,7 @@ interface RenderedMails {
 
 /** A rendered mail to a contact. */
 interface RenderedMail {
-  readonly contact: { readonly id: string; readonly email: string; readonly emailKey: string };
+  readonly contact: HeldContact & { readonly email: string; readonly emailKey: string };
   readonly content: MessageContent;
 }
 

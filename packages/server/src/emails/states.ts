@@ -1,6 +1,7 @@
 import { EMAIL_STATES, EMAIL_STATUSES, type EmailStatus, type SkipReason } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { type NewEvent, recordEvents } from "../events/events.ts";
+import { assumeEmailHeld } from "../db/held.ts";
+import { type EmailEvent, type NewEvent, recordEvents } from "../events/events.ts";
 import type { EmailDeps } from "./deps.ts";
 import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
 
@@ -39,7 +40,7 @@ export function toQueuedEvent(email: EventSubject & Pick<EmailRow, "createdAt">)
 export interface Move {
   readonly email: EmailRow;
   readonly patch: EmailPatch & { readonly status: EmailStatus };
-  readonly events?: readonly Pick<NewEvent, "type" | "data">[];
+  readonly events?: readonly Pick<EmailEvent, "type" | "data">[];
 }
 
 /** A change of an email's status. `email` is the row as it was before. */
@@ -89,5 +90,5 @@ export async function transition(tx: Tx, deps: EmailDeps, from: readonly EmailSt
 }
 
 function toSubject({ workspaceId, id, campaignId = null, contactId = null }: EventSubject) {
-  return { workspaceId, emailId: id, campaignId, contactId };
+  return { workspaceId, emailId: assumeEmailHeld(id), campaignId, contactId };
 }

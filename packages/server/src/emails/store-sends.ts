@@ -1,5 +1,6 @@
 import { isTogether, listAddresses, type NamedRecipient, parseAnyMailbox, type SendResponse, toUnicodeDomain } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { toTestId } from "../lib/test-mail.ts";
 import type { NewJob } from "../queue/queue.ts";
@@ -95,7 +96,7 @@ function buildTogether(deps: EmailDeps, send: AcceptedSend, contentsIds: readonl
     emails,
     events: [
       ...(scheduledAt === null ? [] : open.map(toQueuedEvent)),
-      ...refused.map(({ id }) => ({ workspaceId, emailId: id, type: "email.suppressed" as const, at: now })),
+      ...refused.map(({ id }) => ({ workspaceId, emailId: assumeEmailHeld(id), type: "email.suppressed" as const, at: now })),
     ],
     jobs: [buildMailJob(mail, scheduledAt, now)],
     response: {
@@ -120,7 +121,7 @@ function listFailed({ recipients, suppressed }: AcceptedSend) {
 }
 
 /** Builds the rows of recipients that wait for their delivery. */
-function buildEmails(deps: EmailDeps, { workspaceId, test, template, now, scheduledAt }: AcceptedSend) {
+function buildEmails(deps: EmailDeps, { workspaceId, test, now, scheduledAt }: AcceptedSend) {
   return ({ box }: NamedRecipient, contentsId: number) =>
     ({
       workspaceId,
@@ -132,7 +133,7 @@ function buildEmails(deps: EmailDeps, { workspaceId, test, template, now, schedu
       createdAt: now,
       scheduledAt,
       nextAttemptAt: scheduledAt ?? now,
-      contactId: template?.contactId ?? null,
+      contactId: null,
     }) satisfies NewEmail;
 }
 

@@ -2,6 +2,7 @@ import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, getTableColumns, gt, gte, inArray, isNotNull, isNull, lt, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { alias, findRows } from "../db/find.ts";
+import type { HeldContactId } from "../db/held.ts";
 import { type ChosenFilters, chooseFilter, countFiltered, countRows, type Filter, type Slice, type Total } from "../db/pagination.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
@@ -58,7 +59,7 @@ export async function insertContents(tx: Tx, rows: readonly NewContents[]): Prom
 
 /** An email to be inserted. What is left out is null. */
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt"> &
-  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt">>;
+  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt" | "contactId">> & { readonly contactId?: HeldContactId | null };
 
 /** Inserts emails, by default such that wait for their delivery. */
 export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {

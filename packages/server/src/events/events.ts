@@ -1,6 +1,7 @@
 import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import type { HeldContactId, HeldEmailId } from "../db/held.ts";
 import type { EventDeps } from "./deps.ts";
 import type { EventRow } from "./show.ts";
 import type { EventTables } from "./tables.ts";
@@ -15,16 +16,15 @@ type NewArrival = EventTables["eventArrivals"]["$inferInsert"];
 // So that the loop that numbers events, which takes a few hundred rows at a time, has neither too few events nor too many.
 const ARRIVAL_KEYS = 16;
 
-/** Something that happened in a workspace. */
-export interface NewEvent {
+/** The types of events of an email to a recipient, whose row knows the contact. */
+type RecipientEventType = Exclude<(typeof EMAIL_EVENT_TYPES)[number], "email.received">;
+
+interface EventFacts {
   readonly workspaceId: string;
-  readonly type: EventType;
   /** When it happened, ms. */
   readonly at: number;
   /** The email it is about, or that caused it. */
-  readonly emailId?: string | null;
-  /** The contact it is about. Of an `email.*` event only listeners get it, because the row of the email knows its contact; who wrote an `email.received` is in the event. */
-  readonly contactId?: string | null;
+  readonly emailId?: HeldEmailId | null;
   readonly campaignId?: string | null;
   readonly automationId?: string | null;
   /** Of an open or a click: whether a machine made it; the reason is in `data`. */
@@ -32,6 +32,22 @@ export interface NewEvent {
   /** What else is to be said. It may name fields and tags of a contact, and never contains their values or an address: the log outlives the person. */
   readonly data?: Record<string, unknown> | null;
 }
+
+/** Something that happened to an email. Only listeners get its contact, which the row of the email knows. */
+export interface EmailEvent extends EventFacts {
+  readonly type: RecipientEventType;
+  readonly contactId?: string | null;
+}
+
+/** Anything else. */
+interface OtherEvent extends EventFacts {
+  readonly type: Exclude<EventType, RecipientEventType>;
+  /** The contact it is about, which the transaction holds: a person who is erased meanwhile leaves no event. */
+  readonly contactId?: HeldContactId | null;
+}
+
+/** Something that happened in a workspace. */
+export type NewEvent = EmailEvent | OtherEvent;
 
 /** Reacts to new events, in the transaction that records them. */
 export type EventListener = (tx: Tx, events: readonly NewEvent[]) => Promise<void>;
@@ -110,18 +126,22 @@ export function listEventsOfEmails(read: Reader, emailIds: readonly string[]): P
   );
 }
 
-function toRow(event: NewEvent): Omit<EventRow, "sequence"> {
+function toRow(event: NewEvent) {
   return {
     workspaceId: event.workspaceId,
     type: event.type,
     emailId: event.emailId ?? null,
-    contactId: event.type.startsWith("email.") && event.type !== "email.received" ? null : (event.contactId ?? null),
+    contactId: isOfRecipient(event) ? null : (event.contactId ?? null),
     at: event.at,
     data: event.data ?? null,
     campaignId: event.campaignId ?? null,
     automationId: event.automationId ?? null,
     machine: event.machine ?? null,
   };
+}
+
+function isOfRecipient(event: NewEvent): event is EmailEvent {
+  return event.type.startsWith("email.") && event.type !== "email.received";
 }
 
 /** What lets `stream.ts` find the events of a transaction, some in each row. */

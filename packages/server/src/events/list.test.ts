@@ -1,10 +1,11 @@
 import type { Event } from "@mailsvc/sdk/contract";
 import { afterAll, expect, test } from "vitest";
+import { asHeld, type PlainEvent } from "../../test/plain-event.ts";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { type NewEvent, recordEvents } from "./events.ts";
+import { recordEvents } from "./events.ts";
 
 const at = "/api/v1/v1/events";
 
@@ -32,15 +33,9 @@ const sent = (to: string) => ({ from: "Acme <hello@acme.example>", to, subject: 
 
 const record = (
   { app: { deps }, workspaceId }: TestWorld,
-  events: readonly (Omit<NewEvent, "workspaceId" | "at"> & { at?: number })[],
+  events: readonly (Omit<PlainEvent, "workspaceId" | "at"> & { at?: number })[],
 ): Promise<void> =>
-  deps.db.tx((tx) =>
-    recordEvents(
-      tx,
-      deps,
-      events.map((event) => ({ workspaceId, at: deps.clock.now(), ...event })),
-    ),
-  );
+  deps.db.tx((tx) => recordEvents(tx, deps, asHeld(events.map((event) => ({ workspaceId, at: deps.clock.now(), ...event })))));
 
 const typesOf = (events: readonly Event[]): string[] => events.map((e) => e.type);
 

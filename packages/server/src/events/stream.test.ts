@@ -3,6 +3,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import type { Db } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { deleteEvents, type NewEvent, recordEvents } from "./events.ts";
@@ -10,7 +11,12 @@ import { EventStreamLoop } from "./stream.ts";
 
 afterAll(dropDatabases);
 
-const event = (workspaceId: string, emailId: string): NewEvent => ({ workspaceId, type: "email.sent", at: 1, emailId });
+const event = (workspaceId: string, emailId: string): NewEvent => ({
+  workspaceId,
+  type: "email.sent",
+  at: 1,
+  emailId: assumeEmailHeld(emailId),
+});
 
 const record = ({ app: { deps } }: TestWorld, events: readonly NewEvent[]): Promise<void> =>
   deps.db.tx((tx) => recordEvents(tx, deps, events));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
 import type { Event, StreamMessage } from "@mailsvc/sdk/contract";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { asHeld } from "../../test/plain-event.ts";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { readConfig } from "../config.ts";
@@ -20,11 +21,7 @@ const STREAM = "/api/v1/v1/events/stream";
 
 const record = ({ app: { deps }, workspaceId }: TestWorld, ...types: NewEvent["type"][]): Promise<void> =>
   deps.db.tx((tx) =>
-    recordEvents(
-      tx,
-      deps,
-      types.map((type, i) => ({ workspaceId, at: deps.clock.now(), type, emailId: `em_${i}` })),
-    ),
+    recordEvents(tx, deps, asHeld(types.map((type, i) => ({ workspaceId, at: deps.clock.now(), type, emailId: `em_${i}` })))),
   );
 
 /** The first `n` events of a stream, which is then closed. */

@@ -1,6 +1,7 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, findEmailById, findRecipientById, OPEN, transition } from "../emails/emails.ts";
+import { assumeEmailHeld } from "../db/held.ts";
+import { type EmailRow, findEmailById, findRecipientById, holdEmail, OPEN, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
@@ -82,8 +83,8 @@ async function deliver(tx: Tx, deps: InboundDeps, email: EmailRow, source: strin
 
 async function defer(tx: Tx, deps: InboundDeps, email: EmailRow, source: string, error: DeliveryError): Promise<boolean> {
   if (email.status !== "sent") return false;
-  const { workspaceId, id, campaignId, contactId } = email;
-  const about = { workspaceId, emailId: id, campaignId, contactId };
+  const { workspaceId, campaignId, contactId } = email;
+  const about = { workspaceId, emailId: await holdEmail(tx, email), campaignId, contactId };
   await recordEvents(tx, deps, [
     { ...about, type: "email.deferred", at: deps.clock.now(), data: { type: "TRANSIENT", ...toData(error), source } },
   ]);
@@ -122,7 +123,7 @@ async function suppressRecipient(
   { workspaceId, toKey, id, campaignId }: EmailRow,
   reason: "bounce" | "complaint",
 ): Promise<void> {
-  await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: id, campaignId });
+  await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: assumeEmailHeld(id), campaignId });
 }
 
 function toData({ message, smtpCode, enhancedCode }: DeliveryError) {

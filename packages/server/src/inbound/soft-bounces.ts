@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { type EmailRow, isTest, type StatusChange } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
@@ -33,7 +34,7 @@ export async function suppressSoftBounces(tx: Tx, deps: InboundDeps, changes: re
       reason: "bounce",
       scope: "all",
       source: "bounce",
-      emailId: id,
+      emailId: assumeEmailHeld(id),
       campaignId,
       note: `The last ${SOFT_BOUNCES.emails} emails bounced softly, the first on ${iso(since).slice(0, 10)}.`,
     });

@@ -1,4 +1,5 @@
 import { addressKey } from "@mailsvc/sdk/contract";
+import { assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { isTestMail } from "../lib/test-mail.ts";
@@ -10,7 +11,7 @@ import type { InboxTables } from "./tables.ts";
 
 /** A captured mail before it is stored. */
 interface NewMail {
-  readonly row: Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
+  readonly row: Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt"> & { readonly emailId: HeldEmailId | null };
   readonly others: CutMessage["others"];
 }
 
@@ -52,7 +53,8 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
       const raw = await composeMime(mail);
       const { first, others } = await cutMessage(raw);
       const row: NewMail["row"] = {
-        emailId: mail.origin?.emailId ?? null,
+        // The transaction that stores it stores what became of the email, too.
+        emailId: mail.origin?.emailId ? assumeEmailHeld(mail.origin.emailId) : null,
         workspaceId: mail.origin?.workspaceId ?? null,
         to: addressKey(mail.envelopeTo),
         from: mail.from,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LIST_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
-import type { ContactRow } from "../contacts/contacts.ts";
+import { type ContactRow, holdContacts } from "../contacts/contacts.ts";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { send } from "../emails/emails.ts";
@@ -105,7 +105,7 @@ export async function confirm(tx: Tx, deps: ListDeps, token: string): Promise<st
         { kind: "PENDING", seq, by: -1 },
         { kind: "MEMBER", seq, by: 1 },
       ]);
-      await announceMembers(tx, deps, list, "list.joined", [contact]);
+      await announceMembers(tx, deps, list, "list.joined", await holdContacts(tx, list.workspaceId, [contact]));
     }
   }
   return renderConfirmed(tx, deps, { list, contact });

@@ -1,10 +1,11 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt } from "drizzle-orm";
-import { type ContactRow, resolveContacts, showContact, toSearchTerm } from "../contacts/contacts.ts";
+import { type ContactRow, holdContacts, resolveContacts, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, countEach, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import type { HeldContact, HeldContactSeq } from "../db/held.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -42,7 +43,7 @@ export async function announceMembers(
   deps: ListDeps,
   list: ListRow,
   type: "list.joined" | "list.left",
-  contacts: readonly Pick<ContactRow, "id" | "seq">[],
+  contacts: readonly HeldContact[],
   cause: { readonly source?: "preferences" } = {},
 ): Promise<void> {
   if (contacts.length === 0) return;
@@ -88,21 +89,27 @@ export async function addMembers(
   const before = await loadMembers(tx, list, [...unique.keys()]);
   const suppressed = list.doubleOptIn ? await findSuppressedContacts(tx, workspaceId, [...unique.values()]) : new Set<string>();
   const now = deps.clock.now();
-  const written = new Map<number, MemberRow>();
+  const written = new Map<ContactRow, MemberRow>();
   const outcome: ListAddition = { added: 0, pending: 0, unchanged: 0, failed: [] };
   for (const [index, ref] of refs.entries()) {
     const contact = contacts[index];
     const member = contact ? before.get(contact.seq) : undefined;
     if (!contact) outcome.failed.push(toFailure(index, ref, "not_found", "Contact not found."));
-    else if (written.has(contact.seq) || (member && staysAsIs(list, member, now))) outcome.unchanged += 1;
+    else if (written.has(unique.get(contact.seq) ?? contact) || (member && staysAsIs(list, member, now))) outcome.unchanged += 1;
     else if (suppressed.has(contact.emailKey))
       outcome.failed.push(
         toFailure(index, ref, "recipient_suppressed", "This address is on the suppression list, so it cannot be asked to confirm."),
       );
-    else written.set(contact.seq, buildMember(list, contact.seq, member, now));
+    else written.set(unique.get(contact.seq) ?? contact, buildMember(list, contact.seq, member, now));
   }
+  const held = new Map((await holdContacts(tx, workspaceId, [...written.keys()])).map((contact) => [contact.seq as number, contact]));
   const rows = [...written.values()];
-  await replaceMembers(tx, list, rows, before);
+  await replaceMembers(
+    tx,
+    list,
+    rows.map((row) => ({ ...row, contactSeq: (held.get(row.contactSeq) as HeldContact).seq })),
+    before,
+  );
   await incrementCounters(
     tx,
     list.id,
@@ -112,7 +119,7 @@ export async function addMembers(
     }),
   );
   const [joined, pending] = [rows.filter((row) => row.status === "MEMBER"), rows.filter((row) => row.status === "PENDING")];
-  const members = joined.map((row) => unique.get(row.contactSeq) as ContactRow);
+  const members = joined.map((row) => held.get(row.contactSeq) as HeldContact);
   await announceMembers(tx, deps, list, "list.joined", members);
   for (let i = 0; i < pending.length; i += CONFIRMATIONS) {
     const seqs = pending.slice(i, i + CONFIRMATIONS).map((row) => row.contactSeq);
@@ -231,7 +238,12 @@ function toFailure(index: number, contact: string, code: string, message: string
 }
 
 /** Writes members, in place of those of the same contacts as they were `before`. */
-async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[], before: ReadonlyMap<number, MemberRow>): Promise<void> {
+async function replaceMembers(
+  tx: Tx,
+  list: ListRow,
+  rows: readonly (MemberRow & { contactSeq: HeldContactSeq })[],
+  before: ReadonlyMap<number, MemberRow>,
+): Promise<void> {
   const { listMembers: t } = tx.t;
   const replaced = rows.map(({ contactSeq }) => contactSeq).filter((seq) => before.has(seq));
   if (replaced.length > 0) await tx.delete(t).where(and(eq(t.listSeq, list.seq), inArray(t.contactSeq, replaced)));
@@ -255,6 +267,6 @@ async function deleteMembers(
   const removed = new Map(rows.map((row) => [row.contactSeq, row]));
   for (const [status, own] of Map.groupBy(rows, (row) => row.status)) await countEach(tx, list.id, status, own, -1);
   const left = contacts.filter((c) => removed.get(c.seq)?.status === "MEMBER");
-  await announceMembers(tx, deps, list, "list.left", left, cause);
+  await announceMembers(tx, deps, list, "list.left", await holdContacts(tx, list.workspaceId, left), cause);
   return removed;
 }

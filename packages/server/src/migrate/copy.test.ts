@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import { StorageUnavailable } from "../db/errors.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { openSqlite, type SqliteDb } from "../db/sqlite/database.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -82,7 +83,9 @@ const fill = async (): Promise<void> => {
         sentAt: n,
         updatedAt: n,
       });
-      await tx.insert(events).values({ workspaceId: "ws_1", type: "email.sent", emailId: id, at: n, data: n % 3 === 0 ? { n } : null });
+      await tx
+        .insert(events)
+        .values({ workspaceId: "ws_1", type: "email.sent", emailId: assumeEmailHeld(id), at: n, data: n % 3 === 0 ? { n } : null });
     }
     for (let n = 0; n < 1200; n += 1)
       await queue.enqueue(tx, {

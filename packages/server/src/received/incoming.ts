@@ -1,8 +1,9 @@
 import { type AutoReplyReason, addressKey, type MailAuthentication, RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import { and, desc, eq } from "drizzle-orm";
-import { findContactByEmail } from "../contacts/contacts.ts";
+import { holdContacts, resolveContacts } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
-import { findMailByMessageId } from "../emails/emails.ts";
+import type { HeldContactId, HeldEmailId } from "../db/held.ts";
+import { findMailByMessageId, holdEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { HOUR } from "../lib/units.ts";
@@ -48,6 +49,8 @@ export interface IncomingMail {
   readonly truncated: boolean;
 }
 
+type NewReceived = ReceivedRow & { readonly emailId: HeldEmailId | null; readonly contactId: HeldContactId | null };
+
 /** A mail on its way into a mailbox. */
 interface Delivery {
   readonly mailbox: Mailbox;
@@ -70,14 +73,15 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
   const isCredible = isSenderCredible(delivery.authentication, from?.key);
   const thread = await findThread(tx, { mailbox, references: mail.references, fromKey: from?.key, isCredible });
   const { email } = thread;
-  const contactId = email?.contactId ?? (await findContactId(tx, workspaceId, email?.to ?? from?.address));
+  const emailId = email && (await holdEmail(tx, email));
+  const contactId = await holdContact(tx, workspaceId, email?.contactId ?? email?.to ?? from?.address);
   const { files, references, headers, ...texts } = mail;
-  const row: ReceivedRow = {
+  const row: NewReceived = {
     ...texts,
     id,
     workspaceId,
     threadId: thread.threadId ?? id,
-    emailId: email?.id ?? null,
+    emailId,
     contactId,
     campaignId: email?.campaignId ?? null,
     to: mailbox.address,
@@ -101,15 +105,18 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
   return true;
 }
 
-async function announce(tx: Tx, deps: ReceivedDeps, row: ReceivedRow, { email, contents }: Thread): Promise<void> {
+async function announce(tx: Tx, deps: ReceivedDeps, row: NewReceived, { email, contents }: Thread): Promise<void> {
   const { id, workspaceId, threadId, emailId, contactId, campaignId, autoReply, receivedAt: at } = row;
   const data = { receivedId: id, threadId, autoReply, attachmentCount: row.files };
   await recordEvents(tx, deps, [{ workspaceId, type: "email.received", emailId, contactId, campaignId, at, data }]);
   if (email !== null && contents !== null && autoReply === null) await deps.receivedHooks.replied(tx, { mail: row, email, contents });
 }
 
-async function findContactId(tx: Tx, workspaceId: string, address: string | undefined): Promise<string | null> {
-  return address === undefined ? null : ((await findContactByEmail(tx, workspaceId, address))?.id ?? null);
+/** The contact with an id or an address, held; null if there is none. */
+async function holdContact(tx: Tx, workspaceId: string, ref: string | undefined): Promise<HeldContactId | null> {
+  const [contact] = ref === undefined ? [] : await resolveContacts(tx, workspaceId, [ref]);
+  const [held] = contact ? await holdContacts(tx, workspaceId, [contact]) : [];
+  return held?.id ?? null;
 }
 
 /** Why a mail counts as automatic: its headers say so, its envelope, that it is ours and came back, or how many its sender wrote in an hour. */

@@ -1,5 +1,6 @@
-import { and, eq, getTableColumns } from "drizzle-orm";
+import { and, eq, getTableColumns, not } from "drizzle-orm";
 import type { RowChange, Tx } from "../db/db.ts";
+import type { HeldContactSeq } from "../db/held.ts";
 import type { Engagement } from "../emails/emails.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { syncMembershipBy } from "./membership.ts";
@@ -7,6 +8,8 @@ import type { SegmentTables } from "./tables.ts";
 
 type EngagementRow = SegmentTables["engagement"]["$inferSelect"];
 type Instants = Omit<EngagementRow, "contactSeq">;
+
+const NEVER: Instants = { lastSentAt: null, lastDeliveredAt: null, lastOpenedAt: null, lastClickedAt: null };
 
 /** The fields by which rules ask for these instants. */
 const RULE_FIELDS = [
@@ -26,11 +29,12 @@ export async function recordEngagements(tx: Tx, deps: SegmentDeps, engagements: 
     const byAddress = Map.groupBy(own, ({ email }) => email);
     const contacts = await findContacts(tx, workspaceId, [...byAddress.keys()]);
     if (contacts.length === 0) continue;
-    const added: EngagementRow[] = [];
+    const added: (EngagementRow & { readonly contactSeq: HeldContactSeq })[] = [];
     const changed: RowChange<SegmentTables["engagement"]>[] = [];
     for (const contact of contacts) {
       const after = (byAddress.get(contact.email) ?? []).reduce<Instants>(toLatest, contact);
-      if (contact.contactSeq === null) added.push({ contactSeq: contact.seq, ...after });
+      // Not locked, which would write the contact for each first mail: `clearEngagement` collides with the new row.
+      if (contact.contactSeq === null) added.push({ contactSeq: contact.seq as HeldContactSeq, ...after });
       else changed.push({ where: { contactSeq: contact.seq }, set: after });
     }
     await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed)]);
@@ -43,6 +47,17 @@ export async function recordEngagements(tx: Tx, deps: SegmentDeps, engagements: 
       new Set<string>(fields),
     );
   }
+}
+
+/**
+ * Clears what is known of the engagement of a deleted contact. On Postgres its row stays, or is made, with the number of the contact and nothing
+ * else: a delivery at the same time that would store the first engagement collides with it, and runs again without the contact.
+ */
+export async function clearEngagement(tx: Tx, { seq }: { readonly seq: number }): Promise<void> {
+  const { engagement: t } = tx.t;
+  await tx.delete(t).where(eq(t.contactSeq, seq));
+  await tx.insertAll(t, [{ contactSeq: seq as HeldContactSeq, ...NEVER }]);
+  await tx.delete(t).where(and(eq(t.contactSeq, seq), not(tx.sqlDialect.concurrent)));
 }
 
 /** The contacts with these addresses, and what is known of their engagement; `contactSeq` is null when nothing is. */

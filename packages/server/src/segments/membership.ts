@@ -1,6 +1,8 @@
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull } from "drizzle-orm";
+import { lockContacts } from "../contacts/contacts.ts";
 import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
+import { assumeContactHeld, type HeldContactSeq } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { loadContactViews } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
@@ -46,9 +48,10 @@ export async function updateMembership(
   const at = deps.clock.now();
   const events: NewEvent[] = [];
   for (const segment of segments) {
-    const entered: number[] = [];
-    const left: number[] = [];
-    for (const [seq, { contact, view }] of loaded) {
+    const entered: HeldContactSeq[] = [];
+    const left: HeldContactSeq[] = [];
+    for (const { contact, view } of loaded.values()) {
+      const { id, seq } = assumeContactHeld(contact);
       const before = members.has(`${segment.seq} ${seq}`);
       const now = matches(view, segment.rules, at);
       if (before === now) continue;
@@ -56,7 +59,7 @@ export async function updateMembership(
       events.push({
         workspaceId,
         type: now ? "segment.entered" : "segment.left",
-        contactId: contact.id,
+        contactId: id,
         at,
         data: { segmentId: segment.id, cause },
       });
@@ -70,17 +73,6 @@ export async function updateMembership(
     await incrementCounters(tx, segment.id, [...count(entered, 1), ...count(left, -1)]);
   }
   await recordEvents(tx, deps, events);
-}
-
-async function lockContacts(tx: Tx, workspaceId: string, seqs: readonly number[]): Promise<void> {
-  await tx
-    .prepared("lock_contacts", (q, { contacts: t }, arg) =>
-      q
-        .update(t)
-        .set({ workspaceId: sql`${arg("workspaceId")}` })
-        .where(and(tx.sqlDialect.concurrent, eq(t.workspaceId, arg("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, arg("seqs")))),
-    )
-    .execute({ workspaceId, seqs: JSON.stringify(seqs) });
 }
 
 function listMembers(tx: Tx, segments: readonly SegmentRow[], seqs: readonly number[]): Promise<{ segment: number; contact: number }[]> {

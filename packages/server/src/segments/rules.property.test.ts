@@ -10,6 +10,7 @@ import {
 import { and, asc, eq } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { assumeContactHeld } from "../db/held.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { compileRule } from "./compile.ts";
 import { loadContactViews } from "./contact-view.ts";
@@ -162,7 +163,7 @@ const fill = async (world: TestWorld): Promise<{ listIds: string[]; seqs: number
         .where(eq(tx.t.contacts.seq, seq));
       if (engaged)
         await tx.insert(tx.t.engagement).values({
-          contactSeq: seq,
+          contactSeq: assumeContactHeld({ id: "", seq }).seq,
           lastSentAt: day(engaged.sent),
           lastDeliveredAt: null,
           lastOpenedAt: day(engaged.opened),

@@ -1,5 +1,6 @@
 import type { Suppression } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
+import type { HeldEmailId } from "../db/held.ts";
 
 /** A suppressed address. */
 export interface SuppressedAddress {
@@ -7,7 +8,7 @@ export interface SuppressedAddress {
   email: string;
   reason: Suppression["reason"];
   /** The email whose bounce or complaint caused it. */
-  emailId?: string | null | undefined;
+  emailId?: HeldEmailId | null | undefined;
   campaignId?: string | null | undefined;
 }
 

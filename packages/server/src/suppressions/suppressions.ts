@@ -3,6 +3,7 @@ import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
 import { recordEvents } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -16,6 +17,9 @@ export type { SuppressedAddress } from "./hooks.ts";
 /** A suppression without its key inside the database, which it gets when it is stored. */
 export type SuppressionRow = Omit<SuppressionTables["suppressions"]["$inferSelect"], "seq">;
 
+/** A suppression that is written: of one that names an email, an erasure of the person writes both. */
+type WrittenRow = SuppressionRow & { readonly emailId: HeldEmailId | null };
+
 type Scope = Suppression["scope"];
 
 export interface NewSuppression {
@@ -24,7 +28,7 @@ export interface NewSuppression {
   /** `marketing` for reason `unsubscribe` and `all` for every other reason, unless given. */
   scope?: Scope | undefined;
   source: Suppression["source"];
-  emailId?: string | null | undefined;
+  emailId?: HeldEmailId | null | undefined;
   /** The campaign of that email. */
   campaignId?: string | null | undefined;
   note?: string | null | undefined;
@@ -94,9 +98,9 @@ export async function suppressUnsubscribed(
 /** What a request changes of a suppression. */
 export interface SuppressionChange {
   /** The suppression as the request leaves it. */
-  readonly row: SuppressionRow;
+  readonly row: WrittenRow;
   /** What it adds, which is not what the row says if a person unsubscribes whose address is suppressed for another reason. */
-  readonly added: readonly Pick<SuppressionRow, "reason" | "scope" | "source" | "emailId">[];
+  readonly added: readonly Pick<WrittenRow, "reason" | "scope" | "source" | "emailId">[];
 }
 
 /** What a request changes; null if nothing changes. */
@@ -125,7 +129,7 @@ export function mergeSuppression(
     reason: kept.reason,
     scope: kept.scope,
     source: kept.source,
-    emailId: kept.emailId,
+    emailId: kept.emailId === null ? null : assumeEmailHeld(kept.emailId),
     note: kept.note,
     unsubscribedAt,
     unsubscribedSource,
@@ -280,7 +284,7 @@ function recordSuppressionEvents(
     rows.map(({ workspaceId, emailId, id, reason, scope, source, updatedAt }) => ({
       workspaceId,
       type,
-      emailId,
+      emailId: emailId === null ? null : assumeEmailHeld(emailId),
       at: at ?? updatedAt,
       data: { suppressionId: id, reason, scope, source },
     })),

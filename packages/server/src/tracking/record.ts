@@ -1,5 +1,5 @@
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, findEmail } from "../emails/emails.ts";
+import { type EmailRow, findEmail, holdEmail } from "../emails/emails.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { SECOND } from "../lib/units.ts";
@@ -97,6 +97,7 @@ function judge(email: EmailRow, request: HeldRequest, held: readonly HeldRequest
 }
 
 async function recordHits(tx: Tx, deps: TrackingDeps, email: EmailRow, before: readonly Engagement[], hits: readonly Hit[]): Promise<void> {
+  const heldId = await holdEmail(tx, email);
   const known = new Map(before.map((row) => [keyOf(row), row]));
   const isFirst = (of: (row: Engagement) => boolean): boolean => ![...known.values()].some(of);
   const changed = new Map<string, Engagement>();
@@ -114,7 +115,7 @@ async function recordHits(tx: Tx, deps: TrackingDeps, email: EmailRow, before: r
     events.push({
       workspaceId,
       type: opened ? "email.opened" : "email.clicked",
-      emailId,
+      emailId: heldId,
       contactId: email.contactId,
       campaignId: email.campaignId,
       at,

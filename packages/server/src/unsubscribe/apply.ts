@@ -1,7 +1,8 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import { type ContactRow, findContactByEmail, updateContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { findEmail } from "../emails/emails.ts";
+import type { HeldEmailId } from "../db/held.ts";
+import { findEmail, holdEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { findSuppressions, suppress } from "../suppressions/suppressions.ts";
@@ -28,12 +29,12 @@ type UnsubscribeMethod = "page" | "one-click" | "mailto";
  * has received it.
  */
 export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {
-  const { workspaceId, email, emailId } = subscriber;
+  const { workspaceId, email } = subscriber;
   if (await hasUnsubscribed(tx, subscriber)) return;
   // Before what follows from it, as people read the events.
-  const campaignId = await recordUnsubscribed(tx, deps, subscriber, { method, scope: "all" });
-  if (isTestMail(emailId)) return;
-  await suppress(tx, deps, workspaceId, { email, reason: "unsubscribe", scope: "marketing", source: "unsubscribe", emailId, campaignId });
+  const origin = await recordUnsubscribed(tx, deps, subscriber, { method, scope: "all" });
+  if (isTestMail(subscriber.emailId)) return;
+  await suppress(tx, deps, workspaceId, { email, reason: "unsubscribe", scope: "marketing", source: "unsubscribe", ...origin });
 }
 
 /** Takes a person off lists, and nothing else. Lists that the person is not on, or cannot see, are ignored. */
@@ -80,7 +81,7 @@ export async function resubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Sub
   const contact = await findUnsubscribed(tx, subscriber);
   if (!contact) return;
   const email = await findOrigin(tx, subscriber);
-  const cause = { source: "preferences", emailId: email?.id, campaignId: email?.campaignId } as const;
+  const cause = { source: "preferences", emailId: email && (await holdEmail(tx, email)), campaignId: email?.campaignId } as const;
   await updateContact(tx, deps, subscriber.workspaceId, contact.id, { status: "SUBSCRIBED" }, cause);
 }
 
@@ -98,19 +99,17 @@ async function findOrigin(q: Tx, { workspaceId, emailId }: Subscriber) {
   return emailId === undefined ? null : ((await findEmail(q, workspaceId, emailId))?.email ?? null);
 }
 
-/** Records the event of the email whose link was used, if it still exists. Returns its campaign. */
+/** Records the event of the email whose link was used, if it still exists. Returns that email and its campaign. */
 async function recordUnsubscribed(
   tx: Tx,
   deps: UnsubscribeDeps,
   subscriber: Subscriber,
   data: Record<string, unknown>,
-): Promise<string | null> {
-  const { workspaceId } = subscriber;
+): Promise<{ readonly emailId: HeldEmailId; readonly campaignId: string | null } | null> {
   const email = await findOrigin(tx, subscriber);
   if (!email) return null;
-  const { id, contactId, campaignId } = email;
-  await recordEvents(tx, deps, [
-    { workspaceId, type: "email.unsubscribed", emailId: id, contactId, campaignId, at: deps.clock.now(), data },
-  ]);
-  return campaignId;
+  const { workspaceId, contactId, campaignId } = email;
+  const emailId = await holdEmail(tx, email);
+  await recordEvents(tx, deps, [{ workspaceId, type: "email.unsubscribed", emailId, contactId, campaignId, at: deps.clock.now(), data }]);
+  return { emailId, campaignId };
 }

@@ -1,6 +1,7 @@
 import type { AutomationStep, StepType } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
+import type { HeldContact } from "../../db/held.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { matches } from "../../segments/segments.ts";
 import type { AutomationDeps } from "../deps.ts";
@@ -46,7 +47,8 @@ export type StepOf<Type extends StepType> = Extract<AutomationStep, { type: Type
 /** An entry at a step. */
 export interface EntryAt<Step = AutomationStep> {
   readonly entry: EntryRow;
-  readonly contact: ContactRow;
+  /** Held by the entry, which this transaction has locked and moves on: the deletion of the contact would end it. */
+  readonly contact: ContactRow & HeldContact;
   readonly step: Step;
   readonly templates: Plan["templates"];
 }

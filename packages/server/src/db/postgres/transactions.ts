@@ -182,12 +182,12 @@ export class Transactions {
 async function runWork<T>(session: PgSession, scope: Scope, work: Work<T>): Promise<T> {
   const beforeCommit = new Map<string, () => Promise<void>>();
   const deferred: CollectedRows = new Map();
-  const tx: PgTx = Object.assign(Object.create(session) as PgSession, {
+  const tx = Object.assign(Object.create(session) as PgSession, {
     breathe: yieldToEventLoop,
     afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
     defer: (insert: BulkInsert, values: unknown[]) => collectRow(deferred, insert, values),
     beforeCommit: (name: string, fn: () => Promise<void>) => void beforeCommit.set(name, fn),
-  });
+  }) as unknown as PgTx;
   const value = await work(tx);
   for (const fn of beforeCommit.values()) await fn();
   for (const [insert, rows] of deferred) await insertDeferred(session, insert, rows);

@@ -11,7 +11,7 @@ import {
   parseAddress,
 } from "@mailsvc/sdk/contract";
 import { desc, eq, sql } from "drizzle-orm";
-import { findContactByEmail, isReachableDomain, upsertContact } from "../../contacts/contacts.ts";
+import { findContactByEmail, holdContacts, isReachableDomain, upsertContact } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
@@ -165,13 +165,14 @@ async function recordSignup(tx: Tx, deps: PageDeps, page: PageRow, brandName: st
   const { contact } = await upsertContact(tx, deps, workspaceId, { email, ...added }, "form");
   // A form does not resubscribe contacts that unsubscribed, bounced or complained.
   if (contact.status === "SUBSCRIBED") await joinList(tx, deps, page, contact.id);
+  const [held] = await holdContacts(tx, workspaceId, [contact]);
   const now = deps.clock.now();
   const { landingPageSubmissions: s, landingPageDays: d } = tx.t;
   await tx.insert(s).values({
     id: deps.ids("sub"),
     workspaceId,
     pageId: page.id,
-    contactId: contact.id,
+    contactId: held?.id ?? null,
     consentText: getConsentText(page.form, brandName),
     listId: page.listId,
     createdAt: now,
