@@ -12,6 +12,7 @@ import { Mailsvc } from "@mailsvc/sdk";
 import { eq } from "drizzle-orm";
 import { Pool } from "undici";
 import type { App } from "../../packages/server/src/app.ts";
+import { assumeEmailHeld } from "../../packages/server/src/db/held.ts";
 import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
 import { type NewEvent, recordEvents } from "../../packages/server/src/events/events.ts";
 import type { EventStreamWorker } from "../../packages/server/src/events/stream.ts";
@@ -224,7 +225,7 @@ async function campaign(): Promise<number> {
   const at = deps.clock.now();
   const { workspaceId } = installation;
   const events = emails.flatMap(({ id: emailId }): NewEvent[] => {
-    const common = { workspaceId, emailId, campaignId: id, at, machine: false };
+    const common = { workspaceId, emailId: assumeEmailHeld(emailId), campaignId: id, at, machine: false };
     return [
       { ...common, type: "email.opened" },
       { ...common, type: "email.clicked", data: { url: "https://acme.example/news?utm_source=mailsvc" } },

@@ -140,7 +140,7 @@ export const PERSON_DATA: PersonDataByTable = {
   heldDomains: "nothing",
   heldEmails: { nothing: "The id of an email, until its domain is released." },
   inboundDomains: { nothing: "The workspace's own domains." },
-  inboundReports: "nothing",
+  inboundReports: { nothing: "Hashes of what the reports were, which may name recipients." },
   keys: "nothing",
   landingPageDays: "nothing",
   landingPageReferrers: "nothing",

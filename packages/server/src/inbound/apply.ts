@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
@@ -43,7 +44,9 @@ async function applyReport(tx: Tx, deps: InboundDeps, report: Report, workspaceI
   const { inboundReports: t } = tx.t;
   const receivedAt = deps.clock.now();
   // The provider of one workspace must not be able to use up the key of another one's report.
-  const key = workspaceId === null ? report.key : `${workspaceId} ${report.key}`;
+  const text = workspaceId === null ? report.key : `${workspaceId} ${report.key}`;
+  // It may name the recipient.
+  const key = hash("sha256", text, "base64url");
   const [added] = await tx.insert(t).values({ key, receivedAt }).onConflictDoNothing().returning();
   if (!added) return "ignored";
   return (await applyOutcome(tx, deps, email, report)) ? "applied" : "ignored";

@@ -5,6 +5,7 @@ export function inboundTables(c: ColumnTypes) {
   return {
     /** Reports about emails that were applied, so that one that comes again changes nothing. */
     inboundReports: c.table("inbound_reports", {
+      /** A hash: what it is made of may name the recipient. */
       key: c.text("key").primaryKey(),
       receivedAt: c.instant("received_at").notNull(),
     }),
