@@ -63,13 +63,13 @@ const pack = (value) => JSON.stringify(zstdCompressSync(JSON.stringify(value)).t
 function embeddedMigrations() {
   const read = (dialect) => readMigrationFiles({ migrationsFolder: join(root, "packages/server/migrations", dialect) });
   const migrations = { sqlite: read("sqlite"), pg: read("pg") };
-  const lastOf = Object.fromEntries(Object.entries(migrations).map(([dialect, files]) => [dialect, files.at(-1)?.folderMillis ?? 0]));
+  const times = Object.fromEntries(Object.entries(migrations).map(([dialect, files]) => [dialect, files.map((file) => file.folderMillis)]));
   return `
 const unpack = ${UNPACK};
 export const readMigrationFiles = ({ migrationsFolder }) => unpack(${pack(migrations)})[migrationsFolder];
 export const migrationsFolder = (dialect) => dialect;
 export const readFreshSchema = (folder) => (folder === "sqlite" ? unpack(${pack(freshSchema())}) : null);
-export const lastMigration = (folder) => (${JSON.stringify(lastOf)})[folder];
+export const listMigrations = (folder) => (${JSON.stringify(times)})[folder];
 `;
 }
 

@@ -33,7 +33,9 @@ export const processHost: Host = {
   sleep,
   onSignal: (fire) => {
     let heard = 0;
-    return signals.listen(["SIGINT", "SIGTERM"], (signal) => {
+    return signals.listen(["SIGINT", "SIGTERM", "SIGHUP"], (signal) => {
+      // A terminal that is closed, and its shell, may both send it.
+      if (signal === "SIGHUP" && heard > 0) return;
       heard += 1;
       // A second signal ends the process at once.
       if (heard > 1) process.exit(130);

@@ -1,5 +1,6 @@
 import type { Backend } from "./backend.ts";
 import { openPostgres, type PostgresDb, type PostgresOptions } from "./db/postgres/database.ts";
+import { findDatabasePlace } from "./db/postgres/place.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { ensureMasterKey } from "./installation/installation.ts";
@@ -23,6 +24,7 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
   }
   return {
     db,
+    findPlace: () => findDatabasePlace(db.read.raw, url),
     // A revoked key stops working everywhere within a second, also on a busy machine; each key costs two reads a second.
     keysMaxAgeMs: 500,
     masterKey: (random, isNew) => ensureMasterKey(db, random, isNew),

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
+import { findFilePlace } from "./db/sqlite/place.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { createLocalLimiter } from "./lib/rate.ts";
@@ -14,6 +15,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
   const db = await openSqlite(folder, sqliteSchema, options);
   return {
     db,
+    findPlace: async () => findFilePlace(folder),
     // No other process writes to this database.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database, not in it: a copy of the database alone reveals no secret.

@@ -1,4 +1,5 @@
 import type { Db } from "./db/db.ts";
+import type { Place } from "./db/place.ts";
 import type { Snapshots } from "./dev/snapshots.ts";
 import type { BackendStats } from "./health/metrics.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -18,6 +19,8 @@ interface QueueParts {
 /** A database and everything that depends on which one it is: nothing else in the product asks. */
 export interface Backend {
   readonly db: Db;
+  /** Finds out where the data is. */
+  findPlace(): Promise<Place>;
   /** How long a key may be cached, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
   /** The key that encrypts secrets when none is configured: created once, while the database `isNew`, and stored. Throws KeyMissing. */

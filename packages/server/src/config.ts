@@ -22,6 +22,10 @@ export interface Config {
   /** Whether that folder is deleted with the end of the server, so that nothing in it needs to survive a power cut. */
   readonly temporary: boolean;
   readonly databaseUrl: string | null;
+  /** Whether a person says that this data is the one to send from, though it was made by another place. */
+  readonly takeOver: boolean;
+  /** Sockets that a supervisor such as systemd holds open for this process, from descriptor 3 on; 0 without one. */
+  readonly listenFds: number;
   /** The size of the pool on Postgres. */
   readonly databaseConnections: number;
   readonly smtpUrl: string | null;
@@ -167,6 +171,9 @@ export function readConfig({
     data: value("data") ?? (dev ? DEV_FOLDER : "mailsvc-data"),
     temporary,
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
+    // By systemd's protocol the number is for the process that is named, and not for its children.
+    listenFds: !dev && env["LISTEN_PID"] === String(process.pid) ? integer("LISTEN_FDS", env["LISTEN_FDS"] ?? "0", 0, 100) : 0,
+    takeOver: flags["take-over"] === true || value("take-over") === "1",
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
     relays: value("relays") ?? null,

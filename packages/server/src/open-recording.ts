@@ -35,7 +35,7 @@ export async function serveRecording(file: string, { host, port }: { host: strin
   mountDevPages(routes, recordingPages(recording, parser), { ids, log });
   const router = { routed: async () => routes, serveDirectly: () => false };
   const inFlight = new InFlightRequests(real);
-  const settings = { host, port, https: false, inFlight, real, log, maxConnections: MAX_CONNECTIONS, onConnection: () => {} };
+  const settings = { host, port, fd: null, https: false, inFlight, real, log, maxConnections: MAX_CONNECTIONS, onConnection: () => {} };
   const listening = await listen(router, settings);
   return {
     url: `${listening.url}/`,

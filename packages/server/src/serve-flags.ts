@@ -30,6 +30,12 @@ export const SERVE_FLAGS = [
   { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default mailsvc-data; in dev mode .mailsvc)" },
   { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder" },
   {
+    name: "take-over",
+    value: null,
+    env: "MAILSVC_TAKE_OVER",
+    summary: "send from data that was copied, restored or moved away, after the server it came from was stopped for good; for one start",
+  },
+  {
     name: "database-connections",
     value: "N",
     env: "MAILSVC_DATABASE_CONNECTIONS",

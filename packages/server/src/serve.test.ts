@@ -60,16 +60,33 @@ test("keys that nobody has seen are in a file for the owner only, and known to t
   expect(existsSync(join(data, "first-keys.json"))).toBe(false);
 });
 
-test("keys saved by a first start that died before its commit become those of the next", async () => {
+test("new data never takes keys that are there: those of the installation before are set aside and open nothing", async () => {
   const data = folder();
-  const died = await start(data);
-  const { workspaceId, apiKey, operatorKey } = died;
-  await died.close();
+  const before = await start(data);
+  await before.close();
   for (const suffix of ["", "-wal", "-shm"]) rmSync(join(data, `mailsvc.db${suffix}`), { force: true });
   rmSync(join(data, "secret.key"));
   const server = await start(data);
-  expect(server).toMatchObject({ workspaceId, apiKey, operatorKey });
-  expect(await me(server)).toBe(200);
+  expect([server.workspaceId, server.apiKey, server.operatorKey]).not.toContain(before.apiKey);
+  expect(server.operatorKey).not.toBe(before.operatorKey);
+  expect([await me(server), await me({ url: server.url, apiKey: before.apiKey })]).toEqual([200, 401]);
+  const kept = readdirSync(data).filter((name) => /^first-keys-[0-9a-f]{8}\.json$/.test(name));
+  expect(kept.map((name) => JSON.parse(readFileSync(join(data, name), "utf8")).apiKey)).toEqual([before.apiKey]);
+});
+
+test("two databases that servers in one folder use have keys of their own, and each finds its own again", async () => {
+  const data = folder();
+  const [one, other] = [await createDatabase(), await createDatabase()];
+  onTestFinished(one.drop);
+  onTestFinished(other.drop);
+  const first = await start(data, { "database-url": one.url });
+  const second = await start(data, { "database-url": other.url });
+  expect(second.apiKey).not.toBe(first.apiKey);
+  expect(await me({ url: second.url, apiKey: first.apiKey })).toBe(401);
+  await first.close();
+  await second.close();
+  const again = await start(data, { "database-url": one.url });
+  expect(again).toMatchObject({ apiKey: first.apiKey, operatorKey: first.operatorKey, keysFile: join(data, "first-keys.json") });
 });
 
 test("stdout names the file of the keys, and holds them for a terminal only", async () => {

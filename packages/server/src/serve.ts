@@ -5,16 +5,19 @@ import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError, type SmtpConfig } from "./config.ts";
 import { createOwnerLink } from "./dashboard/dashboard.ts";
+import { waitForDatabase } from "./database-wait.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
 import { watchDisk } from "./health/disk-watch.ts";
+import { type FileWatch, watchFiles } from "./health/file-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
 import { serveInboundSmtp } from "./inbound/inbound.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
+import { claimPlace } from "./installation/holder.ts";
 import { areOfProduction, isInstalled, isOfProduction } from "./installation/installation.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import { type Clock, iso, systemClock } from "./lib/clock.ts";
 import { ControllableClock } from "./lib/controllable-clock.ts";
 import { systemDns } from "./lib/domain-records.ts";
 import { KeyMissing } from "./lib/key-file.ts";
@@ -56,14 +59,21 @@ export interface RunningServer extends Installation {
 
 // Time to answer the requests that were waiting for the disk.
 const FATAL_MS = 1000;
+// Where systemd puts the sockets that it holds.
+const FIRST_FD = 3;
 // EX_IOERR of sysexits.h.
 const FATAL_EXIT = 74;
 
 /**
  * Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. Files it creates
- * are readable by their owner only. `recorder` records what happens, in dev mode.
+ * are readable by their owner only. A database on another server is waited for. `recorder` records what happens, in dev mode; `signal`
+ * ends the wait with StartEnded.
  */
-export async function serve(config: Config, log: Log, recorder?: RunRecorder): Promise<RunningServer> {
+export async function serve(
+  config: Config,
+  log: Log,
+  { recorder, signal }: { recorder?: RunRecorder | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<RunningServer> {
   // The data holds people's addresses. Only the main thread of a process may set its umask.
   if (isMainThread) process.umask(0o077);
   assertNodeVersion(process.versions.node);
@@ -77,38 +87,42 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
   const metrics = config.metrics && (await import("./health/metrics.ts")).createMetrics();
   // Loaded only where it is used.
   const tracing = config.tracing && (await import("./telemetry/otlp.ts")).createTracing(config.tracing, { version, log });
-  const backend = await openBackend(config, log);
-  // Only now: until the folder is locked, the dev file may belong to a running server.
-  if (config.dev) removeDevFile(config);
   const clock = makeClock(config);
-  let app: App;
-  try {
-    if (config.dev && (await isOfProduction(backend.db))) throw refuseProduction(config);
-    if (config.seed !== null || config.now !== null) await assertNew(backend, config);
-    app = await createApp({
-      config,
-      version,
-      backend,
-      clock,
-      random: config.seed === null ? secureRandom() : seededRandom(config.seed),
-      log,
-      dns: systemDns(),
-      relays,
-      ...(payments && { payments }),
-      ...(firstKeys && { firstKeys }),
-      ...(tracing && { tracing }),
-      ...(metrics && { observe: metrics.observe }),
-      ...(recorder && config.dev && { recorder }),
-      baseUrl: () => config.publicUrl ?? url,
-      ownPort: () => (url === "" ? null : getPort(new URL(url))),
-    });
-  } catch (error) {
-    await backend.db.close();
-    if (error instanceof KeyMissing) throw new ConfigError(error.message);
-    if (error instanceof SealBroken)
-      throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
-    throw error;
-  }
+  const open = async (): Promise<{ app: App; backend: Backend }> => {
+    const backend = await openBackend(config, log);
+    // Only now: until the folder is locked, the dev file may belong to a running server.
+    if (config.dev) removeDevFile(config);
+    try {
+      if (config.dev && (await isOfProduction(backend.db))) throw refuseProduction(config);
+      if (config.seed !== null || config.now !== null) await assertNew(backend, config);
+      if (!config.dev) await claim(backend, config, log);
+      const app = await createApp({
+        config,
+        version,
+        backend,
+        clock,
+        random: config.seed === null ? secureRandom() : seededRandom(config.seed),
+        log,
+        dns: systemDns(),
+        relays,
+        ...(payments && { payments }),
+        ...(firstKeys && { firstKeys }),
+        ...(tracing && { tracing }),
+        ...(metrics && { observe: metrics.observe }),
+        ...(recorder && config.dev && { recorder }),
+        baseUrl: () => config.publicUrl ?? url,
+        ownPort: () => (url === "" ? null : getPort(new URL(url))),
+      });
+      return { app, backend };
+    } catch (error) {
+      await backend.db.close();
+      if (error instanceof KeyMissing) throw new ConfigError(error.message);
+      if (error instanceof SealBroken)
+        throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
+      throw error;
+    }
+  };
+  const { app, backend } = await waitForDatabase(open, { config, real: clock.real, log, signal });
   const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => app.close()];
   const close = async (): Promise<void> => {
     const inTime = await stopInTime(cleanups.splice(0).reverse(), clock.real);
@@ -119,10 +133,13 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
       cleanups.push(
         await watchDisk({ folder: config.data, minFreeBytes: config.minFreeBytes, storage: app.deps.storage, real: clock.real, log }),
       );
-    const metricsUrl = metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend }, cleanups) : null;
+    const files = await watchFiles({ real: clock.real, log });
+    cleanups.push(files.stop);
+    const metricsUrl = metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend, files }, cleanups) : null;
     const listening = await listen(app.http, {
       host: config.host,
       port: config.port,
+      fd: config.listenFds > 0 ? FIRST_FD : null,
       https: config.https,
       inFlight: app.inFlight,
       real: clock.real,
@@ -175,6 +192,15 @@ function refuseProduction({ databaseUrl, data }: Config): ConfigError {
   return new ConfigError(`The ${place} was made by mailsvc serve, and dev mode never uses such data. Name another place with ${flag}.`);
 }
 
+/** Throws StorageUnavailable for data that another place may send from. */
+async function claim(backend: Backend, { takeOver }: Config, log: Log): Promise<void> {
+  const place = await backend.findPlace();
+  const claimed = await claimPlace(backend.db, { place, takeOver, now: iso(systemClock.now()) });
+  if (claimed === "taken over") log.warn("this server has taken the installation over, and sends all that waits", { place: place.stamp.name });
+  else if (takeOver)
+    log.warn("--take-over was not needed; remove it, because a copy that is started with it sends everything again", { claimed });
+}
+
 /** Throws ConfigError for data of an earlier start: the same ids would come again, or its records would lie in the future. */
 async function assertNew({ db }: Backend, { databaseUrl, data }: Config): Promise<void> {
   if (!(await isInstalled(db))) return;
@@ -185,10 +211,10 @@ async function assertNew({ db }: Backend, { databaseUrl, data }: Config): Promis
 async function startMetrics(
   metrics: Metrics,
   address: { readonly host: string; readonly port: number },
-  { app, backend }: { app: App; backend: Backend },
+  { app, backend, files }: { app: App; backend: Backend; files: FileWatch },
   cleanups: (() => Promise<void> | void)[],
 ): Promise<string> {
-  metrics.collectFrom({ deps: app.deps, readStats: () => backend.readStats() });
+  metrics.collectFrom({ deps: app.deps, readStats: () => backend.readStats(), files });
   const { serveMetrics } = await import("./health/metrics.ts");
   const serving = await serveMetrics(metrics, address).catch((error: NodeJS.ErrnoException) => {
     throw toListenError(error, address);

@@ -11,6 +11,7 @@ export function backupCommand(run: Run): Command {
     .description("Back up an installation while its server runs: all data, verified, in one file")
     .addArgument(new Argument("<target>", "File to create, or a folder to create one in"))
     .addOption(new Option("--without-key", "Leave out the key that encrypts secrets, to store it elsewhere"))
+    .addOption(new Option("--keep <n>", "Backups that stay in the folder; older ones are deleted").argParser(readCount))
     .addHelpText("after", "  mailsvc backup /backups --data /var/lib/mailsvc\n  mailsvc backup monday.backup --database-url $DATABASE_URL");
   addLocation(command);
   return runAction(command, run, "local", async ({ host, out, term }, [target], flags): Promise<Exit> => {
@@ -19,8 +20,10 @@ export function backupCommand(run: Run): Command {
       ...readLocation(host, flags),
       target: String(target),
       withoutKey: flags["withoutKey"] === true,
+      keep: flags["keep"] as number | undefined,
     }).catch(explainError);
     await out.data(report, () => `${term.out.green("Backed up")} ${report.rows} rows to ${report.file}\nsha256 ${report.sha256}`);
+    for (const old of report.deleted) out.note(`Deleted ${old}`);
     if (report.key === "included") out.note("The file contains the key that encrypts secrets: store it as safely as the server itself.");
     else out.note(describeMissingKey(report));
     return EXIT.ok;
@@ -39,9 +42,16 @@ export function restoreCommand(run: Run): Command {
     const report = await restoreBackup({ ...readLocation(host, flags), file: String(file) }).catch(explainError);
     await out.data(report, () => `${term.out.green("Restored")} ${report.rows} rows of ${report.createdAt}; the checksums match.`);
     if (report.key !== "included") out.note(describeMissingKey(report));
-    out.note("Mail that was queued when the backup was made is sent again once the server starts.");
+    out.note(
+      "Once the server that this backup is of is stopped for good, start this one with --take-over. What was queued when the backup was made is sent again then.",
+    );
     return EXIT.ok;
   });
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw usageError("--keep must be a whole number from 1 on.");
+  return Number(text);
 }
 
 function describeMissingKey({ key }: BackupReport | RestoreReport): string {

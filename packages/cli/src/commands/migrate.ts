@@ -50,7 +50,7 @@ export function migrateCommand(run: Run): Command {
       );
       return `${rows}\n\n${term.out.green("Moved")} ${report.rows} rows; the checksums match.`;
     });
-    out.note("The folder is unchanged. From now on, start servers with --database-url.");
+    out.note("From now on, start servers with --database-url. The folder keeps its data, and no server starts on it any more.");
     return EXIT.ok;
   });
 }

@@ -165,7 +165,14 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
     const options = readRunOptions(session.host, flags);
     if (typeof flags["open"] === "string") return showRecording(session, flags["open"], { flags, argv });
     if (argv.length > 0) return runBesideServer(session, flags, { table, argv, options });
-    const started = await startServer(session, flags, { table, dev, project: session.host.cwd, command: [] });
+    const starting = startServer(session, flags, { table, dev, project: session.host.cwd, command: [] });
+    const started = await starting.catch((error: unknown) => {
+      // A stop while it waits for its database: what is still under way is left to the end of the process.
+      if (!session.signal.aborted) throw error;
+      session.host.exitAfter(EXIT_MS);
+      return null;
+    });
+    if (started === null) return EXIT.ok;
     const { server, log, recorder } = started;
     const devRun = recorder !== null && wantsRecorder(options) ? new DevRun(session, options, recorder) : null;
     const parentGone = new AbortController();

@@ -35,7 +35,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   7: "conflicts with the current state",
   8: "rate limit",
   9: "the server failed",
-  10: "the server was not reached, or did not answer in time",
+  10: "the server or its database was not reached, or did not answer in time",
   11: "partial failure: some items failed, a check found a fault (doctor, relays test), or a sender is not verified yet",
   12: "the email was not delivered (send --wait)",
   13: "done, but the expression of --jq does not fit a document, which is printed whole",

@@ -2,14 +2,11 @@ import type { Log, RunningServer, RunRecorder, ServeFlag } from "@mailsvc/server
 import { Option } from "commander";
 import type { Flags } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
-import { EXIT } from "../runtime/exit.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 
 const KEPT_LINES = 20;
-
-// Errors whose message already says how to fix them.
-const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
 
 export type ServeLog = ReturnType<typeof createLog>;
 
@@ -43,7 +40,8 @@ export async function startServer(session: Session, flags: Flags, options: Start
     if (config.ignoredVariables.length > 0) session.out.say(describeIgnoredVariables(config));
     const log = createLog(session, jsonLog, command.length > 0);
     const recorder = dev ? new RunRecorder({ version, command, now }) : null;
-    const server = await (recorder ? serve(config, recorder.log(log.log), recorder) : serve(config, log.log));
+    const { signal } = session;
+    const server = await (recorder ? serve(config, recorder.log(log.log), { recorder, signal }) : serve(config, log.log, { signal }));
     return { server, log, recorder };
   } catch (error) {
     throw startError(error);
@@ -92,11 +90,8 @@ function readFlags(table: readonly ServeFlag[], flags: Flags): Record<string, st
 }
 
 function startError(error: unknown): CliError {
-  const { name, message } = error as Error;
+  const { name, message, isAway } = error as Error & { isAway?: boolean };
   if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
-  return new CliError({
-    code: "serve_failed",
-    message: `The server did not start: ${message}`,
-    exit: USER_ERRORS.has(name) ? EXIT.usage : EXIT.server,
-  });
+  const exits: Record<string, Exit> = { ListenError: EXIT.conflict, StorageUnavailable: isAway ? EXIT.network : EXIT.conflict };
+  return new CliError({ code: "serve_failed", message: `The server did not start: ${message}`, exit: exits[name] ?? EXIT.server });
 }

@@ -92,6 +92,19 @@ test("a folder as the target gets a file named after the instant; an existing fi
   expect(existsSync(file)).toBe(false);
 });
 
+test("of a folder of backups the latest ones stay, and other files", async () => {
+  await start();
+  const folder = join(root, "backups");
+  mkdirSync(folder);
+  for (const name of ["mailsvc-20250101T033000Z.backup", "mailsvc-20250102T033000Z.backup", "monday.backup"])
+    writeFileSync(join(folder, name), "");
+  const { file: made, deleted } = await createBackup({ ...here(), target: folder, keep: 2 });
+  expect(deleted).toEqual([join(folder, "mailsvc-20250101T033000Z.backup")]);
+  const left = readdirSync(folder).map((name) => join(folder, name));
+  expect(left.toSorted()).toEqual([join(folder, "mailsvc-20250102T033000Z.backup"), made, join(folder, "monday.backup")].toSorted());
+  await expect(createBackup({ ...here(), target: file, keep: 2 })).rejects.toThrow("--keep is for a folder of backups");
+});
+
 test("without the key the backup does not contain it, and says so at the restore", async () => {
   await start();
   expect(await createBackup({ ...here(), target: file, withoutKey: true })).toMatchObject({ key: "left out" });

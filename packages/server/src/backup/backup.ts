@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readFileSync, renameSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { createReadStream, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import {
   checkDatabase,
   copyDatabase,
@@ -48,6 +48,8 @@ const REMEDY = "Use another backup.";
 export async function createBackup(schema: DatabaseSchema, options: BackupOptions): Promise<BackupReport> {
   const createdAt = iso(systemClock.now());
   const file = nameFile(options.target, createdAt);
+  if (options.keep !== undefined && file === options.target)
+    throw new BackupRefused(`--keep is for a folder of backups, and ${file} is a file. Name an existing folder.`);
   if (existsSync(file)) throw new BackupRefused(`${file} exists already. Choose another name, or delete it first.`);
   const unfinished = `${file}.part`;
   discard(unfinished);
@@ -73,7 +75,9 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
     renameSync(unfinished, file);
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
     const { size: bytes } = statSync(file);
-    return { file, bytes, sha256: await hashFile(file), version: schema.version, tables: tables.length, rows, key: keyState, createdAt };
+    const sha256 = await hashFile(file);
+    const deleted = options.keep === undefined ? [] : deleteOldBackups(dirname(file), options.keep);
+    return { file, bytes, sha256, version: schema.version, tables: tables.length, rows, key: keyState, createdAt, deleted };
   } catch (error) {
     discard(unfinished);
     throw explainFullDisk(error, file);
@@ -228,6 +232,14 @@ function assertCopied(file: string, sums: ReadonlyMap<string, RowSum>): void {
 function nameFile(target: string, createdAt: string): string {
   const isFolder = existsSync(target) && statSync(target).isDirectory();
   return isFolder ? join(target, `mailsvc-${createdAt.replaceAll(/[-:]|\.\d+/g, "")}.backup`) : target;
+}
+
+/** Deletes all but the latest backups of a folder, by the instants in their names. Answers which. */
+function deleteOldBackups(folder: string, keep: number): string[] {
+  const names = readdirSync(folder).filter((name) => /^mailsvc-\d{8}T\d{6}Z\.backup$/.test(name));
+  const old = names.toSorted().slice(0, -keep);
+  for (const name of old) rmSync(join(folder, name));
+  return old.map((name) => join(folder, name));
 }
 
 async function hashFile(file: string): Promise<string> {

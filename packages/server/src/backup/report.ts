@@ -8,6 +8,8 @@ interface Location {
 export interface BackupOptions extends Location {
   /** A file to create, or an existing folder in which one is created. */
   readonly target: string;
+  /** With a folder: the backups that stay in it, the latest ones. Older ones are deleted after this one was made. */
+  readonly keep?: number | undefined;
   /** Leaves the key that encrypts secrets out of the backup, to keep the two apart. */
   readonly withoutKey?: boolean | undefined;
 }
@@ -15,6 +17,8 @@ export interface BackupOptions extends Location {
 export interface BackupReport {
   readonly file: string;
   readonly bytes: number;
+  /** Older backups that were deleted. */
+  readonly deleted: readonly string[];
   /** Of the file, in hexadecimal. */
   readonly sha256: string;
   /** The version of mailsvc whose database this is. */
@@ -30,7 +34,7 @@ export interface RestoreOptions extends Location {
   readonly file: string;
 }
 
-export interface RestoreReport extends Omit<BackupReport, "bytes" | "sha256"> {
+export interface RestoreReport extends Omit<BackupReport, "bytes" | "sha256" | "deleted"> {
   readonly restoredTo: string;
 }
 

@@ -1,9 +1,12 @@
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { deleteManifest, discard } from "../db/copy/backup-file.ts";
+import { changeFact, deleteManifest, discard } from "../db/copy/backup-file.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import { createDataFolder, DATABASE_FILE, lockFolder } from "../db/sqlite/folder.ts";
 import { assertNotNewer, migrateFile } from "../db/sqlite/migrate.ts";
+import { forgetMove } from "../db/sqlite/place.ts";
+import { HOLDER, markRestored } from "../installation/holder.ts";
+import { giveToOwnerOfFolder } from "../lib/folder.ts";
 import { KEY_FILE, writeKey } from "../lib/key-file.ts";
 import { CopyRefused, copyToPostgres } from "../migrate/migrate.ts";
 import { type Manifest, readBackup, verifyBackup } from "./backup.ts";
@@ -26,7 +29,7 @@ export async function restoreBackup(schema: DatabaseSchema, { file, data, databa
 }
 
 /** Puts database and key into a folder. The database gets its name last, so an interrupted restore can simply be repeated. */
-function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, folder: string): void {
+function restoreFolder(schema: DatabaseSchema, file: string, { key, createdAt }: Manifest, folder: string): void {
   createDataFolder(folder);
   const unlock = lockFolder(folder);
   try {
@@ -38,11 +41,14 @@ function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, 
     discard(unfinished);
     copyFileSync(file, unfinished);
     chmodSync(unfinished, 0o600);
+    giveToOwnerOfFolder(unfinished);
     deleteManifest(unfinished);
     migrateFile(unfinished, schema.version);
+    changeFact(unfinished, HOLDER, (value) => markRestored(value, createdAt));
     if (key !== null) writeKey(join(folder, KEY_FILE), `${key}\n`);
     // The log of a lost database must not be applied to this one.
     discard(database);
+    forgetMove(folder);
     renameSync(unfinished, database);
   } finally {
     unlock();
@@ -54,7 +60,7 @@ async function restorePostgres(schema: DatabaseSchema, file: string, manifest: M
   const folder = mkdtempSync(join(dirname(resolve(file)), ".mailsvc-restore-"));
   try {
     restoreFolder(schema, file, manifest, folder);
-    await copyToPostgres(schema, { from: folder, to: url });
+    await copyToPostgres(schema, { from: folder, to: url, moves: false });
   } catch (error) {
     throw error instanceof CopyRefused ? new BackupRefused(error.message) : error;
   } finally {

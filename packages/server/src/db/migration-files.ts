@@ -19,8 +19,8 @@ export function readFreshSchema(folder: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
-/** When the last migration in a folder was made, ms. */
-export function lastMigration(folder: string): number {
+/** When each migration in a folder was made, ms, the first one first. */
+export function listMigrations(folder: string): number[] {
   const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
-  return entries.at(-1)?.when ?? 0;
+  return entries.map(({ when }) => when);
 }

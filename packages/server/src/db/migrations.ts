@@ -1,5 +1,5 @@
 import { StorageUnavailable } from "./errors.ts";
-import { lastMigration } from "./migration-files.ts";
+import { listMigrations } from "./migration-files.ts";
 
 /** Called with the names of all facts about the installation (`meta`) before tables that exist are migrated. Throws to leave them as they are. */
 export type CheckBefore = (facts: ReadonlySet<string>) => void;
@@ -17,7 +17,8 @@ export interface SchemaState {
  * has migrated it: this one would write rows the newer one does not expect.
  */
 export function needsMigration(state: SchemaState, folder: string, version: string, database: string): boolean {
-  const latest = lastMigration(folder);
+  const known = listMigrations(folder);
+  const latest = known.at(-1) ?? 0;
   if (state.migration !== null && state.migration > latest) {
     const migrations = `migrations of ${day(state.migration)} and ${day(latest)}`;
     // Builds between two releases have the same version.
@@ -30,6 +31,12 @@ export function needsMigration(state: SchemaState, folder: string, version: stri
         `(${migrations}). Start ${state.version ?? "the newer version"} or later, or restore a backup that ${version} made.`,
     );
   }
+  // Between two releases the tables are made anew, and what an earlier build made cannot be brought further.
+  if (state.migration !== null && !known.includes(state.migration))
+    throw new StorageUnavailable(
+      `${database} was made by another build of mailsvc ${state.version ?? "of an unknown version"}, before its release, whose tables this build cannot migrate ` +
+        `(migrations of ${day(state.migration)} and ${day(latest)}). Start that build, or begin with new data. Nothing was changed.`,
+    );
   return state.migration === null || state.migration < latest || state.version !== version;
 }
 

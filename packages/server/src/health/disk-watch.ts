@@ -4,7 +4,12 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MB } from "../lib/units.ts";
 
-const INTERVAL_MS = 5000;
+const LONGEST_MS = 5000;
+const SHORTEST_MS = 50;
+/** Pause while writes are refused already. */
+const LOW_MS = 1000;
+/** What programs may write in a second, at most: the disk is looked at again before that could fill it. */
+const BYTES_PER_MS = (400 * MB) / 1000;
 
 interface DiskWatchOptions {
   /** A folder on the disk to watch. */
@@ -20,7 +25,8 @@ interface DiskWatchOptions {
 
 /**
  * Watches the free space of a disk, so that writes are refused with a clear message before the disk is full: what was accepted can
- * then still be delivered. Checks once before it returns, and then every 5 s. Gives a function that stops the watch.
+ * then still be delivered. Checks once before it returns, and then the more often the less space is left above the watermark, every 5 s
+ * at least. Gives a function that stops the watch.
  */
 export async function watchDisk(options: DiskWatchOptions): Promise<() => void> {
   const { folder, minFreeBytes, storage, real, log, readFree = readFreeBytes } = options;
@@ -35,7 +41,8 @@ export async function watchDisk(options: DiskWatchOptions): Promise<() => void> 
     storage.lowDisk = low
       ? `The disk is nearly full: ${Math.floor(free / MB)} MB are free, and ${Math.ceil(minFreeBytes / MB)} MB must be (--min-free-disk).`
       : null;
-    if (!stopped) timer = real.after(INTERVAL_MS, () => void check());
+    const pause = low ? LOW_MS : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (free - minFreeBytes) / BYTES_PER_MS));
+    if (!stopped) timer = real.after(pause, () => void check());
   };
   await check();
   return () => {

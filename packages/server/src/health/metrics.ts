@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { countInDoubt, countStatus } from "../emails/emails.ts";
 import type { ServedRequest } from "../http/serve-requests.ts";
 import type { MetricsDeps } from "./deps.ts";
+import type { FileWatch } from "./file-watch.ts";
 
 /** What a database tells about itself; null where it has no such thing. */
 export interface BackendStats {
@@ -18,6 +19,7 @@ export interface BackendStats {
 interface MetricsSources {
   readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks" | "relays">;
   readonly readStats: () => Promise<BackendStats>;
+  readonly files: Pick<FileWatch, "exhausted">;
 }
 
 /** Metrics in the format of Prometheus. */
@@ -123,7 +125,7 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
   }
 }
 
-function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, readStats }: MetricsSources): Source[] {
+function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, readStats, files }: MetricsSources): Source[] {
   return [
     {
       name: "mailsvc_jobs",
@@ -157,6 +159,12 @@ function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, re
       name: "mailsvc_storage_writable",
       help: "1 while the database takes writes, otherwise 0",
       read: async () => (storage.problem === null && db.health().writable ? 1 : 0),
+    },
+    {
+      name: "mailsvc_file_limit_reached_total",
+      help: "Looks, one a second, that found no file descriptor free: connections are reset then",
+      counter: true,
+      read: async () => files.exhausted,
     },
     {
       name: "mailsvc_emails_deferred",

@@ -105,6 +105,7 @@ describe("limits of connections", () => {
     const listening = await listen(router, {
       host: "127.0.0.1",
       port: 0,
+      fd: null,
       https: false,
       inFlight: server.app.inFlight,
       real: realTime,

@@ -15,6 +15,8 @@ interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** A listening socket that a supervisor holds open, in place of `host` and `port`: connections wait there while no server runs. */
+  readonly fd: number | null;
   /** Serve HTTPS with a certificate made at start, for a laptop. */
   readonly https: boolean;
   readonly inFlight: InFlightRequests;
@@ -189,10 +191,10 @@ function logDroppedConnections(server: Server, { log, real, maxConnections }: Li
   });
 }
 
-function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
+function bind(server: Server, { host, port, fd }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, { host, port })));
-    server.listen({ host, port, backlog: BACKLOG }, resolve);
+    server.listen(fd === null ? { host, port, backlog: BACKLOG } : { fd, backlog: BACKLOG }, resolve);
   });
 }
 

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
@@ -12,13 +13,16 @@ import type { FirstKeyStore } from "./first-keys.ts";
 
 export type { Installation } from "./access.ts";
 
-type Fact = "firstWorkspace" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
+type Fact = "firstWorkspace" | "installation" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
 
 /** The fact that names the first workspace. */
 export const FIRST_WORKSPACE: Fact = "firstWorkspace";
 
 /** The fact that holds the master key, on databases that have no file next to them. */
 export const MASTER_KEY: Fact = "masterKey";
+
+/** The fact that names the installation: its data keeps it wherever it is moved or restored. */
+const INSTALLATION: Fact = "installation";
 
 const DEV_CREDENTIALS: Fact = "devCredentials";
 /** The fact that tells whether a master key is the one the data was sealed with. */
@@ -31,8 +35,8 @@ interface DevCredentials {
 }
 
 /**
- * Creates the workspaces and keys of an empty database, or reads them. Keys that an earlier first start saved in `store` and
- * did not show are known again.
+ * Creates the workspaces and keys of an empty database, or reads them. Keys that an earlier start of this installation saved in `store`
+ * and did not show are known again; an empty database never takes keys that are there.
  */
 export async function ensureInstallation(deps: InstallationDeps, store: FirstKeyStore | null = null): Promise<Installation> {
   const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
@@ -40,12 +44,12 @@ export async function ensureInstallation(deps: InstallationDeps, store: FirstKey
     await nameWorkspace(deps, workspaceId);
     return readInstallation(deps, workspaceId, store);
   }
-  const saved = store?.load() ?? null;
   try {
     return await deps.db.tx(async (tx) => {
-      const created = await seedInstallation(tx, deps, saved && { ...saved, profiles: null });
+      const created = await seedInstallation(tx, deps, null);
       const { apiKey, operatorKey } = created;
-      if (apiKey !== null && operatorKey !== null) store?.save({ workspaceId: created.workspaceId, apiKey, operatorKey });
+      if (apiKey !== null && operatorKey !== null)
+        store?.save({ installation: nameInstallation(operatorKey), workspaceId: created.workspaceId, apiKey, operatorKey });
       return created;
     });
   } catch (error) {
@@ -139,6 +143,7 @@ async function seedInstallation(tx: Tx, deps: InstallationDeps, before: Installa
   const operatorKey = before?.operatorKey ?? makeKey(random, "op");
   await insertFact(tx, FIRST_WORKSPACE, id);
   await insertFact(tx, OPERATOR_KEY, hashKey(operatorKey));
+  await insertFact(tx, INSTALLATION, nameInstallation(operatorKey));
   const brand = { workspaceId: id, apiKey };
   if (!config.dev) return { ...brand, operatorKey, profiles: null };
   const other = before?.profiles?.builder;
@@ -147,6 +152,11 @@ async function seedInstallation(tx: Tx, deps: InstallationDeps, before: Installa
   const credentials: DevCredentials = { operatorKey, profiles };
   await insertFact(tx, DEV_CREDENTIALS, JSON.stringify(credentials));
   return { ...brand, operatorKey, profiles };
+}
+
+/** The name of an installation, as random as its first operator key, which it does not reveal. */
+function nameInstallation(operatorKey: string): string {
+  return hash("sha256", `mailsvc installation ${operatorKey}`).slice(0, 32);
 }
 
 /** Gives the first workspace the name of --name, unless somebody has named it already. */
@@ -165,10 +175,12 @@ async function nameWorkspace({ config, db }: InstallationDeps, workspaceId: stri
 async function readInstallation({ config, db }: InstallationDeps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {
   const credentials = config.dev ? await readFact(db, DEV_CREDENTIALS) : null;
   if (credentials === null) {
-    const saved = store?.load();
-    // The folder may hold keys of another database.
+    const name = store && (await readFact(db, INSTALLATION));
+    const saved = name == null ? null : store?.load(name);
+    // The operator key may have been replaced since.
     const valid = saved != null && hashKey(saved.operatorKey) === (await readFact(db, OPERATOR_KEY));
-    return valid ? { ...saved, profiles: null } : { workspaceId, apiKey: null, operatorKey: null, profiles: null };
+    const { apiKey, operatorKey } = valid ? saved : { apiKey: null, operatorKey: null };
+    return { workspaceId, apiKey, operatorKey, profiles: null };
   }
   const { operatorKey, profiles } = JSON.parse(credentials) as DevCredentials;
   return { workspaceId, apiKey: profiles.brand.apiKey, operatorKey, profiles };

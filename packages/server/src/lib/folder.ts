@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { chownSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -13,8 +13,19 @@ export function createFolder(path: string): void {
   if (parent !== path) createFolder(parent);
   try {
     mkdirSync(path, { mode: 0o700 });
+    giveToOwnerOfFolder(path);
   } catch (error) {
     // Another process may have been faster.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+}
+
+/**
+ * Gives a new file or folder to the owner of the folder around it. Only root makes files for others: a restore as root is to leave data
+ * that the service can open.
+ */
+export function giveToOwnerOfFolder(path: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  chownSync(path, uid, gid);
 }

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { giveToOwnerOfFolder } from "./folder.ts";
 import type { Random } from "./random.ts";
 
 /** The name of the file in the data folder. */
@@ -6,7 +7,7 @@ export const KEY_FILE = "secret.key";
 
 const BYTES = 32;
 
-/** Data was encrypted with a key, and no key is there. The message says where it belongs. */
+/** Data was encrypted with a key, and no usable key is there. The message says where it belongs. */
 export class KeyMissing extends Error {
   override name = "KeyMissing";
 }
@@ -26,8 +27,8 @@ export function makeKeyText(random: Random): string {
 
 /**
  * Reads the key from a file that only its owner may read. When there is none, creates it if `isNew`, and throws KeyMissing otherwise:
- * another key would be of no use, and be taken for the right one. No other process may use the file at the same time. Throws when the
- * file contains something else.
+ * another key would be of no use, and be taken for the right one. Throws KeyMissing too when the file contains something else. No other
+ * process may use the file at the same time.
  */
 export function readOrCreateKeyFile(file: string, random: Random, isNew: boolean): Uint8Array {
   if (!existsSync(file)) {
@@ -38,7 +39,7 @@ export function readOrCreateKeyFile(file: string, random: Random, isNew: boolean
     writeKey(file, `${makeKeyText(random)}\n`);
   }
   const key = parseKey(readKey(file));
-  if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
+  if (key === null) throw new KeyMissing(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
   return key;
 }
 
@@ -46,16 +47,12 @@ function readKey(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(
-      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}). It is a file that the user of the server may read.`,
-      {
-        cause: error,
-      },
-    );
+    const { code } = error as NodeJS.ErrnoException;
+    throw new KeyMissing(`${file} cannot be read (${code}). Give it to the user of the server, with mode 0600.`, { cause: error });
   }
 }
 
-/** Writes a file atomically and flushes it; only its owner may read it. A process that dies on the way leaves no half a key. */
+/** Writes a file atomically and flushes it; only its owner may read it, who is that of the folder. A process that dies on the way leaves no half a key. */
 export function writeKey(file: string, text: string): void {
   const aside = `${file}.tmp`;
   const handle = openSync(aside, "w", 0o600);
@@ -65,5 +62,6 @@ export function writeKey(file: string, text: string): void {
   } finally {
     closeSync(handle);
   }
+  giveToOwnerOfFolder(aside);
   renameSync(aside, file);
 }

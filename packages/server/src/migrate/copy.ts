@@ -6,9 +6,13 @@ import { RowSum, type Value } from "../db/copy/sum.ts";
 import { openTarget } from "../db/copy/target.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import { openPostgres } from "../db/postgres/database.ts";
+import { describeDatabase, findDatabasePlace } from "../db/postgres/place.ts";
 import { lockFolder } from "../db/sqlite/folder.ts";
 import { migrateFile } from "../db/sqlite/migrate.ts";
+import { markMoved } from "../db/sqlite/place.ts";
+import { describeHolder, HOLDER } from "../installation/holder.ts";
 import { FIRST_WORKSPACE, MASTER_KEY } from "../installation/installation.ts";
+import { iso, systemClock } from "../lib/clock.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
 import { migrateQueue } from "../queue/schema.pg.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
@@ -17,11 +21,12 @@ import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyRe
 /**
  * Copies an installation from a folder to a Postgres database: all rows and jobs. It may be interrupted at any moment and
  * started again, because rows and the progress record are written in one transaction. At the end both sides are read and
- * compared. The folder is only read. Until the copy has ended, no server starts on the target.
+ * compared. Until the copy has ended, no server starts on the target. If it `moves` the installation, the folder then notes where it went,
+ * and no server starts on it any more; otherwise the folder is only read.
  * Throws CopyRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
  * Postgres cannot be reached) or CopyError.
  */
-export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgress = () => {} }: CopyOptions): Promise<CopyReport> {
+export async function copyToPostgres(schema: DatabaseSchema, { from, to, moves = true, onProgress = () => {} }: CopyOptions): Promise<CopyReport> {
   const file = join(from, "mailsvc.db");
   if (!existsSync(file)) throw new CopyRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
@@ -84,7 +89,11 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
       await setJobCounter(db);
       // The key that encrypts secrets is in a file of the folder.
       const key = join(from, KEY_FILE);
-      await target.finish(existsSync(key) ? { [MASTER_KEY]: readFileSync(key, "utf8").trim() } : {});
+      const facts = existsSync(key) ? { [MASTER_KEY]: readFileSync(key, "utf8").trim() } : {};
+      const at = iso(systemClock.now());
+      // Before the target opens: at no moment would servers start on both.
+      if (moves) markMoved(from, { at, to: describeDatabase(to) });
+      await target.finish(moves ? { ...facts, [HOLDER]: describeHolder(await findDatabasePlace(db.read.raw, to), at) } : facts);
       return { from, tables: copied, rows: total, resumed: begun !== null };
     } finally {
       source.close();

@@ -27,6 +27,8 @@ export interface CopyOptions {
   from: string;
   /** A Postgres database: an empty one, or one with an interrupted copy of the same installation. */
   to: string;
+  /** False for a copy that nobody has decided about yet, such as a restored backup: no server starts on it until one is told to. */
+  moves?: boolean;
   /** Called after each step. It may throw, which stops the copy between two steps; the copy can be continued later. */
   onProgress?: (progress: CopyProgress) => void;
 }

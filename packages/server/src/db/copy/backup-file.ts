@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
+import { giveToOwnerOfFolder } from "../../lib/folder.ts";
 import { storageError } from "../errors.ts";
 import { openConnection } from "../sqlite/connection.ts";
 import { openError } from "../sqlite/folder.ts";
@@ -42,6 +43,7 @@ export function copyDatabase(from: string, to: string): void {
 /** Creates an empty file for a backup. Throws the file system's error. */
 export function createFile(file: string): void {
   closeSync(openSync(file, "wx", 0o600));
+  giveToOwnerOfFolder(file);
 }
 
 /** The size that a database file should have by its header, in bytes; null when it has no such header. */
@@ -145,6 +147,17 @@ export function takeFact(file: string, name: string): string | null {
     connection.pragma("secure_delete = ON");
     const value = connection.prepare("DELETE FROM meta WHERE name = ? RETURNING value").pluck().get(name) as string | undefined;
     return value ?? null;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Changes the value of a fact about the installation, where there is one. */
+export function changeFact(file: string, name: string, change: (value: string) => string): void {
+  const connection = new Database(file, { fileMustExist: true });
+  try {
+    const value = connection.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(name) as string | undefined;
+    if (value !== undefined) connection.prepare("UPDATE meta SET value = ? WHERE name = ?").run(change(value), name);
   } finally {
     connection.close();
   }

@@ -29,8 +29,12 @@ export function openingError(error: unknown, url: string): unknown {
   if (code === "53300")
     return new StorageUnavailable(
       `${server} has no connection left (${code}). Raise its max_connections, or lower --database-connections, which is ${CONNECTIONS} by default.`,
+      { isAway: true },
     );
   if (code !== null && UNREACHABLE.test(code))
-    return new StorageUnavailable(`${server} cannot be reached (${code}). Check that it is running, and the address in the URL.`);
+    // A name that does not exist is a mistake in the URL; all else passes.
+    return new StorageUnavailable(`${server} cannot be reached (${code}). Check that it is running, and the address in the URL.`, {
+      isAway: code !== "ENOTFOUND",
+    });
   return storageError(error);
 }

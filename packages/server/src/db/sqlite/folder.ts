@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Database from "better-sqlite3";
-import { createFolder } from "../../lib/folder.ts";
+import { createFolder, giveToOwnerOfFolder } from "../../lib/folder.ts";
 import { KEY_FILE } from "../../lib/key-file.ts";
 import { errorCode, StorageUnavailable } from "../errors.ts";
 
@@ -24,12 +24,15 @@ export function createDataFolder(folder: string): void {
  */
 export function lockFolder(folder: string): () => void {
   const pidFile = join(folder, "server.pid");
+  const lockFile = join(folder, "server.lock");
   let lock: Database.Database | null = null;
   try {
-    lock = new Database(join(folder, "server.lock"));
+    lock = new Database(lockFile);
+    makePrivate(lockFile);
     lock.pragma("busy_timeout = 0");
     lock.exec("BEGIN EXCLUSIVE");
     writeFileSync(pidFile, `${process.pid}\n`);
+    makePrivate(pidFile);
   } catch (error) {
     lock?.close();
     const code = errorCode(error);
@@ -64,14 +67,22 @@ export function openError(error: unknown, file: string, remedy = "Restore a back
   const code = errorCode(error);
   if (code === "SQLITE_NOTADB" || code?.startsWith("SQLITE_CORRUPT"))
     return new StorageUnavailable(`${file} is damaged or not a database (${code}). ${remedy}`, { isDamaged: true });
-  if (code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY" || code?.startsWith("SQLITE_IOERR"))
-    return new StorageUnavailable(`${file} cannot be opened (${code}). Check the permissions of the folder, and the disk.`);
+  if (code !== null && /^(?:SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_IOERR|SQLITE_PERM|EACCES|EPERM|EROFS)/.test(code))
+    return new StorageUnavailable(`${file} cannot be opened (${code}). The user of the server must be able to write to it and its folder; check their owner and mode, and the disk.`);
   return error;
 }
 
 // A first start that was killed may have written only the log so far.
 function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0;
+}
+
+/** Makes a file of the lock one of the owner of the folder, for the owner only. */
+function makePrivate(file: string): void {
+  // Another user, who may write to the folder, may have made it.
+  if (process.getuid === undefined || ![0, statSync(file).uid].includes(process.getuid())) return;
+  chmodSync(file, 0o600);
+  giveToOwnerOfFolder(file);
 }
 
 function readPid(file: string): string {

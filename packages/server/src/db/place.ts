@@ -1,0 +1,23 @@
+/** Where a database lives, so that a copy of it somewhere else is told apart from it. */
+export interface Place {
+  /** Facts that the database keeps about it. */
+  readonly stamp: Stamp;
+  /** Whether stored facts are about this place. */
+  isSame(stored: Stamp): boolean;
+  /** The move that took the data away from here; null without one. */
+  readonly moved: Move | null;
+  /** Forgets that move. */
+  stay(): void;
+}
+
+export type Stamp = Readonly<Record<string, string | null>> & {
+  /** For people: the folder and its machine, or the database and its server. */
+  readonly name: string;
+};
+
+/** A move of an installation, as it is told to people. */
+export interface Move {
+  /** When it was made (ISO 8601). */
+  readonly at: string;
+  readonly to: string;
+}

@@ -1,0 +1,56 @@
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { writeKey } from "../../lib/key-file.ts";
+import type { Move, Place, Stamp } from "../place.ts";
+import { DATABASE_FILE } from "./folder.ts";
+
+const MOVED_FILE = "moved.json";
+
+/**
+ * The place of a database file. A copy is another file: it has another number, and another time of birth where the file system keeps
+ * one. A snapshot of a whole file system has both in common with the original, and is told apart while the original is still where it was.
+ */
+export function findFilePlace(folder: string): Place {
+  const path = realpathSync(join(folder, DATABASE_FILE));
+  const { dev, ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  // Without a time of birth, Node gives the time of the last change.
+  const born = birthtimeNs > 0n && birthtimeNs !== ctimeNs ? String(birthtimeNs) : null;
+  const stamp: Stamp = { name: `${realpathSync(folder)} on ${hostname()}`, path, file: String(ino), born };
+  return {
+    stamp,
+    isSame: (stored) => {
+      if (stored["file"] !== stamp["file"]) return false;
+      const known = stored["born"] ?? null;
+      if (known !== null && born !== null && known !== born) return false;
+      const before = stored["path"] ?? path;
+      if (before === path) return true;
+      const other = statSync(before, { bigint: true, throwIfNoEntry: false });
+      return other === undefined || (other.dev === dev && other.ino === ino);
+    },
+    moved: readMove(folder),
+    stay: () => forgetMove(folder),
+  };
+}
+
+/** Notes in a folder that its data was moved. The note is on disk when this returns. */
+export function markMoved(folder: string, move: Move): void {
+  writeKey(join(folder, MOVED_FILE), `${JSON.stringify(move, null, 2)}\n`);
+}
+
+/** Removes the note of a move, for other data or a person who goes back. */
+export function forgetMove(folder: string): void {
+  rmSync(join(folder, MOVED_FILE), { force: true });
+}
+
+/** The move that a folder notes; null without one. */
+function readMove(folder: string): Move | null {
+  const file = join(folder, MOVED_FILE);
+  if (!existsSync(file)) return null;
+  try {
+    const { at, to } = JSON.parse(readFileSync(file, "utf8")) as Partial<Move>;
+    return { at: String(at), to: String(to) };
+  } catch {
+    return { at: "an unknown date", to: "another place" };
+  }
+}
