@@ -53,7 +53,9 @@ test("backup while a server runs, and restore into an empty folder, from which a
   const recovered = await cli(["recover-key", "--data", restored]);
   expect(recovered).toMatchObject({ code: 0, json: { apiKey: expect.stringMatching(/^ms_live_/) } });
   expect(await cli(["recover-key", "--data", folder()])).toMatchObject({ code: 10, stderr: expect.stringContaining("--data") });
-  const again = cli(["serve", "--port", "0", "--data", restored], {
+  const refused = await cli(["serve", "--port", "0", "--data", restored]);
+  expect([refused.code, refused.stderr]).toEqual([7, expect.stringMatching(/was restored from a backup of .+--take-over/)]);
+  const again = cli(["serve", "--port", "0", "--data", restored, "--take-over"], {
     onStart: (signal) => {
       stop = signal;
     },

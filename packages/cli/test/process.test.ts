@@ -103,7 +103,7 @@ describe("a server", () => {
     const me = await start(["whoami"], { MAILSVC_URL: facts.url, MAILSVC_API_KEY: apiKey }).ended;
     expect(JSON.parse(me.stdout).workspace.id).toBe(facts.workspaceId);
     const second = await start(["serve", "--port", "0", "--data", data]).ended;
-    expect(second).toMatchObject({ code: 2, stdout: "" });
+    expect(second).toMatchObject({ code: 7, stdout: "" });
     first.child.kill("SIGTERM");
     expect((await first.ended).code).toBe(0);
     expect(existsSync(ready)).toBe(false);

@@ -29,6 +29,8 @@ interface WaitOptions {
  * mends, StartEnded, or ListenError.
  */
 export async function waitForDatabase<T>(open: () => Promise<T>, { config, real, log, signal }: WaitOptions): Promise<T> {
+  // A folder is there or not.
+  if (config.dev || config.databaseUrl === null) return open();
   let pauseMs = FIRST_PAUSE_MS;
   let loggedAt = Number.NEGATIVE_INFINITY;
   let waiting: WaitingPort | null = null;
@@ -40,7 +42,7 @@ export async function waitForDatabase<T>(open: () => Promise<T>, { config, real,
         if (waiting !== null) log.info("the database is there", { waitedMs: Math.round(real.now() - begin) });
         return opened;
       } catch (error) {
-        if (config.dev || config.databaseUrl === null || !(error instanceof StorageUnavailable) || !error.isAway) throw error;
+        if (!(error instanceof StorageUnavailable) || !error.isAway) throw error;
         if (real.now() - loggedAt >= LOG_MS) {
           log.warn("waiting for the database", { reason: error.message });
           loggedAt = real.now();

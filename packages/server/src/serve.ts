@@ -196,7 +196,8 @@ function refuseProduction({ databaseUrl, data }: Config): ConfigError {
 async function claim(backend: Backend, { takeOver }: Config, log: Log): Promise<void> {
   const place = await backend.findPlace();
   const claimed = await claimPlace(backend.db, { place, takeOver, now: iso(systemClock.now()) });
-  if (claimed === "taken over") log.warn("this server has taken the installation over, and sends all that waits", { place: place.stamp.name });
+  if (claimed === "taken over")
+    log.warn("this server has taken the installation over, and sends all that waits", { place: place.stamp.name });
   else if (takeOver)
     log.warn("--take-over was not needed; remove it, because a copy that is started with it sends everything again", { claimed });
 }

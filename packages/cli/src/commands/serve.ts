@@ -6,11 +6,11 @@ import { showRecording } from "../dev-run/open.ts";
 import { RUN_OPTIONS, readRunOptions, wantsRecorder } from "../dev-run/options.ts";
 import { runBesideServer } from "../dev-run/run-command.ts";
 import { type Run, runAction } from "../runtime/action.ts";
-import { usageError } from "../runtime/errors.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { resolveSettings } from "../runtime/settings.ts";
-import { type ServeLog, sayWhereMailGoes, startServer } from "../server/start-server.ts";
+import { type ServeLog, START_ENDED, sayWhereMailGoes, startServer } from "../server/start-server.ts";
 import type { Session } from "../types.ts";
 
 // After a stop nothing is waited for that long, such as a last connection to a collector that hangs.
@@ -168,7 +168,7 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
     const starting = startServer(session, flags, { table, dev, project: session.host.cwd, command: [] });
     const started = await starting.catch((error: unknown) => {
       // A stop while it waits for its database: what is still under way is left to the end of the process.
-      if (!session.signal.aborted) throw error;
+      if (!(error instanceof CliError) || error.failure.code !== START_ENDED) throw error;
       session.host.exitAfter(EXIT_MS);
       return null;
     });

@@ -8,6 +8,9 @@ import type { Session } from "../types.ts";
 
 const KEPT_LINES = 20;
 
+/** The code of a start that was ended while it waited for its database. */
+export const START_ENDED = "start_ended";
+
 export type ServeLog = ReturnType<typeof createLog>;
 
 /** How a server is started. */
@@ -92,6 +95,7 @@ function readFlags(table: readonly ServeFlag[], flags: Flags): Record<string, st
 function startError(error: unknown): CliError {
   const { name, message, isAway } = error as Error & { isAway?: boolean };
   if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
+  if (name === "StartEnded") return new CliError({ code: START_ENDED, message, exit: EXIT.cancelled });
   const exits: Record<string, Exit> = { ListenError: EXIT.conflict, StorageUnavailable: isAway ? EXIT.network : EXIT.conflict };
   return new CliError({ code: "serve_failed", message: `The server did not start: ${message}`, exit: exits[name] ?? EXIT.server });
 }

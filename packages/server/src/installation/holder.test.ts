@@ -90,7 +90,9 @@ test("after a move the folder starts no server, says where its data went, and ho
   await before.close();
   const url = await database();
   await migrateToPostgres({ from: data, to: url });
-  await expect(start(data)).rejects.toThrow(/was moved to the database mailsvc_test_\S+ of Postgres at .+ at \d{4}-.+--database-url.+--take-over/);
+  await expect(start(data)).rejects.toThrow(
+    /was moved to the database mailsvc_test_\S+ of Postgres at .+ at \d{4}-.+--database-url.+--take-over/,
+  );
   // A copy of the folder made afterwards is no way around it.
   const copy = join(folder(), "copy");
   cpSync(data, copy, { recursive: true });

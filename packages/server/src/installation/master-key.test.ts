@@ -24,8 +24,9 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const config = (flags: Record<string, string> = {}): Config => readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev: false });
-const runOnce = async (flags?: Record<string, string>): Promise<void> => {
+const config = (flags: Record<string, string | boolean> = {}): Config =>
+  readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev: false });
+const runOnce = async (flags?: Record<string, string | boolean>): Promise<void> => {
   server = await serve(config(flags), silentLog);
   await server.close();
   server = null;
@@ -79,5 +80,5 @@ test("a backup is refused whose key would start no server", async () => {
   await restoreBackup({ data: restored, databaseUrl: null, file });
   cpSync(restored, data, { recursive: true });
   writeFileSync(join(data, "secret.key"), `${KEY}\n`);
-  await runOnce();
+  await runOnce({ "take-over": true });
 });

@@ -26,7 +26,10 @@ import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyRe
  * Throws CopyRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
  * Postgres cannot be reached) or CopyError.
  */
-export async function copyToPostgres(schema: DatabaseSchema, { from, to, moves = true, onProgress = () => {} }: CopyOptions): Promise<CopyReport> {
+export async function copyToPostgres(
+  schema: DatabaseSchema,
+  { from, to, moves = true, onProgress = () => {} }: CopyOptions,
+): Promise<CopyReport> {
   const file = join(from, "mailsvc.db");
   if (!existsSync(file)) throw new CopyRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);

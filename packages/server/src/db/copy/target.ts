@@ -77,7 +77,11 @@ export function openTarget(db: PostgresDb): Target {
     },
     finish: (facts) =>
       db.tx(async (tx) => {
-        for (const [name, value] of Object.entries(facts)) await tx.raw("insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value", [name, value]);
+        for (const [name, value] of Object.entries(facts))
+          await tx.raw("insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value", [
+            name,
+            value,
+          ]);
         await tx.raw(`drop table ${COPY_TABLE}`);
       }),
   };

@@ -68,7 +68,9 @@ export function openError(error: unknown, file: string, remedy = "Restore a back
   if (code === "SQLITE_NOTADB" || code?.startsWith("SQLITE_CORRUPT"))
     return new StorageUnavailable(`${file} is damaged or not a database (${code}). ${remedy}`, { isDamaged: true });
   if (code !== null && /^(?:SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_IOERR|SQLITE_PERM|EACCES|EPERM|EROFS)/.test(code))
-    return new StorageUnavailable(`${file} cannot be opened (${code}). The user of the server must be able to write to it and its folder; check their owner and mode, and the disk.`);
+    return new StorageUnavailable(
+      `${file} cannot be opened (${code}). The user of the server must be able to write to it and its folder; check their owner and mode, and the disk.`,
+    );
   return error;
 }
 
