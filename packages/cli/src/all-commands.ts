@@ -27,6 +27,7 @@ import { migrateCommand } from "./commands/migrate.ts";
 import { planCommand } from "./commands/plans.ts";
 import { recipientsCommand } from "./commands/recipients.ts";
 import { recoverKeyCommand } from "./commands/recover-key.ts";
+import { rotateKeyCommand } from "./commands/rotate-key.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { runLogCommand } from "./commands/run-log.ts";
 import { sendCommand } from "./commands/send.ts";
@@ -92,6 +93,7 @@ export async function addAllCommands(program: Command, run: Run, argv: readonly 
     backupCommand(run),
     restoreCommand(run),
     recoverKeyCommand(run),
+    rotateKeyCommand(run),
     migrateCommand(run),
   ])
     program.addCommand(command.helpGroup("Setup:"));

@@ -20,6 +20,7 @@ import { Arrivals } from "./inbox/arrivals.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
 import type { Installation } from "./installation/access.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
+import { listKeys } from "./lib/master-keys.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { DAY } from "./lib/units.ts";
 import { lastAliveAt } from "./marketplace/runs/clock.ts";
@@ -79,6 +80,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const http = composeRouter(parts, deps, { inFlight, arrivals, installation, world });
   await runClock.start();
   await startWorkers(deps);
+  deps.keyRotation.start();
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopWork({ queue, mailer, real: clock.real }));
   return {
@@ -90,6 +92,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     close: async () => {
       await runClock.stop();
       await stop();
+      await deps.keyRotation.stop();
       await deps.mailParser.close();
       await deps.capturedMailParser.close();
       await deps.mailAuthenticator.close();
@@ -111,7 +114,7 @@ function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey
     apiKey,
     operatorKey,
     ...Object.values(profiles ?? {}).map((access) => access.apiKey),
-    config.secretKey === null ? null : Buffer.from(config.secretKey).toString("base64"),
+    ...(config.secretKeys === null ? [] : listKeys(config.secretKeys).map((key) => Buffer.from(key).toString("base64"))),
     config.stripe?.key ?? null,
     config.stripe?.webhookSecret ?? null,
   ];

@@ -3,7 +3,7 @@ import { openPostgres, type PostgresDb, type PostgresOptions } from "./db/postgr
 import { findDatabasePlace } from "./db/postgres/place.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
-import { ensureMasterKey } from "./installation/installation.ts";
+import { ensureMasterKeys, factKeyStore } from "./installation/installation.ts";
 import type { Log } from "./lib/log.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { migrateQueue } from "./queue/schema.pg.ts";
@@ -27,7 +27,9 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     findPlace: () => findDatabasePlace(db.read.raw, url),
     // A revoked key stops working everywhere within a second, also on a busy machine; each key costs two reads a second.
     keysMaxAgeMs: 500,
-    masterKey: (random, isNew) => ensureMasterKey(db, random, isNew),
+    masterKeys: (random, isNew) => ensureMasterKeys(db, random, isNew),
+    keyStore: factKeyStore(db),
+    keySpreadMs: 10_000,
     snapshots: postgresSnapshots(db),
     makeQueue: (parts) => createQueue(new PostgresJobStore({ db, ...parts }), parts),
     makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),

@@ -4,7 +4,7 @@ import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { findFilePlace } from "./db/sqlite/place.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
-import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
+import { KEY_FILE, keyFileStore, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { createLocalLimiter } from "./lib/rate.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { SqliteJobStore } from "./queue/store.sqlite.ts";
@@ -19,7 +19,9 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     // No other process writes to this database.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database, not in it: a copy of the database alone reveals no secret.
-    masterKey: async (random, isNew) => readOrCreateKeyFile(join(folder, KEY_FILE), random, isNew),
+    masterKeys: async (random, isNew) => readOrCreateKeyFile(join(folder, KEY_FILE), random, isNew),
+    keyStore: keyFileStore(folder),
+    keySpreadMs: 0,
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => createQueue(new SqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => createLocalLimiter(clock.now),

@@ -2,8 +2,10 @@ import type { Db } from "./db/db.ts";
 import type { Place } from "./db/place.ts";
 import type { Snapshots } from "./dev/snapshots.ts";
 import type { BackendStats } from "./health/metrics.ts";
+import type { KeyStore } from "./installation/key-rotation.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
+import type { MasterKeys } from "./lib/master-keys.ts";
 import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
 import type { Queue } from "./queue/queue.ts";
@@ -24,7 +26,11 @@ export interface Backend {
   /** How long a key may be cached, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
   /** The key that encrypts secrets when none is configured: created once, while the database `isNew`, and stored. Throws KeyMissing. */
-  masterKey(random: Random, isNew: boolean): Promise<Uint8Array>;
+  masterKeys(random: Random, isNew: boolean): Promise<MasterKeys>;
+  /** Where these keys are. */
+  readonly keyStore: KeyStore;
+  /** How long all processes may need to learn a key that another one has stored, ms. */
+  readonly keySpreadMs: number;
   /** Snapshots of dev mode. */
   readonly snapshots: Snapshots;
   makeQueue(parts: QueueParts): Queue;

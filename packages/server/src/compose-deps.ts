@@ -17,6 +17,7 @@ import { captureMailer } from "./inbox/capture.ts";
 import { MailReleaser } from "./inbox/releaser.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { isSealed } from "./installation/installation.ts";
+import { KeyRotation } from "./installation/key-rotation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import { KeyWatch } from "./keys/key-watch.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -27,9 +28,10 @@ import type { Guard } from "./lib/guard-url.ts";
 import { makeIds } from "./lib/ids.ts";
 import { KeyedSignal } from "./lib/keyed-signal.ts";
 import type { Log } from "./lib/log.ts";
-import { makeMacs } from "./lib/macs.ts";
+import { KeyRing } from "./lib/master-keys.ts";
+import { makeRingMacs } from "./lib/macs.ts";
 import type { Random } from "./lib/random.ts";
-import { makeSeal } from "./lib/seal.ts";
+import { makeRingSeal } from "./lib/seal.ts";
 import type { Tracing } from "./lib/tracing.ts";
 import { measureLoopPressure } from "./loop-pressure.ts";
 import type { Mailer } from "./mail/mailer.ts";
@@ -43,6 +45,7 @@ import type { RunRecorder } from "./recording/recording.ts";
 import { type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer } from "./relays/main-mailer.ts";
 import { RelayRegistry } from "./relays/registry.ts";
+import { sealAnew } from "./sealed-data.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { SubmissionPorts } from "./submission/submission.ts";
 import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
@@ -107,9 +110,9 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
   const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
-  const masterKey = config.secretKey ?? (await backend.masterKey(random, !(await isSealed(db))));
-  const macs = makeMacs(masterKey);
-  const seal = makeSeal(masterKey, random);
+  const ring = new KeyRing(config.secretKeys ?? (await backend.masterKeys(random, !(await isSealed(db)))));
+  const macs = makeRingMacs(ring);
+  const seal = makeRingSeal(ring, random);
   const relays = new RelayRegistry({
     db: () => deps.db,
     seal,
@@ -144,6 +147,14 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
       seal,
       macs,
+      keyRotation: new KeyRotation({
+        ring,
+        store: config.secretKeys === null ? backend.keyStore : null,
+        sealAnew: () => sealAnew(db, seal),
+        spreadMs: backend.keySpreadMs,
+        real: clock.real,
+        log,
+      }),
       tracker: new Tracker(),
       compiledTemplates: new CompiledTemplates(),
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),

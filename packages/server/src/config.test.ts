@@ -54,8 +54,8 @@ test("dev mode uses the database and the relay that a flag names, and none of th
 });
 
 test("a secret key is 32 bytes, or it is refused without being repeated", () => {
-  expect(config({}).secretKey).toBeNull();
-  expect(config({ "secret-key": "00".repeat(32) }).secretKey).toHaveLength(32);
+  expect(config({}).secretKeys).toBeNull();
+  expect(config({ "secret-key": `${"00".repeat(32)},${"11".repeat(32)}` }).secretKeys).toMatchObject({ old: [{ since: 0 }] });
   expect(() => config({ "secret-key": "hunter2" })).toThrow(/^--secret-key takes 32 bytes/);
   expect(() => config({ "secret-key": "hunter2" })).not.toThrow("hunter2");
 });

@@ -3,7 +3,7 @@ import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { AllowedHosts } from "./lib/allowed-hosts.ts";
-import { parseKey } from "./lib/key-file.ts";
+import { type MasterKeys, parseKey, singleKey } from "./lib/master-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
 import { type McpConfig, readMcp } from "./mcp/config.ts";
@@ -74,7 +74,7 @@ export interface Config {
   /** Where metrics are served; null for nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
   /** The key that encrypts secrets; null for the key stored with the data. */
-  readonly secretKey: Uint8Array | null;
+  readonly secretKeys: MasterKeys | null;
   /** Payments through Stripe; null when they are confirmed by hand. */
   readonly stripe: { readonly key: string; readonly webhookSecret: string; readonly url: string | null } | null;
   /** Traces, by the variables of OpenTelemetry; null when they are off. */
@@ -213,7 +213,7 @@ export function readConfig({
     ),
     accessLog: flags["access-log"] === true || value("access-log") === "1",
     metrics: readHostPort("metrics", value("metrics"), "127.0.0.1"),
-    secretKey: readSecretKey(value("secret-key")),
+    secretKeys: readSecretKeys(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
     tracing: readTracing(env, fail),
     https: flags.https === true || value("https") === "1",
@@ -390,11 +390,15 @@ function readStripe(key: string | undefined, webhookSecret: string | undefined, 
   return { key, webhookSecret, url: place === undefined ? null : url("stripe-url", place, ["https:", "http:"]) };
 }
 
-function readSecretKey(text: string | undefined): Uint8Array | null {
+/** The first key is the current one; others, with commas, open what they have encrypted. */
+function readSecretKeys(text: string | undefined): MasterKeys | null {
   if (text === undefined) return null;
-  const key = parseKey(text);
-  if (key === null) throw new ConfigError("--secret-key takes 32 bytes in base64 or hex, such as: openssl rand -base64 32");
-  return key;
+  const [current, ...old] = text.split(",").map((one) => {
+    const key = parseKey(one);
+    if (key === null) throw new ConfigError("--secret-key takes 32 bytes in base64 or hex, such as: openssl rand -base64 32");
+    return key;
+  });
+  return current === undefined ? null : { ...singleKey(current), old: old.map((key) => ({ key, since: 0 })) };
 }
 
 function readMailFrom(text: string): string {

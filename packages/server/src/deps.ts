@@ -18,6 +18,7 @@ import type { InboundDeps } from "./inbound/deps.ts";
 import type { ReturnPath } from "./inbound/return-path.ts";
 import type { InboxDeps } from "./inbox/deps.ts";
 import type { InstallationDeps } from "./installation/deps.ts";
+import type { KeyRotation } from "./installation/key-rotation.ts";
 import type { JobDeps } from "./jobs/deps.ts";
 import type { KeyDeps } from "./keys/deps.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
@@ -89,6 +90,7 @@ export interface Deps
   readonly config: Config;
   readonly keyCache: KeyCache;
   readonly keyWatch: KeyWatch;
+  readonly keyRotation: KeyRotation;
   readonly queue: Queue;
   readonly relays: RelayRegistry;
   readonly returnPath: ReturnPath;

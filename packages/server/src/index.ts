@@ -24,11 +24,13 @@ export { jsonLog, type Log, silentLog } from "./lib/log.ts";
 export { lintSources, type SourcesToLint } from "./lint-sources.ts";
 export {
   createBackup,
+  isKeyRotated,
   migrateToPostgres,
   type RecoveryOptions,
   recoverOperatorKey,
   recoverOwnerKey,
   restoreBackup,
+  rotateMasterKey,
 } from "./maintenance.ts";
 export { serveMcpOverStdio } from "./mcp-stdio.ts";
 export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";

@@ -1,6 +1,7 @@
 import type { BackupOptions, BackupReport, RestoreOptions, RestoreReport } from "./backup/report.ts";
 import type { Db } from "./db/db.ts";
 import type { WorkspaceAccess } from "./installation/access.ts";
+import type { KeyStore } from "./installation/key-rotation.ts";
 import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 
 /** Copies an installation from a folder to a Postgres database; see `migrate/copy.ts`. Only this loads Postgres. */
@@ -47,6 +48,58 @@ export async function recoverOwnerKey({ workspaceId, ...location }: RecoveryOpti
 export async function recoverOperatorKey(location: DataLocation): Promise<string> {
   const [{ replaceOperatorKey }, { secureRandom }] = await Promise.all([import("./installation/recovery.ts"), import("./lib/random.ts")]);
   return withDatabase(location, (db) => replaceOperatorKey(db, secureRandom()));
+}
+
+/**
+ * Asks for a rotation of the master key, or for an end of the old keys. A running server carries it out within seconds; otherwise the next
+ * start does; `isKeyRotated` tells. Throws RotationRefused or StorageUnavailable.
+ */
+export async function rotateMasterKey({ forget, ...location }: DataLocation & { forget: boolean }): Promise<void> {
+  const [{ beginForgetting, beginRotation, RotationRefused }, { secureRandom }, { systemClock }] = await Promise.all([
+    import("./installation/key-rotation.ts"),
+    import("./lib/random.ts"),
+    import("./lib/clock.ts"),
+  ]);
+  await withKeyStore(location, async (store) => {
+    const text = await store.read();
+    if (text === null)
+      throw new RotationRefused(
+        "The master key is not kept with the data. Where servers get it from --secret-key, give them OLD,NEW first, and NEW,OLD once all of them have both.",
+      );
+    const now = systemClock.now();
+    const next = forget ? beginForgetting(text, now) : beginRotation(text, secureRandom().bytes(32), now);
+    if (!(await store.replace(text, next))) throw new RotationRefused("The keys were changed at the same time. Try again.");
+  });
+}
+
+/** Whether no rotation of the master key is under way. */
+export async function isKeyRotated(location: DataLocation): Promise<boolean> {
+  const { isRotating } = await import("./installation/key-rotation.ts");
+  return withKeyStore(location, async (store) => {
+    const text = await store.read();
+    return text === null || !isRotating(text);
+  });
+}
+
+/** Opens the place of the master keys, which servers may use at the same time. */
+async function withKeyStore<T>({ data, databaseUrl }: DataLocation, work: (store: KeyStore) => Promise<T>): Promise<T> {
+  if (databaseUrl === null) {
+    const [{ assertInstalled }, { keyFileStore }] = await Promise.all([import("./installation/recovery.ts"), import("./lib/key-file.ts")]);
+    assertInstalled(data);
+    return work(keyFileStore(data));
+  }
+  const [{ openPostgres }, { postgresSchema }, { factKeyStore }] = await Promise.all([
+    import("./db/postgres/database.ts"),
+    import("./schema.pg.ts"),
+    import("./installation/installation.ts"),
+  ]);
+  const db = await openPostgres(databaseUrl, postgresSchema, { migrate: false, connections: 1 });
+  try {
+    await db.assertMigrated();
+    return await work(factKeyStore(db));
+  } finally {
+    await db.close();
+  }
 }
 
 async function withDatabase<T>({ data, databaseUrl }: DataLocation, work: (db: Db) => Promise<T>): Promise<T> {

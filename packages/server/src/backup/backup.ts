@@ -23,7 +23,8 @@ import { DATABASE_FILE } from "../db/sqlite/folder.ts";
 import { assertNotNewer } from "../db/sqlite/migrate.ts";
 import { isSealedWith, MASTER_KEY, SEAL_CHECK } from "../installation/installation.ts";
 import { iso, systemClock } from "../lib/clock.ts";
-import { KEY_FILE, parseKey } from "../lib/key-file.ts";
+import { KEY_FILE } from "../lib/key-file.ts";
+import { parseKeys } from "../lib/master-keys.ts";
 import { JOBS, readJobs } from "../migrate/migrate.ts";
 import { BackupDamaged, type BackupOptions, BackupRefused, type BackupReport } from "./report.ts";
 
@@ -87,8 +88,8 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
 /** Throws BackupRefused when a key is not the one of the data: no server would start on what is restored. */
 function assertKeyFits(file: string, text: string, { databaseUrl, data }: BackupOptions): void {
   const check = readFact(file, SEAL_CHECK);
-  const key = parseKey(text);
-  if (check === null || (key !== null && isSealedWith(check, key))) return;
+  const keys = parseKeys(text);
+  if (check === null || (keys !== null && isSealedWith(check, keys))) return;
   const place = databaseUrl === null ? join(data, KEY_FILE) : "The database";
   throw new BackupRefused(
     `${place} holds another key than the one that the data was encrypted with. Put the right one there; if servers get it from --secret-key, back up with --without-key.`,

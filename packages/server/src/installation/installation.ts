@@ -3,13 +3,15 @@ import { and, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { hashKey, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
-import { KeyMissing, makeKeyText, parseKey } from "../lib/key-file.ts";
+import { KeyMissing, makeKeyText } from "../lib/key-file.ts";
+import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { type Random, secureRandom } from "../lib/random.ts";
-import { makeSeal, type Seal, SealBroken } from "../lib/seal.ts";
+import { makeRingSeal, type Seal, SealBroken } from "../lib/seal.ts";
 import { createWorkspace, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { InstallationDeps } from "./deps.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
+import type { KeyStore } from "./key-rotation.ts";
 
 export type { Installation } from "./access.ts";
 
@@ -92,16 +94,33 @@ export async function resetInstallation(deps: InstallationDeps, empty: () => Pro
  * The master key that is kept in the database. When there is none, creates it if the database `isNew`, where of several processes the
  * first one does, and throws KeyMissing otherwise.
  */
-export async function ensureMasterKey(db: Db, random: Random, isNew: boolean): Promise<Uint8Array> {
+export async function ensureMasterKeys(db: Db, random: Random, isNew: boolean): Promise<MasterKeys> {
   const text = await readFact(db, MASTER_KEY);
   if (text === null) {
     if (!isNew) throw new KeyMissing("The data was encrypted with a key that is not in the database. Pass it with --secret-key.");
     await db.tx((tx) => insertMissingFact(tx, MASTER_KEY, makeKeyText(random)));
-    return ensureMasterKey(db, random, isNew);
+    return ensureMasterKeys(db, random, isNew);
   }
-  const key = parseKey(text);
-  if (key === null) throw new Error("The master key in the database is damaged.");
-  return key;
+  const keys = parseKeys(text);
+  if (keys === null) throw new KeyMissing("The master key in the database is damaged. Restore a backup.");
+  return keys;
+}
+
+/** The keys in a database, to read and to replace. */
+export function factKeyStore(db: Db): KeyStore {
+  return {
+    read: () => readFact(db, MASTER_KEY),
+    replace: (before, after) =>
+      db.tx(async (tx) => {
+        const { meta } = tx.t;
+        const changed = await tx
+          .update(meta)
+          .set({ value: after })
+          .where(and(eq(meta.name, MASTER_KEY), eq(meta.value, before)))
+          .returning({ name: meta.name });
+        return changed.length > 0;
+      }),
+  };
 }
 
 /** Whether the data was sealed with a master key. */
@@ -109,10 +128,10 @@ export async function isSealed(db: Db): Promise<boolean> {
   return (await readFact(db, SEAL_CHECK)) !== null;
 }
 
-/** Whether a master key is the one that data was sealed with, by the check that it holds. */
-export function isSealedWith(check: string, key: Uint8Array): boolean {
+/** Whether one of the master keys is the one that data was sealed with, by the check that it holds. */
+export function isSealedWith(check: string, keys: MasterKeys): boolean {
   try {
-    makeSeal(key, secureRandom()).open(Buffer.from(check, "base64"), SEAL_CHECK);
+    makeRingSeal(new KeyRing(keys), secureRandom()).open(Buffer.from(check, "base64"), SEAL_CHECK);
     return true;
   } catch (error) {
     if (error instanceof SealBroken) return false;

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { makeKeyText, parseKey, readOrCreateKeyFile } from "./key-file.ts";
+import { makeKeyText, readOrCreateKeyFile } from "./key-file.ts";
+import { parseKey } from "./master-keys.ts";
 import { seededRandom } from "./random.ts";
 
 let folder = "";
@@ -14,16 +15,16 @@ afterEach(() => rmSync(folder, { recursive: true }));
 test("a key is made once, for its owner only, and read again", () => {
   const file = join(folder, "secret.key");
   const made = readOrCreateKeyFile(file, seededRandom(1), true);
-  expect(made).toHaveLength(32);
+  expect(made.current).toHaveLength(32);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(Buffer.from(readOrCreateKeyFile(file, seededRandom(2), true))).toEqual(Buffer.from(made));
+  expect(readOrCreateKeyFile(file, seededRandom(2), true)).toEqual(made);
   expect(readdirSync(folder)).toEqual(["secret.key"]);
 });
 
 test("what a process that died left behind is not taken for a key", () => {
   const file = join(folder, "secret.key");
   writeFileSync(`${file}.tmp`, "half");
-  expect(readOrCreateKeyFile(file, seededRandom(1), true)).toHaveLength(32);
+  expect(readOrCreateKeyFile(file, seededRandom(1), true).current).toHaveLength(32);
   expect(readFileSync(file, "utf8")).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
 });
 

@@ -1,5 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { giveToOwnerOfFolder } from "./folder.ts";
+import { type MasterKeys, parseKeys } from "./master-keys.ts";
 import type { Random } from "./random.ts";
 
 /** The name of the file in the data folder. */
@@ -12,14 +14,6 @@ export class KeyMissing extends Error {
   override name = "KeyMissing";
 }
 
-/** Parses a key of 32 bytes in base64 or hex; null when it is neither. */
-export function parseKey(text: string): Uint8Array | null {
-  const trimmed = text.trim();
-  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
-  const bytes = Buffer.from(trimmed, "base64");
-  return bytes.length === BYTES && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? bytes : null;
-}
-
 /** A new key, in base64. */
 export function makeKeyText(random: Random): string {
   return Buffer.from(random.bytes(BYTES)).toString("base64");
@@ -30,7 +24,7 @@ export function makeKeyText(random: Random): string {
  * another key would be of no use, and be taken for the right one. Throws KeyMissing too when the file contains something else. No other
  * process may use the file at the same time.
  */
-export function readOrCreateKeyFile(file: string, random: Random, isNew: boolean): Uint8Array {
+export function readOrCreateKeyFile(file: string, random: Random, isNew: boolean): MasterKeys {
   if (!existsSync(file)) {
     if (!isNew)
       throw new KeyMissing(
@@ -38,9 +32,9 @@ export function readOrCreateKeyFile(file: string, random: Random, isNew: boolean
       );
     writeKey(file, `${makeKeyText(random)}\n`);
   }
-  const key = parseKey(readKey(file));
-  if (key === null) throw new KeyMissing(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
-  return key;
+  const keys = parseKeys(readKey(file));
+  if (keys === null) throw new KeyMissing(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
+  return keys;
 }
 
 function readKey(file: string): string {
@@ -50,6 +44,20 @@ function readKey(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     throw new KeyMissing(`${file} cannot be read (${code}). Give it to the user of the server, with mode 0600.`, { cause: error });
   }
+}
+
+/** The keys in the file of a data folder, to read and to replace. */
+export function keyFileStore(folder: string) {
+  const file = join(folder, KEY_FILE);
+  const read = (): string | null => (existsSync(file) ? readKey(file) : null);
+  return {
+    read: async () => read(),
+    replace: async (before: string, after: string) => {
+      if (read() !== before) return false;
+      writeKey(file, after);
+      return true;
+    },
+  };
 }
 
 /** Writes a file atomically and flushes it; only its owner may read it, who is that of the folder. A process that dies on the way leaves no half a key. */

@@ -13,6 +13,21 @@ export interface Macs {
 
 const LENGTHS: Readonly<Record<MacForm, number>> = { base64url: 16, hex: 20 };
 
+/** Signs with the current one of several master keys, the first, and takes signatures of all of them. */
+export function makeRingMacs(ring: { readonly all: readonly Uint8Array[] }): Macs {
+  const made = new WeakMap<Uint8Array, Macs>();
+  const list = (): Macs[] =>
+    ring.all.map((key) => {
+      const macs = made.get(key) ?? makeMacs(key);
+      made.set(key, macs);
+      return macs;
+    });
+  return {
+    sign: (purpose, text, form) => (list()[0] as Macs).sign(purpose, text, form),
+    verify: (purpose, text, signature, form) => list().some((macs) => macs.verify(purpose, text, signature, form)),
+  };
+}
+
 /** Signs with keys derived from the master key (32 bytes), one for each purpose. */
 export function makeMacs(master: Uint8Array): Macs {
   const keys = new Map<string, KeyObject>();

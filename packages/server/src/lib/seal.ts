@@ -22,6 +22,44 @@ const TAG = 16;
 // The first byte names the format, in case it ever changes.
 const VERSION = 1;
 
+/** What the keys of a ring seal and open. */
+export interface RingSeal extends Seal {
+  /** The same text sealed by the current key; null when it is already. Throws SealBroken. */
+  renew(sealed: Uint8Array, place: string): Uint8Array | null;
+}
+
+/** Seals with the current one of several master keys, the first, and opens what any of them has sealed. */
+export function makeRingSeal(ring: { readonly all: readonly Uint8Array[] }, random: Random): RingSeal {
+  const seals = new WeakMap<Uint8Array, Seal>();
+  const list = (): Seal[] =>
+    ring.all.map((key) => {
+      const seal = seals.get(key) ?? makeSeal(key, random);
+      seals.set(key, seal);
+      return seal;
+    });
+  const current = (): Seal => list()[0] as Seal;
+  const open = (sealed: Uint8Array, place: string): { text: string; by: number } => {
+    const all = list();
+    for (const [by, seal] of all.entries()) {
+      try {
+        return { text: seal.open(sealed, place), by };
+      } catch (error) {
+        if (!(error instanceof SealBroken) || by === all.length - 1) throw error;
+      }
+    }
+    throw new SealBroken(`Cannot decrypt what is sealed for ${place}; there is no master key.`);
+  };
+  return {
+    seal: (text, place) => current().seal(text, place),
+    sealSame: (text, place) => current().sealSame(text, place),
+    open: (sealed, place) => open(sealed, place).text,
+    renew: (sealed, place) => {
+      const { text, by } = open(sealed, place);
+      return by === 0 ? null : current().seal(text, place);
+    },
+  };
+}
+
 /** AES-256-GCM under a key derived from the master key (32 bytes). Sealed bytes: version, IV, tag, ciphertext. */
 export function makeSeal(master: Uint8Array, random: Random): Seal {
   // A KeyObject, because Node imports a key of bytes again for each use: 11 µs instead of 1.

@@ -12,7 +12,7 @@ import {
   joinSecrets,
   type OpenSettings,
   type RelaySettings,
-  sealPlace,
+  relaySecretsPlace,
   showSettings,
   splitSecrets,
   toDkimKeys,
@@ -35,7 +35,7 @@ export async function addRelay(tx: Tx, deps: RelayDeps, settings: RelaySettings)
   await assertUsable(tx, deps, settings);
   const at = deps.clock.now();
   const { open, secrets } = splitSecrets(settings);
-  await tx.insert(t).values({ name, settings: open, secrets: deps.seal.seal(secrets, sealPlace(name)), createdAt: at, updatedAt: at });
+  await tx.insert(t).values({ name, settings: open, secrets: deps.seal.seal(secrets, relaySecretsPlace(name)), createdAt: at, updatedAt: at });
   tx.afterCommit(() => deps.relays.clear());
   return showStored(deps, settings);
 }
@@ -48,7 +48,7 @@ export async function updateRelay(tx: Tx, deps: RelayDeps, name: string, changes
   const settings: RelaySettings = { ...before, ...given, name };
   await assertUsable(tx, deps, settings);
   const { open, secrets } = splitSecrets(settings);
-  const row = { settings: open, secrets: deps.seal.seal(secrets, sealPlace(name)), updatedAt: deps.clock.now() };
+  const row = { settings: open, secrets: deps.seal.seal(secrets, relaySecretsPlace(name)), updatedAt: deps.clock.now() };
   await tx.update(t).set(row).where(eq(t.name, name));
   tx.afterCommit(() => deps.relays.clear());
   return showStored(deps, settings);
@@ -119,7 +119,7 @@ async function assertUsable(tx: Tx, deps: RelayDeps, settings: RelaySettings): P
 
 async function getStored(tx: Tx, deps: RelayDeps, name: string): Promise<RelaySettings> {
   const [row] = await tx.select().from(tx.t.relays).where(eq(tx.t.relays.name, name));
-  if (row) return joinSecrets(row.settings, deps.seal.open(row.secrets, sealPlace(name)));
+  if (row) return joinSecrets(row.settings, deps.seal.open(row.secrets, relaySecretsPlace(name)));
   const known = deps.relays.find(name);
   throw known && known.source !== "api" ? definedElsewhere(known) : noRelay(name);
 }

@@ -5,7 +5,7 @@ import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { KnownRelay, RelayMaker } from "./known-relay.ts";
-import { joinSecrets, type RelaySettings, sealPlace } from "./settings.ts";
+import { joinSecrets, type RelaySettings, relaySecretsPlace } from "./settings.ts";
 
 export interface RelayStoreOptions {
   readonly seal: Seal;
@@ -110,7 +110,7 @@ export class RelayStore {
       }
       const revision = `${updatedAt} ${createHash("sha256").update(secrets).digest("hex")}`;
       if (known?.revision === revision) continue;
-      const made = await this.#maker.make(joinSecrets(settings, seal.open(secrets, sealPlace(name))), "api", revision);
+      const made = await this.#maker.make(joinSecrets(settings, seal.open(secrets, relaySecretsPlace(name))), "api", revision);
       if (known) this.#drop(name);
       this.#relays.set(name, made);
     }

@@ -46,7 +46,7 @@ export function splitSecrets({ password, clientSecret, refreshToken, dkim, ...op
 }
 
 /** Where the secrets of a relay are sealed for. */
-export function sealPlace(name: string): string {
+export function relaySecretsPlace(name: string): string {
   return `relay:${name}`;
 }
 

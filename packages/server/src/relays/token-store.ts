@@ -90,7 +90,7 @@ export class RelayTokenStore implements TokenStore {
     if (!row) return null;
     return {
       bytes: row.token,
-      content: row.basis === this.#basis ? Sealed.parse(JSON.parse(seal.open(row.token, sealPlace(relay)))) : NOTHING,
+      content: row.basis === this.#basis ? Sealed.parse(JSON.parse(seal.open(row.token, relayTokenPlace(relay)))) : NOTHING,
     };
   }
 
@@ -112,10 +112,11 @@ export class RelayTokenStore implements TokenStore {
 
   #toRow(content: Sealed) {
     const { clock, seal, relay } = this.#parts;
-    return { relay, basis: this.#basis, token: seal.seal(JSON.stringify(content), sealPlace(relay)), updatedAt: clock.now() };
+    return { relay, basis: this.#basis, token: seal.seal(JSON.stringify(content), relayTokenPlace(relay)), updatedAt: clock.now() };
   }
 }
 
-function sealPlace(relay: string): string {
+/** What the tokens of a relay are sealed for. */
+export function relayTokenPlace(relay: string): string {
   return `relay-token:${relay}`;
 }

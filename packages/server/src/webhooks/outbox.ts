@@ -70,7 +70,7 @@ async function writeInto(outbox: Outbox, tx: OutboxTx, deps: OutboxDeps, events:
       at: event.at,
       eventKey: event.eventKey ?? null,
       body: event.body,
-      sealed: event.secretBody === null ? null : deps.seal.seal(event.secretBody, sealContext(event.id)),
+      sealed: event.secretBody === null ? null : deps.seal.seal(event.secretBody, eventBodyPlace(event.id)),
       passesHold: event.passesHold,
       state: "pending" as const,
       attempts: 0,
@@ -86,7 +86,7 @@ async function writeInto(outbox: Outbox, tx: OutboxTx, deps: OutboxDeps, events:
 
 /** The bytes to send. Throws SealBroken when they are encrypted under another master key. */
 export function openBody({ seal }: Pick<OutboxDeps, "seal">, event: { id: string; body: string; sealed: Uint8Array | null }): string {
-  return event.sealed === null ? event.body : seal.open(event.sealed, sealContext(event.id));
+  return event.sealed === null ? event.body : seal.open(event.sealed, eventBodyPlace(event.id));
 }
 
 /** Gives the dead events of a stream a fresh set of attempts, in their order. */
@@ -177,6 +177,6 @@ function dueNow(s: WebhookTables["webhookStreams"], now: number | Placeholder) {
 }
 
 /** What the bytes of an event are sealed for. Stored events open only under this label, so it keeps the name of the first kind. */
-function sealContext(eventId: string): string {
+export function eventBodyPlace(eventId: string): string {
   return `agent_event:${eventId}`;
 }

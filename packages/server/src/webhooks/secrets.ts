@@ -25,7 +25,7 @@ export function makeSecret(random: Random): string {
 }
 
 export function sealSecret({ seal }: { readonly seal: Seal }, endpointId: string, secret: string): Uint8Array {
-  return seal.seal(secret, sealContext(endpointId));
+  return seal.seal(secret, endpointSecretPlace(endpointId));
 }
 
 /** The sealed secret that is valid now: from the end of the overlap on, the new one. */
@@ -38,10 +38,10 @@ export function getSigningSecrets({ seal }: { readonly seal: Seal }, endpoint: E
   const { id, nextSecret } = endpoint;
   const current = getCurrentSecret(endpoint, now);
   const next = nextSecret !== null && current !== nextSecret ? nextSecret : null;
-  return { current: seal.open(current, sealContext(id)), next: next && seal.open(next, sealContext(id)) };
+  return { current: seal.open(current, endpointSecretPlace(id)), next: next && seal.open(next, endpointSecretPlace(id)) };
 }
 
 /** What a secret is sealed for. Stored secrets open only under this label, so it keeps the name of the first kind of endpoint. */
-function sealContext(endpointId: string): string {
+export function endpointSecretPlace(endpointId: string): string {
   return `listing:${endpointId}`;
 }

@@ -49,7 +49,7 @@ export async function addConnection(
     workspaceId,
     provider,
     token: Buffer.from(deps.random.bytes(24)).toString("hex"),
-    key: deps.seal.seal(key, sealContext(id)),
+    key: deps.seal.seal(key, providerKeyPlace(id)),
     description: description ?? null,
     createdAt: deps.clock.now(),
   };
@@ -75,7 +75,7 @@ export async function getConnection(read: Reader, { seal }: InboundDeps, token: 
     throw new ApiError("not_found", "No connection to a mail provider has this URL.", {
       hint: "It may have been removed. See: mailsvc providers list",
     });
-  return { workspaceId: row.workspaceId, provider: row.provider, key: seal.open(row.key, sealContext(row.id)) };
+  return { workspaceId: row.workspaceId, provider: row.provider, key: seal.open(row.key, providerKeyPlace(row.id)) };
 }
 
 /** Those among the workspaces that have a connection to this provider. */
@@ -89,6 +89,7 @@ function show({ baseUrl }: InboundDeps, { id, provider, token, description, crea
   return { id, provider, url: `${baseUrl()}/api/v1/inbound/connections/${token}`, description, createdAt: iso(createdAt) };
 }
 
-function sealContext(id: string): string {
+/** What the key of a connection is sealed for. */
+export function providerKeyPlace(id: string): string {
   return `provider:${id}`;
 }
