@@ -70,7 +70,10 @@ interface ColumnOf {
   readonly column: string;
 }
 
-async function listSealed(read: Reader, { table, id, column, after }: ColumnOf & { after: string }): Promise<{ id: string; bytes: Uint8Array }[]> {
+async function listSealed(
+  read: Reader,
+  { table, id, column, after }: ColumnOf & { after: string },
+): Promise<{ id: string; bytes: Uint8Array }[]> {
   const t: Columns = read.t[table];
   const rest: SQL | undefined = and(isNotNull(t[column]), gt(t[id], after));
   return read.select({ id: t[id], bytes: t[column] }).from(t).where(rest).orderBy(asc(t[id])).limit(ROWS) as never;

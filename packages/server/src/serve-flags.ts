@@ -155,7 +155,8 @@ export const SERVE_FLAGS = [
     name: "secret-key",
     value: "KEY",
     env: "MAILSVC_SECRET_KEY",
-    summary: "32 bytes in base64 or hex that encrypt webhook secrets, and with commas those before them; without it one is made and kept with the data",
+    summary:
+      "32 bytes in base64 or hex that encrypt webhook secrets, and with commas those before them; without it one is made and kept with the data",
   },
   {
     name: "stripe-key",

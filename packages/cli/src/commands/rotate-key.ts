@@ -33,6 +33,7 @@ export function rotateKeyCommand(run: Run): Command {
 function explainError(error: unknown): never {
   const { name, message } = error as Error;
   if (name === "RotationRefused") throw usageError(message, { code: "rotation_refused" });
-  if (name === "StorageUnavailable" || name === "KeyMissing") throw new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
+  if (name === "StorageUnavailable" || name === "KeyMissing")
+    throw new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
   throw error;
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../test/postgres.ts";
 import { sources } from "../../../../test/support/sources.ts";
+import { createDatabase } from "../../test/postgres.ts";
 import { readConfig } from "../config.ts";
 import { realTime } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
@@ -81,64 +81,69 @@ test("a second rotation waits for the first, and old keys are given up a day aft
   expect(() => beginForgetting(formatKeys(singleKey(key())), now)).toThrow("There are no old keys.");
 });
 
-test.each(["a folder", "Postgres"])("while a server runs on %s its key is replaced: secrets are sealed anew, links stay valid", async (place) => {
-  const data = mkdtempSync(join(tmpdir(), "mailsvc-rotation-"));
-  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
-  const database = place === "Postgres" ? await createDatabase("empty") : null;
-  if (database) onTestFinished(database.drop);
-  const location = { data, databaseUrl: database?.url ?? null };
-  const start = async (flags: Record<string, string> = {}) => {
-    const place = database === null ? {} : { "database-url": database.url };
-    const server = await serve(readConfig({ flags: { port: "0", data, ...place, ...flags }, env: {}, dev: false }), silentLog);
-    let open = true;
-    const close = async (): Promise<void> => {
-      if (open) await server.close();
-      open = false;
+test.each(["a folder", "Postgres"])(
+  "while a server runs on %s its key is replaced: secrets are sealed anew, links stay valid",
+  async (place) => {
+    const data = mkdtempSync(join(tmpdir(), "mailsvc-rotation-"));
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const database = place === "Postgres" ? await createDatabase("empty") : null;
+    if (database) onTestFinished(database.drop);
+    const location = { data, databaseUrl: database?.url ?? null };
+    const start = async (flags: Record<string, string> = {}) => {
+      const place = database === null ? {} : { "database-url": database.url };
+      const server = await serve(readConfig({ flags: { port: "0", data, ...place, ...flags }, env: {}, dev: false }), silentLog);
+      let open = true;
+      const close = async (): Promise<void> => {
+        if (open) await server.close();
+        open = false;
+      };
+      onTestFinished(close);
+      return { ...server, close };
     };
-    onTestFinished(close);
-    return { ...server, close };
-  };
-  // On Postgres a second process, which learns the key from the database.
-  const servers = [await start(), ...(database === null ? [] : [await start()])];
-  const [server] = servers as [(typeof servers)[number]];
-  const headers = { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" };
-  const body = JSON.stringify({ url: "https://hooks.example.com/mail", events: ["email.sent"] });
-  const created = await fetch(`${server.url}/api/v1/webhooks`, { method: "POST", headers, body });
-  expect(created.status).toBe(201);
-  const { db, seal } = server.app.deps;
-  const readSecret = async (): Promise<{ id: string; secret: Uint8Array }> => {
-    const [row] = await db.read.select().from(db.read.t.developerWebhooks);
-    return { id: row?.id ?? "", secret: row?.secret ?? new Uint8Array() };
-  };
-  const before = await readSecret();
-  const link = makeUnsubscribeUrl(server.app.deps, { workspaceId: server.workspaceId, email: "ada@example.com" });
-  const oldKey = seal.seal("x", "y");
+    // On Postgres a second process, which learns the key from the database.
+    const servers = [await start(), ...(database === null ? [] : [await start()])];
+    const [server] = servers as [(typeof servers)[number]];
+    const headers = { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" };
+    const body = JSON.stringify({ url: "https://hooks.example.com/mail", events: ["email.sent"] });
+    const created = await fetch(`${server.url}/api/v1/webhooks`, { method: "POST", headers, body });
+    expect(created.status).toBe(201);
+    const { db, seal } = server.app.deps;
+    const readSecret = async (): Promise<{ id: string; secret: Uint8Array }> => {
+      const [row] = await db.read.select().from(db.read.t.developerWebhooks);
+      return { id: row?.id ?? "", secret: row?.secret ?? new Uint8Array() };
+    };
+    const before = await readSecret();
+    const link = makeUnsubscribeUrl(server.app.deps, { workspaceId: server.workspaceId, email: "ada@example.com" });
+    const oldKey = seal.seal("x", "y");
 
-  await rotateMasterKey({ ...location, forget: false });
-  while (!(await isKeyRotated(location))) {
-    const answers = await Promise.all(servers.map(({ url }) => fetch(`${url}/api/v1/webhooks`, { headers })));
-    expect(answers.map(({ status }) => status)).toEqual(servers.map(() => 200));
-    await realTime.sleep(50);
-  }
-  const after = await readSecret();
-  expect(Buffer.from(after.secret).equals(Buffer.from(before.secret))).toBe(false);
-  const place_ = `listing:${after.id}`;
-  for (const { app } of servers) expect(app.deps.seal.open(after.secret, place_)).toBe(app.deps.seal.open(before.secret, place_));
-  expect(seal.open(oldKey, "y")).toBe("x");
-  for (const { app, url } of servers) {
-    const path = new URL(link).pathname;
-    expect([app.deps.baseUrl(), (await fetch(`${url}${path}`)).status]).toEqual([url, 200]);
-  }
-  await expect(rotateMasterKey({ ...location, forget: true })).rejects.toThrow("Give it up a day later");
-  const text = database === null ? readFileSync(join(data, "secret.key"), "utf8") : null;
-  for (const one of servers) await one.close();
-  // Nothing but links and answers of the last day needs the old key.
-  if (text !== null) await start({ "secret-key": text.split("\n")[0] ?? "" });
-  else await start();
-});
+    await rotateMasterKey({ ...location, forget: false });
+    while (!(await isKeyRotated(location))) {
+      const answers = await Promise.all(servers.map(({ url }) => fetch(`${url}/api/v1/webhooks`, { headers })));
+      expect(answers.map(({ status }) => status)).toEqual(servers.map(() => 200));
+      await realTime.sleep(50);
+    }
+    const after = await readSecret();
+    expect(Buffer.from(after.secret).equals(Buffer.from(before.secret))).toBe(false);
+    const place_ = `listing:${after.id}`;
+    for (const { app } of servers) expect(app.deps.seal.open(after.secret, place_)).toBe(app.deps.seal.open(before.secret, place_));
+    expect(seal.open(oldKey, "y")).toBe("x");
+    for (const { app, url } of servers) {
+      const path = new URL(link).pathname;
+      expect([app.deps.baseUrl(), (await fetch(`${url}${path}`)).status]).toEqual([url, 200]);
+    }
+    await expect(rotateMasterKey({ ...location, forget: true })).rejects.toThrow("Give it up a day later");
+    const text = database === null ? readFileSync(join(data, "secret.key"), "utf8") : null;
+    for (const one of servers) await one.close();
+    // Nothing but links and answers of the last day needs the old key.
+    if (text !== null) await start({ "secret-key": text.split("\n")[0] ?? "" });
+    else await start();
+  },
+);
 
 test("all that seals what is stored is in the list of what a rotation seals anew", () => {
-  const files = [...sources].filter(([path, text]) => /^packages\/server\/src\//.test(path) && !/test\.ts$/.test(path) && /\bseal\.seal\(/.test(text));
+  const files = [...sources].filter(
+    ([path, text]) => /^packages\/server\/src\//.test(path) && !/test\.ts$/.test(path) && /\bseal\.seal\(/.test(text),
+  );
   expect(files.map(([path]) => path.replace("packages/server/src/", "")).toSorted()).toEqual([
     // Answers are kept for a day, as is the old key.
     "http/idempotency.ts",

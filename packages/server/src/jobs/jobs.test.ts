@@ -108,6 +108,6 @@ test("a job whose kind this version does not know is shown wherever an operator 
   const status = await ask(world, { method: "GET", path: "/api/v1/queue", key: world.operatorKey });
   expect(await status.json()).toMatchObject({ jobs: { unhandled: 1 }, unhandledKinds: { "wakeup.renamed": 1 } });
   const metrics = createMetrics();
-  metrics.collectFrom({ deps, readStats: async () => ({ walBytes: null, flushes: null, pool: null }) });
+  metrics.collectFrom({ deps, readStats: async () => ({ walBytes: null, flushes: null, pool: null }), files: { exhausted: 0 } });
   expect(await metrics.render()).toContain('mailsvc_unhandled_jobs{kind="wakeup.renamed"} 1');
 });

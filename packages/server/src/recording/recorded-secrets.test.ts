@@ -49,7 +49,7 @@ beforeAll(async () => {
     now: () => performance.timeOrigin + performance.now(),
   });
   const flags = { port: "0", data: folder, "smtp-port": "0" };
-  server = await serve(readConfig({ flags, env: {}, dev: true }), recorder.log(silentLog), recorder);
+  server = await serve(readConfig({ flags, env: {}, dev: true }), recorder.log(silentLog), { recorder });
   sdk = new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey ?? "", fetch });
   await makeKeys();
   await makeConnections();

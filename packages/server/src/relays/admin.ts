@@ -35,7 +35,9 @@ export async function addRelay(tx: Tx, deps: RelayDeps, settings: RelaySettings)
   await assertUsable(tx, deps, settings);
   const at = deps.clock.now();
   const { open, secrets } = splitSecrets(settings);
-  await tx.insert(t).values({ name, settings: open, secrets: deps.seal.seal(secrets, relaySecretsPlace(name)), createdAt: at, updatedAt: at });
+  await tx
+    .insert(t)
+    .values({ name, settings: open, secrets: deps.seal.seal(secrets, relaySecretsPlace(name)), createdAt: at, updatedAt: at });
   tx.afterCommit(() => deps.relays.clear());
   return showStored(deps, settings);
 }

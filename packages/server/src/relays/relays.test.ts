@@ -8,7 +8,7 @@ import type { Script } from "../../test/smtp-peer.ts";
 import { createWorld } from "../testing.ts";
 import { RelayFileError, readRelayFile } from "./file.ts";
 import { listNames } from "./routes.ts";
-import { sealPlace } from "./settings.ts";
+import { relaySecretsPlace } from "./settings.ts";
 
 describe("routes", () => {
   test("a campaign's relay counts before its sender's, an address's before its domain's, and that before the workspace's", async () => {
@@ -327,7 +327,7 @@ describe("a file of relays", () => {
     const stored = {
       name,
       settings: { name, host: "old.example.com" },
-      secrets: seal.seal("{}", sealPlace(name)),
+      secrets: seal.seal("{}", relaySecretsPlace(name)),
       createdAt: 1,
       updatedAt: 1,
     };
