@@ -67,6 +67,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"backup","usage":"[options] <target>","about":"Back up an installation while its server runs: all data, verified, in one file","group":"Setup:"},
   {"name":"restore","usage":"[options] <file>","about":"Restore a backup into an empty data folder or an empty Postgres database; a backup of either fits both","group":"Setup:"},
   {"name":"recover-key","usage":"[options]","about":"Create another owner or operator key in the data itself, when the first one is lost; stop the server first","group":"Setup:"},
+  {"name":"rotate-key","usage":"[options]","about":"Replace the key that encrypts secrets, while servers run; links in mail that was sent stay valid","group":"Setup:"},
   {"name":"migrate","usage":"[options]","about":"Copy an installation from a data folder to a Postgres database","group":"Setup:"},
   {"name":"api","usage":"[options] <method> <path>","about":"Send any request and print the answer","group":"More:"},
   {"name":"signature","usage":"[options] [command]","about":"Sign, verify and explain signatures of webhooks","group":"More:"},

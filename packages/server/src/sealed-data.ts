@@ -24,7 +24,7 @@ function sealed<Name extends keyof Schema>(columns: SealedColumns<Name>): Sealed
  * All that is stored sealed, apart from the check of the key. Stored answers to confidential requests are not here: they are gone after a
  * day, for which the old key stays.
  */
-export const SEALED: readonly SealedColumns[] = [
+const SEALED: readonly SealedColumns[] = [
   sealed({ table: "relays", id: "name", columns: ["secrets"], placeOf: relaySecretsPlace }),
   sealed({ table: "relayTokens", id: "relay", columns: ["token"], placeOf: relayTokenPlace }),
   sealed({ table: "providerConnections", id: "id", columns: ["key"], placeOf: providerKeyPlace }),

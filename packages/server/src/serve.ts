@@ -3,6 +3,7 @@ import { isMainThread } from "node:worker_threads";
 import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
+import type { AppParts } from "./compose-deps.ts";
 import { type Config, ConfigError, type SmtpConfig } from "./config.ts";
 import { createOwnerLink } from "./dashboard/dashboard.ts";
 import { waitForDatabase } from "./database-wait.ts";
@@ -88,40 +89,18 @@ export async function serve(
   // Loaded only where it is used.
   const tracing = config.tracing && (await import("./telemetry/otlp.ts")).createTracing(config.tracing, { version, log });
   const clock = makeClock(config);
-  const open = async (): Promise<{ app: App; backend: Backend }> => {
-    const backend = await openBackend(config, log);
-    // Only now: until the folder is locked, the dev file may belong to a running server.
-    if (config.dev) removeDevFile(config);
-    try {
-      if (config.dev && (await isOfProduction(backend.db))) throw refuseProduction(config);
-      if (config.seed !== null || config.now !== null) await assertNew(backend, config);
-      if (!config.dev) await claim(backend, config, log);
-      const app = await createApp({
-        config,
-        version,
-        backend,
-        clock,
-        random: config.seed === null ? secureRandom() : seededRandom(config.seed),
-        log,
-        dns: systemDns(),
-        relays,
-        ...(payments && { payments }),
-        ...(firstKeys && { firstKeys }),
-        ...(tracing && { tracing }),
-        ...(metrics && { observe: metrics.observe }),
-        ...(recorder && config.dev && { recorder }),
-        baseUrl: () => config.publicUrl ?? url,
-        ownPort: () => (url === "" ? null : getPort(new URL(url))),
-      });
-      return { app, backend };
-    } catch (error) {
-      await backend.db.close();
-      if (error instanceof KeyMissing) throw new ConfigError(error.message);
-      if (error instanceof SealBroken)
-        throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
-      throw error;
-    }
+  const parts = {
+    clock,
+    relays,
+    ...(payments && { payments }),
+    ...(firstKeys && { firstKeys }),
+    ...(tracing && { tracing }),
+    ...(metrics && { observe: metrics.observe }),
+    ...(recorder && config.dev && { recorder }),
+    baseUrl: () => config.publicUrl ?? url,
+    ownPort: () => (url === "" ? null : getPort(new URL(url))),
   };
+  const open = (): Promise<OpenApp> => openApp(config, log, parts);
   const { app, backend } = await waitForDatabase(open, { config, real: clock.real, log, signal });
   const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => app.close()];
   const close = async (): Promise<void> => {
@@ -176,6 +155,35 @@ export async function serve(
     return running;
   } catch (error) {
     await close();
+    throw error;
+  }
+}
+
+interface OpenApp {
+  readonly app: App;
+  readonly backend: Backend;
+}
+
+/** Opens the data and starts what works on it. Throws ConfigError or StorageUnavailable, and leaves nothing open then. */
+async function openApp(
+  config: Config,
+  log: Log,
+  parts: Omit<AppParts, "config" | "log" | "version" | "backend" | "random" | "dns">,
+): Promise<OpenApp> {
+  const backend = await openBackend(config, log);
+  // Only now: until the folder is locked, the dev file may belong to a running server.
+  if (config.dev) removeDevFile(config);
+  try {
+    if (config.dev && (await isOfProduction(backend.db))) throw refuseProduction(config);
+    if (config.seed !== null || config.now !== null) await assertNew(backend, config);
+    if (!config.dev) await claim(backend, config, log);
+    const random = config.seed === null ? secureRandom() : seededRandom(config.seed);
+    return { app: await createApp({ ...parts, config, version, backend, random, log, dns: systemDns() }), backend };
+  } catch (error) {
+    await backend.db.close();
+    if (error instanceof KeyMissing) throw new ConfigError(error.message);
+    if (error instanceof SealBroken)
+      throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
     throw error;
   }
 }

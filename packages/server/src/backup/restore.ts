@@ -5,7 +5,7 @@ import type { DatabaseSchema } from "../db/db.ts";
 import { createDataFolder, DATABASE_FILE, lockFolder } from "../db/sqlite/folder.ts";
 import { assertNotNewer, migrateFile } from "../db/sqlite/migrate.ts";
 import { forgetMove } from "../db/sqlite/place.ts";
-import { HOLDER, markRestored } from "../installation/holder.ts";
+import { HOLDER, markRestored } from "../installation/installation.ts";
 import { giveToOwnerOfFolder } from "../lib/folder.ts";
 import { KEY_FILE, writeKey } from "../lib/key-file.ts";
 import { CopyRefused, copyToPostgres } from "../migrate/migrate.ts";

@@ -16,7 +16,7 @@ interface Holder {
 }
 
 /** What a server that starts knows about its place, and was told by a person. */
-export interface Claim {
+interface Claim {
   readonly place: Place;
   /** Makes this place the holder, whatever the data tells. */
   readonly takeOver: boolean;
@@ -25,7 +25,7 @@ export interface Claim {
 }
 
 /** The outcome: `held` before, `taken` for the first time, or `taken over` from another place. */
-export type Claimed = "held" | "taken" | "taken over";
+type Claimed = "held" | "taken" | "taken over";
 
 /**
  * Lets a server send the mail of its data only where the installation lives: one that was copied, restored or moved away would send all

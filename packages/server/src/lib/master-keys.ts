@@ -16,7 +16,7 @@ export interface MasterKeys {
   readonly old: readonly DatedKey[];
 }
 
-export interface DatedKey {
+interface DatedKey {
   readonly key: Uint8Array;
   readonly since: number;
 }
