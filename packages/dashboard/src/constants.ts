@@ -91,3 +91,6 @@ const ALL_PERMISSIONS: Readonly<Record<Permission, true>> = {
 
 /** The permissions that an API key can have. */
 export const PERMISSIONS = Object.keys(ALL_PERMISSIONS) as readonly Permission[];
+
+/** Emails that the server looks at for a page of a search, as the contract says of \`GET /api/v1/emails\`. */
+export const EMAILS_EXAMINED = 1000;

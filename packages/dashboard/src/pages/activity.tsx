@@ -2,7 +2,7 @@
 
 import type { Email } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
-import { EMAIL_FILTER_STATUSES } from "../constants.ts";
+import { EMAIL_FILTER_STATUSES, EMAILS_EXAMINED } from "../constants.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -10,7 +10,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Filters, readFilters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useList } from "../parts/resource.ts";
-import { Status } from "../parts/status.tsx";
+import { EmailState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
@@ -18,11 +18,11 @@ const FILTERS = ["status", "to", "subject", "tag", "test"];
 
 const COLUMNS: readonly Column<Email>[] = [
   { head: "To", width: "2 1 0", cell: ({ to, recipients }) => (recipients.length > 1 ? `${to} and ${recipients.length - 1} more` : to) },
-  { head: "Subject", width: "3 1 0", wide: true, cell: ({ subject }) => subject || <span class="soft">(no subject)</span> },
+  { head: "Subject", width: "3 1 0", second: true, cell: ({ subject }) => subject || <span class="soft">(no subject)</span> },
   {
     head: "State",
     width: "0 0 8.5rem",
-    cell: ({ status, scheduledAt }) => <Status status={status === "queued" && scheduledAt ? "scheduled" : status} />,
+    cell: ({ status, scheduledAt }) => <EmailState status={status === "queued" && scheduledAt ? "scheduled" : status} />,
   },
   { head: "Attempts", width: "0 0 5rem", wide: true, cell: ({ attempts }) => <span class="soft">{attempts}</span> },
   { head: "Accepted", width: "0 0 6.5rem", cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -53,6 +53,7 @@ export default function Activity() {
         list={list}
         columns={COLUMNS}
         href={({ id }) => toHref(`/activity/${id}`)}
+        looked={{ each: EMAILS_EXAMINED, what: "emails" }}
         empty={Object.keys(filters).length > 0 ? <Empty title="No email fits these filters" /> : <NoEmail />}
       />
     </Page>

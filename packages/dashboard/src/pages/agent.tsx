@@ -16,7 +16,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
 import { useList, useRegularly, useResource } from "../parts/resource.ts";
-import { Status } from "../parts/status.tsx";
+import { ActivationState, waitsForServer } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -39,7 +39,7 @@ export default function AgentPage({ params }: PageProps) {
     <Page
       title={data?.agentName ?? "Agent"}
       back={{ href: toHref("/agents"), name: "My agents" }}
-      about={data && <Status status={data.status} />}
+      about={data && <ActivationState activation={data} />}
       actions={data && data.status !== "deactivated" && may("marketplace:write") ? <Actions agent={data} done={agent.reload} /> : null}
     >
       <Loaded from={agent}>
@@ -54,12 +54,26 @@ export default function AgentPage({ params }: PageProps) {
             </div>
             <aside class="column" aria-label="State">
               <PauseNote activation={activation} />
+              {waitsForServer(activation) ? <WaitsForServer activation={activation} /> : null}
               <Details agent={activation} done={agent.reload} />
             </aside>
           </div>
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** Says that an agent is on, but does nothing yet. */
+function WaitsForServer({ activation: { webhookLastError: error } }: { readonly activation: Activation }) {
+  return (
+    <section class="card summary warn pause-note">
+      <h2>Waits for its server</h2>
+      <p class="soft">
+        The agent works once its builder’s server has taken its key. That is tried again and again for a day; until then nothing happens.
+      </p>
+      {error !== null && error.clearedAt === null ? <LastError error={error} /> : null}
+    </section>
   );
 }
 

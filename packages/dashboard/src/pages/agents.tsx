@@ -7,17 +7,17 @@ import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
 import { useList, useRegularly } from "../parts/resource.ts";
-import { Status } from "../parts/status.tsx";
+import { ActivationState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
 const COLUMNS: readonly Column<Activation>[] = [
   { head: "Agent", width: "2 1 0", cell: ({ agentName }) => agentName },
-  { head: "State", width: "0 0 7rem", cell: ({ status }) => <Status status={status} /> },
+  { head: "State", width: "0 0 9rem", cell: (activation) => <ActivationState activation={activation} /> },
   {
     head: "Why",
     width: "2 1 0",
-    wide: true,
+    second: true,
     cell: ({ pauseReasons }) => <span class="soft">{pauseReasons.map((reason) => PAUSE_WORDS[reason]).join(", ")}</span>,
   },
   {

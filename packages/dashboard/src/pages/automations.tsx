@@ -20,8 +20,8 @@ const FILTERS = ["status", "archived"];
 const COLUMNS: readonly Column<Automation>[] = [
   { head: "Name", width: "3 1 0", cell: ({ name }) => name },
   { head: "State", width: "0 0 5.5rem", cell: ({ status }) => <Status status={status} /> },
-  { head: "Begins when", width: "2 1 0", wide: true, cell: ({ triggerType }) => <span class="soft">{TRIGGERS[triggerType]}</span> },
-  { head: "Entered", width: "0 0 5.5rem", cell: ({ totalEntered }) => <span class="number">{formatCount(totalEntered)}</span> },
+  { head: "Begins when", width: "2 1 0", second: true, cell: ({ triggerType }) => <span class="soft">{TRIGGERS[triggerType]}</span> },
+  { head: "Entered", width: "0 0 5.5rem", wide: true, cell: ({ totalEntered }) => <span class="number">{formatCount(totalEntered)}</span> },
   {
     head: "Completed",
     width: "0 0 6rem",

@@ -19,7 +19,7 @@ import { findMessages, isShownAtFields } from "../parts/field-messages.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { readAll } from "../parts/page-reader.ts";
-import { useEvents, useResource } from "../parts/resource.ts";
+import { useEvents, useRecovery, useResource } from "../parts/resource.ts";
 import { useReturn } from "../parts/return.ts";
 import { loadAllTemplates } from "../parts/templates/all.ts";
 import { toast } from "../parts/toast.tsx";
@@ -77,6 +77,8 @@ function Editor({ campaign }: { readonly campaign: CampaignDetail }) {
   const audience = useAudience(saved);
   useUnsaved(draft);
   const error = draft.error.value;
+  // What was typed while the server was gone is saved when it is back.
+  useRecovery(error, () => void draft.flush());
   const known = merge(groups.data ?? [], listNamedGroups(saved));
   const review = async (): Promise<void> => {
     if (await draft.flush()) go(`/campaigns/${id}/review`);
@@ -114,7 +116,7 @@ function Editor({ campaign }: { readonly campaign: CampaignDetail }) {
           <DeliveryFields draft={draft} />
         </div>
         <aside class="column" aria-label="As readers see it">
-          <CampaignPreview campaign={saved} />
+          <CampaignPreview campaign={saved} isOld={draft.state.value === "refused"} />
         </aside>
       </div>
     </Page>

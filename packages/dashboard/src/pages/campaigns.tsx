@@ -77,7 +77,7 @@ function listColumns(groups: readonly Group[]): readonly Column<Campaign>[] {
       width: "0 0 6.5rem",
       cell: (campaign) => <Status status={campaign.status} text={nameState(campaign)} />,
     },
-    { head: "Audience", width: "2 1 0", wide: true, cell: (campaign) => <span class="soft">{describeAudience(campaign, groups)}</span> },
+    { head: "Audience", width: "2 1 0", second: true, cell: (campaign) => <span class="soft">{describeAudience(campaign, groups)}</span> },
     { head: "Progress", width: "0 0 17rem", wide: true, cell: (campaign) => <Progress campaign={campaign} /> },
     {
       head: "Date",

@@ -1,9 +1,9 @@
 /** @jsxImportSource preact */
 import { api } from "../api/client.ts";
 import { describePrice } from "../parts/agents/price.ts";
-import { Empty, Loading } from "../parts/empty.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Filters, readFilters } from "../parts/filters.tsx";
+import { ListStates } from "../parts/list-states.tsx";
 import { Page } from "../parts/page.tsx";
 import { useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
@@ -20,36 +20,30 @@ export default function Catalog() {
     },
     [JSON.stringify(filters)],
   );
-  const none = !list.loading && list.items.length === 0 && list.error === null;
   return (
     <Page title="Catalog" about="Agents of other people that work for you, within what you grant them.">
       <Filters fields={[{ name: "search", label: "Search", example: "Name or description" }]} />
       <div class="agents">
-        {list.error === null ? null : <ErrorNote error={list.error} retry={list.refresh} />}
-        {list.loading && list.items.length === 0 ? <Loading /> : null}
-        {none ? <Empty title={filters["search"] ? "No agent fits this search" : "No agent is listed yet"} /> : null}
-        <ul class="agent-grid">
-          {list.items.map((agent) => (
-            <li key={agent.slug} class="card agent-tile">
-              <div class="what">
-                <h2>
-                  <a href={toHref(`/catalog/${agent.slug}`)}>{agent.name}</a>
-                </h2>
-                {agent.activationId === null ? null : <Status status="active" />}
-              </div>
-              <p class="soft">by {agent.builder.name}</p>
-              <p class="lines">{agent.description}</p>
-              <p class="soft tile-foot">
-                {agent.permissions.length === 1 ? "1 permission" : `${agent.permissions.length} permissions`} · {describePrice(agent.price)}
-              </p>
-            </li>
-          ))}
-        </ul>
-        {list.total !== null && list.items.length < list.total ? (
-          <button type="button" onClick={list.more}>
-            Show more
-          </button>
-        ) : null}
+        <ListStates list={list} empty={<Empty title={filters["search"] ? "No agent fits this search" : "No agent is listed yet"} />}>
+          <ul class="agent-grid">
+            {list.items.map((agent) => (
+              <li key={agent.slug} class="card agent-tile">
+                <div class="what">
+                  <h2>
+                    <a href={toHref(`/catalog/${agent.slug}`)}>{agent.name}</a>
+                  </h2>
+                  {agent.activationId === null ? null : <Status status="active" />}
+                </div>
+                <p class="soft">by {agent.builder.name}</p>
+                <p class="lines">{agent.description}</p>
+                <p class="soft tile-foot">
+                  {agent.permissions.length === 1 ? "1 permission" : `${agent.permissions.length} permissions`} ·{" "}
+                  {describePrice(agent.price)}
+                </p>
+              </li>
+            ))}
+          </ul>
+        </ListStates>
       </div>
     </Page>
   );

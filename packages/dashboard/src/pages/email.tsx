@@ -15,7 +15,8 @@ import { MailFrame } from "../parts/mail-frame.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
-import { Status, toTone } from "../parts/status.tsx";
+import { EmailState } from "../parts/states.tsx";
+import { toTone } from "../parts/status.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { formatBytes, learnTime, serverNow, Time } from "../parts/time.tsx";
 import { Timeline } from "../parts/timeline.tsx";
@@ -58,7 +59,7 @@ export default function EmailPage({ params }: PageProps) {
       back={back}
       about={
         <>
-          <Status status={data.status} /> to {data.to}
+          <EmailState status={data.status} /> to {data.to}
           {data.recipients.length > 1 ? ` and ${data.recipients.length - 1} more` : ""}
         </>
       }
@@ -195,7 +196,7 @@ function Recipients({ email }: { readonly email: EmailDetail }) {
             <span>
               <span class="soft">{KINDS[kind]}</span> {name ? `${name} <${address}>` : address}
             </span>
-            <Status status={status} />
+            <EmailState status={status} />
           </div>
           <p class="soft">
             {attempts === 1 ? "1 attempt" : `${attempts} attempts`}

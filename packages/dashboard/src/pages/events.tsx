@@ -15,7 +15,7 @@ const FILTERS = ["type", "to", "tag", "test"];
 
 const COLUMNS: readonly Column<Event>[] = [
   { head: "Event", width: "0 0 13rem", cell: ({ type }) => <Status status={type.slice(type.indexOf(".") + 1)} text={type} /> },
-  { head: "About", width: "2 1 0", wide: true, cell: (event) => describe(event) },
+  { head: "About", width: "2 1 0", second: true, cell: (event) => describe(event) },
   { head: "Tags", width: "1 1 0", wide: true, cell: ({ tags }) => <span class="soft">{listTags(tags)}</span> },
   { head: "At", width: "0 0 7rem", cell: ({ at }) => <Time at={at} /> },
 ];

@@ -5,11 +5,11 @@ import { may, session } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { Empty, Loading } from "../parts/empty.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { ListStates } from "../parts/list-states.tsx";
 import { Page } from "../parts/page.tsx";
 import { useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
@@ -22,7 +22,7 @@ const NO_NAME = /^(?:[\d.]+|\[.*\]|localhost)$/;
 /** Domains whose mail is received, with the DNS records that lead it here. */
 export default function InboundDomains() {
   const list = useList((cursor, signal) => api.inboundDomains.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
-  const { items, loading, error, total, more, refresh } = list;
+  const { items, refresh } = list;
   const add = async (values: FormValues): Promise<void> => {
     await api.inboundDomains.create({ domain: values.text("domain") });
     refresh();
@@ -42,16 +42,11 @@ export default function InboundDomains() {
       }
     >
       <div class="scroll">
-        {error === null ? null : <ErrorNote title="The list could not be loaded" error={error} retry={refresh} />}
-        {items.length === 0 && error === null ? loading ? <Loading /> : <NoDomain /> : null}
-        {items.map((domain) => (
-          <Domain key={domain.id} domain={domain} done={refresh} />
-        ))}
-        {total !== null && items.length < total ? (
-          <button type="button" onClick={more}>
-            Load more
-          </button>
-        ) : null}
+        <ListStates list={list} empty={<NoDomain />}>
+          {items.map((domain) => (
+            <Domain key={domain.id} domain={domain} done={refresh} />
+          ))}
+        </ListStates>
       </div>
     </Page>
   );

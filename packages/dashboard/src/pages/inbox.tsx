@@ -10,6 +10,7 @@ import { ErrorNote } from "../parts/error-note.tsx";
 import { Field } from "../parts/field.tsx";
 import { Filters, readFilters } from "../parts/filters.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { ListStates } from "../parts/list-states.tsx";
 import { MailView } from "../parts/mail-view.tsx";
 import { Page } from "../parts/page.tsx";
 import { type PagedList, useEvents, useList, useResource } from "../parts/resource.ts";
@@ -105,9 +106,19 @@ interface MailsProps {
 }
 
 function Mails({ list, chosen, unread, filtered }: MailsProps) {
-  const { items, loading, error, more, total } = list;
-  if (error !== null && items.length === 0) return <ErrorNote error={error} retry={list.refresh} />;
-  if (items.length === 0) return loading ? <Loading /> : <Empty title={filtered ? "Nothing found" : "No mail yet"} />;
+  const { items, more, total, isMinimum } = list;
+  if (items.length === 0) {
+    const empty = (
+      <Empty title={filtered ? "Nothing found" : "No mail yet"}>
+        {isMinimum ? <p>Only the newest mails were searched. Name a recipient or a tag to search older ones.</p> : null}
+      </Empty>
+    );
+    return (
+      <ListStates list={list} empty={empty}>
+        {null}
+      </ListStates>
+    );
+  }
   return (
     <VirtualRows
       {...{ items, more, total }}

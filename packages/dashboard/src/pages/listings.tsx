@@ -13,7 +13,7 @@ import { toHref } from "../router.tsx";
 const COLUMNS: readonly Column<Listing>[] = [
   { head: "Agent", width: "2 1 0", cell: ({ name }) => name },
   { head: "State", width: "0 0 6.5rem", cell: ({ state }) => <Status status={state} /> },
-  { head: "Webhook", width: "3 1 0", wide: true, cell: ({ webhookUrl }) => <code class="soft">{webhookUrl}</code> },
+  { head: "Webhook", width: "3 1 0", second: true, cell: ({ webhookUrl }) => <code class="soft">{webhookUrl}</code> },
   { head: "Paid until", width: "0 0 6.5rem", wide: true, cell: ({ expiresAt }) => (expiresAt === null ? "" : <Time at={expiresAt} />) },
   { head: "Changed", width: "0 0 6.5rem", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];

@@ -6,8 +6,9 @@ import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { may, session } from "../api/session.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { Empty, Loading } from "../parts/empty.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { ListStates } from "../parts/list-states.tsx";
 import { Page } from "../parts/page.tsx";
 import { useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
@@ -38,14 +39,14 @@ export default function People() {
     <Page title="People signed in" about="Browsers with a session in this workspace." actions={actions}>
       <div class="scroll">
         {may("keys:write") ? <Invite /> : null}
-        {list.error !== null ? <ErrorNote error={list.error} retry={list.refresh} /> : null}
-        {list.loading && list.items.length === 0 ? <Loading /> : null}
-        {!list.loading && list.items.length === 0 && list.error === null ? (
-          <Empty title="No open sessions">
-            <p>On this machine, dev mode needs no session.</p>
-          </Empty>
-        ) : null}
-        {list.items.length === 0 ? null : (
+        <ListStates
+          list={list}
+          empty={
+            <Empty title="No open sessions">
+              <p>On this machine, dev mode needs no session.</p>
+            </Empty>
+          }
+        >
           <ul class="items card">
             {list.items.map((one) => (
               <li key={one.id}>
@@ -64,7 +65,7 @@ export default function People() {
               </li>
             ))}
           </ul>
-        )}
+        </ListStates>
       </div>
     </Page>
   );

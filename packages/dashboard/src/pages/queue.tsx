@@ -248,7 +248,7 @@ function Jobs() {
   const columns: readonly Column<Job>[] = [
     { head: "Job", width: "2 1 0", cell: ({ kind }) => kind },
     { head: "State", width: "0 0 6.5rem", cell: ({ state }) => <Status status={state} /> },
-    { head: "Last error", width: "3 1 0", wide: true, cell: ({ lastError }) => <span class="soft">{lastError}</span> },
+    { head: "Last error", width: "3 1 0", second: true, cell: ({ lastError }) => <span class="soft">{lastError}</span> },
     {
       head: "Attempts",
       width: "0 0 5rem",

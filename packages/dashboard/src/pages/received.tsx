@@ -15,7 +15,7 @@ const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const COLUMNS: readonly Column<ReceivedMail>[] = [
   { head: "From", width: "2 1 0", cell: nameSender },
-  { head: "Subject", width: "3 1 0", cell: ({ subject }) => subject || <span class="soft">(no subject)</span> },
+  { head: "Subject", width: "3 1 0", second: true, cell: ({ subject }) => subject || <span class="soft">(no subject)</span> },
   { head: "To", width: "2 1 0", wide: true, cell: ({ to }) => <span class="soft">{shortenAddress(to)}</span> },
   {
     head: "What it is",

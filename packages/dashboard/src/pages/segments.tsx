@@ -14,7 +14,7 @@ import { toHref } from "../router.tsx";
 
 const COLUMNS: readonly Column<Segment>[] = [
   { head: "Segment", width: "3 1 0", cell: ({ name }) => name },
-  { head: "Description", width: "3 1 0", wide: true, cell: ({ description }) => <span class="soft">{description}</span> },
+  { head: "Description", width: "3 1 0", second: true, cell: ({ description }) => <span class="soft">{description}</span> },
   {
     head: "People",
     width: "0 0 6.5rem",

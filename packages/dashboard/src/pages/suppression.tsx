@@ -2,6 +2,7 @@
 import type { Suppression } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
+import { findContact } from "../parts/audience/find-contact.ts";
 import { REASON_WORDS, SCOPE_MEANING, SCOPE_WORDS, SOURCE_WORDS } from "../parts/audience/words.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Loading } from "../parts/empty.tsx";
@@ -20,10 +21,7 @@ export default function SuppressionPage({ params }: PageProps) {
   const suppression = useResource((signal) => api.suppressions.get(id, { signal }), [id]);
   const { data, error, reload } = suppression;
   const contact = useResource(
-    async (signal) =>
-      data === null || !may("contacts:read")
-        ? null
-        : ((await api.contacts.list({ search: data.email, limit: 10 }, { signal })).data.find(({ email }) => email === data.email) ?? null),
+    async (signal) => (data === null || !may("contacts:read") ? null : findContact(data.email, signal)),
     [data?.email],
   );
   useEvents(({ type }) => type.startsWith("suppression."), reload);

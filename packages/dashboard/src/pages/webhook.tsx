@@ -16,6 +16,7 @@ import { Page } from "../parts/page.tsx";
 import { useEvents, useList, useResource } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
+import { WebhookState } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { serverNow, Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -28,7 +29,7 @@ const HOUR = 3_600_000;
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { head: "Event", width: "2 1 0", cell: ({ type }) => type },
   { head: "State", width: "0 0 7.5rem", cell: ({ state }) => <Status status={state} /> },
-  { head: "Answer", width: "2 1 0", wide: true, cell: ({ lastAttempt }) => <span class="soft">{describeAnswer(lastAttempt)}</span> },
+  { head: "Answer", width: "2 1 0", second: true, cell: ({ lastAttempt }) => <span class="soft">{describeAnswer(lastAttempt)}</span> },
   { head: "Attempts", width: "0 0 5rem", wide: true, cell: ({ attempts }) => <span class="soft">{attempts}</span> },
   { head: "Next", width: "0 0 7rem", wide: true, cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? "" : <Time at={nextAttemptAt} />) },
   { head: "Happened", width: "0 0 6.5rem", cell: ({ at }) => <Time at={at} /> },
@@ -80,10 +81,11 @@ export default function WebhookPage({ params }: PageProps) {
   );
 }
 
-function About({ webhook: { url, status, events, description } }: { readonly webhook: Webhook }) {
+function About({ webhook }: { readonly webhook: Webhook }) {
+  const { url, events, description } = webhook;
   return (
     <>
-      <Status status={status} /> {description === null ? null : <span>{url} · </span>}
+      <WebhookState webhook={webhook} /> {description === null ? null : <span>{url} · </span>}
       {events.join(", ")}
     </>
   );

@@ -11,7 +11,7 @@ import { Page } from "../parts/page.tsx";
 import { useEvents, useList } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
-import { Status } from "../parts/status.tsx";
+import { WebhookState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
   {
     head: "State",
     width: "0 0 7rem",
-    cell: ({ status, failingSince }) => <Status status={failingSince ? "failed" : status} text={failingSince ? "failing" : status} />,
+    cell: (webhook) => <WebhookState webhook={webhook} />,
   },
   { head: "Changed", width: "0 0 6.5rem", wide: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];

@@ -2,12 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { Loading } from "./empty.tsx";
 import { ErrorNote } from "./error-note.tsx";
+import { useMedia } from "./media.ts";
 import { formatShown } from "./plural.ts";
 import type { PagedList } from "./resource.ts";
+import { type Looked, SearchNote } from "./search-note.tsx";
 import { VirtualRows } from "./virtual-rows.tsx";
 
-/** The height of a row in `style/table.css`, px. */
+/** The heights of rows of one line and of two in `style/table.css`, px. */
 const ROW = 44;
+const TWO_LINES = 62;
 
 /** A column: what stands above it, its cells, and how wide it is, as in grid-template-columns. */
 export interface Column<Item> {
@@ -16,6 +19,8 @@ export interface Column<Item> {
   readonly width: string;
   /** Left out where the page is narrow. */
   readonly wide?: boolean;
+  /** Where the page is narrow, it stands below the first column, and rows have two lines. */
+  readonly second?: boolean;
 }
 
 interface Props<Item> {
@@ -25,24 +30,28 @@ interface Props<Item> {
   /** The page of an item; the first cell links to it, and the whole row can be clicked. Left out where items have no pages. */
   readonly href?: (item: Item) => string;
   readonly empty: ComponentChildren;
+  /** What the server looks at for each page of a search. */
+  readonly looked?: Looked;
 }
 
 /** A list as a table that loads further pages while it is scrolled. */
-export function DataTable<Item extends { readonly id: string }>({ label, list, columns, href, empty }: Props<Item>) {
-  const { items, total, loading, error, more } = list;
+export function DataTable<Item extends { readonly id: string }>({ label, list, columns, href, empty, looked }: Props<Item>) {
+  const { items, total, loading, error, more, search } = list;
+  const isNarrow = useMedia("(max-width: 720px)");
   if (error !== null && items.length === 0) return <ErrorNote title="The list could not be loaded" error={error} retry={list.refresh} />;
-  if (items.length === 0) return loading ? <Loading /> : <div class="table">{empty}</div>;
+  if (items.length === 0) return <div class="table">{search ? <SearchNote {...{ search, looked }} /> : loading ? <Loading /> : empty}</div>;
+  const twoLines = columns.some(({ second }) => second);
   const cells = (columnOf: (column: Column<Item>) => ComponentChildren, role: "cell" | "columnheader") =>
     columns.map((column) => (
-      <div key={column.head} role={role} class={column.wide ? "wide" : ""} style={{ flex: column.width }}>
+      <div key={column.head} role={role} class={column.second ? "second" : column.wide ? "wide" : ""} style={{ flex: column.width }}>
         {columnOf(column)}
       </div>
     ));
   return (
-    <div class="table">
+    <div class={twoLines ? "table two-lines" : "table"}>
       <VirtualRows
         {...{ items, more, label, total: total === null ? null : total + 1 }}
-        height={ROW}
+        height={twoLines && isNarrow ? TWO_LINES : ROW}
         role="table"
         head={
           <div role="rowgroup" class="head">
@@ -57,6 +66,7 @@ export function DataTable<Item extends { readonly id: string }>({ label, list, c
           </div>
         )}
       />
+      {search === null ? null : <SearchNote {...{ search, looked }} foot />}
       <p class="foot soft">
         {formatShown(list)}
         {error === null ? "" : ` · ${error.message}`}

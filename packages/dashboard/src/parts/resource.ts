@@ -2,6 +2,7 @@ import type { Event, Page, Pagination } from "@mailsvc/sdk/contract";
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { LiveEvents } from "../api/live.ts";
+import { returns } from "../api/outage.ts";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { after } from "../browser.ts";
 
@@ -48,9 +49,25 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs
   return { ...state, reload };
 }
 
-/** Calls `retry` after a while when something could not be loaded for a reason that passes. */
+/** Calls `retry` after a while when something could not be loaded for a reason that passes, and at once when the server is back. */
 export function useRecovery(error: RequestError | null, retry: () => void): void {
-  useEffect(() => (error !== null && PASSING.has(error.status) ? after(RECOVERY_MS, retry) : undefined), [error]);
+  const passes = error !== null && PASSING.has(error.status);
+  useEffect(() => (passes ? after(RECOVERY_MS, retry) : undefined), [error]);
+  useServerReturn(() => {
+    if (passes) retry();
+  });
+}
+
+/** Calls `react` when the server answers again after an outage. */
+export function useServerReturn(react: () => void): void {
+  const current = useRef(react);
+  current.current = react;
+  useEffect(() => {
+    const before = returns.peek();
+    return returns.subscribe((now) => {
+      if (now > before) current.current();
+    });
+  }, []);
 }
 
 /** Calls `react` after events that fit, at most every `settleMs`. */
@@ -103,10 +120,24 @@ export interface PagedList<Item> {
   readonly isMinimum: boolean;
   readonly loading: boolean;
   readonly error: RequestError | null;
+  /** Further entries may follow: only without them is an empty list really empty. */
+  readonly hasMore: boolean;
+  /** The search that goes on by itself because pages come back empty before the end; null unless there is one. */
+  readonly search: Search | null;
   /** Loads the next page, unless that is under way or all are there. */
   readonly more: () => void;
   /** Loads the beginning again and keeps the rest; after the page that is under way, if one is. */
   readonly refresh: () => void;
+}
+
+/** A search through a list whose pages may be empty although entries follow: the server looks at a part of it for each page. */
+export interface Search {
+  /** Pages that were looked at. */
+  readonly pages: number;
+  readonly stopped: boolean;
+  readonly stop: () => void;
+  /** Goes on after a stop. */
+  readonly resume: () => void;
 }
 
 interface ListState<Item> {
@@ -114,14 +145,21 @@ interface ListState<Item> {
   readonly pagination: Pagination | null;
   readonly loading: boolean;
   readonly error: RequestError | null;
+  /** Pages that were read one after the other, and whether one of them was empty before the end. */
+  readonly pages: number;
+  readonly searches: boolean;
+  readonly stopped: boolean;
 }
 
-/** Loads a list, newest first, and again from its start when one of `inputs` changes. */
+/**
+ * Loads a list, newest first, and again from its start when one of `inputs` changes. A page that is empty before the end of the list is
+ * followed by the next one at once, until something is found, the list ends, or the person stops it.
+ */
 export function useList<Item extends { readonly id: string }>(
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
   inputs: readonly unknown[],
 ): PagedList<Item> {
-  const [state, setState] = useState<ListState<Item>>({ items: [], pagination: null, loading: true, error: null });
+  const [state, setState] = useState<ListState<Item>>(UNREAD);
   // What was loaded last, also before it is shown: the next page must follow on it.
   const latest = useRef(state);
   const update = (change: Partial<ListState<Item>>): void => {
@@ -145,17 +183,37 @@ export function useList<Item extends { readonly id: string }>(
     if (signal.aborted) return;
     busy.current = false;
     if (outdated.current) refresh();
+    else if (latest.current.error === null) follow();
+  };
+  /** Reads the next page after one that was empty. */
+  const follow = (): void => {
+    const { pagination, searches, stopped } = latest.current;
+    if (searches && !stopped && pagination?.nextCursor) more();
   };
   useEffect(() => {
     over.current = new AbortController();
-    update({ loading: true });
+    update({ loading: true, searches: false, stopped: false });
     void run(async (signal) => {
       const { data, pagination } = await load(undefined, signal);
-      return { items: data, pagination };
+      return { items: data, pagination, pages: 1, searches: isEmptyBeforeEnd(data, pagination) };
     });
     return () => over.current.abort();
   }, inputs);
-  const { items, pagination, loading, error } = state;
+  const { items, pagination, loading, error, pages, searches, stopped } = state;
+  const more = (): void => {
+    const { pagination, stopped } = latest.current;
+    const cursor = pagination?.nextCursor;
+    if (!cursor || busy.current || stopped) return;
+    void run(async (signal) => {
+      const { data, pagination } = await load(cursor, signal);
+      const { items, pages } = latest.current;
+      return { items: [...items, ...data], pagination, pages: pages + 1, searches: isEmptyBeforeEnd(data, pagination) };
+    });
+  };
+  const halt = (stopped: boolean): void => {
+    update({ stopped });
+    if (!stopped) more();
+  };
   const refresh = (): void => {
     if (busy.current) outdated.current = true;
     else void run(async (signal) => renew(latest.current, await readFresh(load, latest.current.items, signal)));
@@ -167,31 +225,41 @@ export function useList<Item extends { readonly id: string }>(
     isMinimum: pagination?.totalIsMinimum ?? false,
     loading,
     error,
-    more: () => {
-      const cursor = latest.current.pagination?.nextCursor;
-      if (!cursor || busy.current) return;
-      void run(async (signal) => {
-        const { data, pagination } = await load(cursor, signal);
-        return { items: [...latest.current.items, ...data], pagination };
-      });
-    },
+    hasMore: pagination?.nextCursor != null,
+    search: (searches || stopped) && pagination?.nextCursor ? { pages, stopped, stop: () => halt(true), resume: () => halt(false) } : null,
+    more,
     refresh,
   };
 }
 
-/** Reads a list from its start until that meets what is shown, but no more than is shown. */
+const UNREAD = { items: [], pagination: null, loading: true, error: null, pages: 0, searches: false, stopped: false } as const;
+
+function isEmptyBeforeEnd(data: readonly unknown[], { nextCursor }: Pagination): boolean {
+  return data.length === 0 && nextCursor !== null;
+}
+
+/**
+ * Reads a list from its start until that meets what is shown, but no more than is shown. A page that is not full although more follow ends
+ * it, too: the server has looked at many entries for it.
+ */
 async function readFresh<Item extends { readonly id: string }>(
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
   shown: readonly Item[],
   signal: AbortSignal,
-): Promise<Page<Item>> {
-  let { data, pagination } = await load(undefined, signal);
-  while (data.length < shown.length && pagination.nextCursor !== null && !meets(data, shown)) {
-    const next = await load(pagination.nextCursor, signal);
-    data = [...data, ...next.data];
-    pagination = next.pagination;
+): Promise<Fresh<Item>> {
+  let page = await load(undefined, signal);
+  let data = page.data;
+  const isFull = (): boolean => page.data.length >= page.pagination.limit;
+  while (data.length < shown.length && page.pagination.nextCursor !== null && isFull() && !meets(data, shown)) {
+    page = await load(page.pagination.nextCursor, signal);
+    data = [...data, ...page.data];
   }
-  return { data, pagination };
+  return { data, pagination: page.pagination, isFull: isFull() };
+}
+
+/** A fresh beginning of a list; `isFull` if its last page was. */
+interface Fresh<Item> extends Page<Item> {
+  readonly isFull: boolean;
 }
 
 /** Whether no entry can lie between those of a fresh beginning, newest first, and those that are shown. */
@@ -202,10 +270,16 @@ function meets<Item extends { readonly id: string }>(fresh: readonly Item[], sho
 }
 
 /** Replaces the beginning of a list by a fresh one, without the entries that were deleted meanwhile. What would follow after a gap is dropped. */
-function renew<Item extends { readonly id: string }>({ items, pagination }: ListState<Item>, page: Page<Item>): Partial<ListState<Item>> {
-  const oldest = page.data.at(-1)?.id;
-  const isWhole = oldest === undefined || page.pagination.nextCursor === null;
-  const older = isWhole || !meets(page.data, items) ? [] : items.filter(({ id }) => id < oldest);
-  const nextCursor = older.length === 0 ? page.pagination.nextCursor : (pagination?.nextCursor ?? null);
-  return { items: [...page.data, ...older], pagination: { ...page.pagination, nextCursor } };
+function renew<Item extends { readonly id: string }>(before: ListState<Item>, fresh: Fresh<Item>): Partial<ListState<Item>> {
+  const { items } = before;
+  const { data, pagination, isFull } = fresh;
+  // An empty beginning tells of nothing below it.
+  if (isEmptyBeforeEnd(data, pagination)) return {};
+  const oldest = data.at(-1)?.id;
+  const isWhole = oldest === undefined || pagination.nextCursor === null;
+  const older = isWhole || (isFull && !meets(data, items)) ? [] : items.filter(({ id }) => id < oldest);
+  // A search has come further than the fresh beginning, also where it has found nothing.
+  const goesOn = !isWhole && (older.length > 0 || (!isFull && before.pages > 1));
+  const nextCursor = goesOn ? (before.pagination?.nextCursor ?? null) : pagination.nextCursor;
+  return { items: [...data, ...older], pagination: { ...pagination, nextCursor } };
 }

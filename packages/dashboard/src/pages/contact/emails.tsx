@@ -4,13 +4,13 @@ import { api } from "../../api/client.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { useEvents, useList } from "../../parts/resource.ts";
-import { Status } from "../../parts/status.tsx";
+import { EmailState } from "../../parts/states.tsx";
 import { Time } from "../../parts/time.tsx";
 import { toHref } from "../../router.tsx";
 
 const COLUMNS: readonly Column<Email>[] = [
   { head: "Subject", width: "3 1 0", cell: ({ subject }) => subject || "(no subject)" },
-  { head: "State", width: "0 0 7rem", cell: ({ status }) => <Status status={status} /> },
+  { head: "State", width: "0 0 7rem", cell: ({ status }) => <EmailState status={status} /> },
   { head: "Accepted", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 

@@ -1,10 +1,11 @@
 /** @jsxImportSource preact */
-import type { CapturedMailDetail, EmailDetail } from "@mailsvc/sdk/contract";
+import type { CapturedMail, CapturedMailDetail, EmailDetail } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { Field } from "../../parts/field.tsx";
 import { FormButton } from "../../parts/form-button.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
+import { readAll } from "../../parts/page-reader.ts";
 import { useResource } from "../../parts/resource.ts";
 import { toast } from "../../parts/toast.tsx";
 
@@ -87,8 +88,8 @@ async function reply({ id }: CapturedMailDetail, text: string): Promise<void> {
 /** The newest captured mail of an email; null when none was captured, or it was deleted. */
 async function findCaptured({ id, recipients, to }: EmailDetail, signal: AbortSignal): Promise<CapturedMailDetail | null> {
   const ids = new Set([id, ...recipients.map((one) => one.id)]);
-  const { data } = await api.inbox.list({ to, limit: 100 }, { signal });
-  const found = data.find(({ emailId }) => emailId !== null && ids.has(emailId));
+  const captured = await readAll<CapturedMail>((page) => api.inbox.list({ ...page, to }, { signal }));
+  const found = captured.find(({ emailId }) => emailId !== null && ids.has(emailId));
   return found ? api.inbox.get(found.id, { signal }) : null;
 }
 

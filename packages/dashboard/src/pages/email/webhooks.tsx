@@ -3,6 +3,7 @@ import type { Webhook, WebhookDelivery } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
+import { readAll } from "../../parts/page-reader.ts";
 import { useEvents, useResource } from "../../parts/resource.ts";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -21,7 +22,7 @@ export function EmailWebhooks({ id }: { readonly id: string }) {
 }
 
 async function loadSent(email: string, signal: AbortSignal): Promise<Sent[]> {
-  const { data: webhooks } = await api.webhooks.list({ limit: 20 }, { signal });
+  const webhooks = await readAll<Webhook>((page) => api.webhooks.list(page, { signal }));
   const lists = await Promise.all(
     webhooks.map(async (webhook) => {
       const { data } = await api.webhooks.deliveries(webhook.id, { email, limit: 100 }, { signal });

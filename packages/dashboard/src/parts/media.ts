@@ -1,0 +1,14 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** Whether the window fits a media query, now and as it changes. */
+export function useMedia(query: string): boolean {
+  const [fits, setFits] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const look = (): void => setFits(list.matches);
+    look();
+    list.addEventListener("change", look);
+    return () => list.removeEventListener("change", look);
+  }, [query]);
+  return fits;
+}

@@ -1,0 +1,34 @@
+/** @jsxImportSource preact */
+import { formatCount } from "./plural.ts";
+import type { Search } from "./resource.ts";
+
+/** How many entries the server looks at for a page of a search, and what they are called. */
+export interface Looked {
+  readonly each: number;
+  readonly what: string;
+}
+
+interface Props {
+  readonly search: Search;
+  readonly looked?: Looked | undefined;
+  /** It stands below what was found. */
+  readonly foot?: boolean;
+}
+
+/** How far a search has come that goes on by itself, and a button that stops it. */
+export function SearchNote({ search: { pages, stopped, stop, resume }, looked, foot = false }: Props) {
+  const seen = looked ? `the newest ${formatCount(pages * looked.each)} ${looked.what}` : "the newest entries";
+  const words = stopped ? `Stopped after ${seen}. Older ones were not looked at.` : `Looked at ${seen}, searching…`;
+  return (
+    <div class={foot ? "search-note foot" : "search-note empty"}>
+      {/* Said once, not with each page. */}
+      <span class="hidden" role="status">
+        {stopped ? words : "Searching"}
+      </span>
+      <p aria-hidden={stopped ? "true" : undefined}>{foot || stopped ? words : `Nothing yet. ${words}`}</p>
+      <button type="button" onClick={stopped ? resume : stop}>
+        {stopped ? "Search further" : "Stop"}
+      </button>
+    </div>
+  );
+}
