@@ -22,8 +22,8 @@ interface Draft {
 interface DraftVariant {
   /** Null without an A/B test. */
   readonly name: VariantName | null;
-  /** Where its fields are in a request. */
-  readonly path: string;
+  /** Where a field is in a request: the variant's own, or the campaign's where the variant has none. */
+  readonly pathOf: (field: string) => string;
   readonly subjectLine: string;
   readonly previewText: string | null;
   readonly templateId: string | null;
@@ -35,10 +35,10 @@ interface DraftVariant {
 export function listVariants(draft: Draft): DraftVariant[] {
   const { subjectLine, previewText, templateId, html, text, abTest } = draft;
   const own = { subjectLine, previewText, templateId, html, text };
-  if (abTest === null) return [{ name: null, path: "", ...own }];
+  if (abTest === null) return [{ name: null, pathOf: (field) => field, ...own }];
   return abTest.variants.map((variant, i) => ({
     name: VARIANT_NAMES[i] as VariantName,
-    path: `abTest.variants[${i}].`,
+    pathOf: (field) => (field in variant ? `abTest.variants[${i}].${field}` : field),
     subjectLine: variant.subjectLine ?? subjectLine,
     previewText: variant.previewText ?? previewText,
     // A variant that brings content of its own replaces all of the campaign's.
@@ -124,13 +124,13 @@ async function pinSources(
   q: Tx | Reader,
   parse: Parse,
   workspaceId: string,
-  { path, subjectLine, html, text }: DraftVariant,
+  { pathOf, subjectLine, html, text }: DraftVariant,
 ): Promise<PinnedTemplate> {
   try {
     return await pinOwn(q, parse, workspaceId, { subject: subjectLine, html, text });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const details = error.details.map((d) => ({ ...d, path: `${path}${d.path === "subject" ? "subjectLine" : d.path}` }));
+    const details = error.details.map((d) => ({ ...d, path: pathOf(d.path === "subject" ? "subjectLine" : d.path) }));
     throw new ApiError(error.code, `${details[0]?.path ?? "content"}: ${details[0]?.message ?? error.message}`, { details });
   }
 }

@@ -1,3 +1,4 @@
+import type { MailsvcError } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
 import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
 import { asHeld } from "../../test/plain-event.ts";
@@ -156,4 +157,21 @@ test("a test is over when those who wait for its winner are gone, once its sampl
   await world.settle();
   expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT", winner: null });
   expect(await checkRecipients(world, id)).toEqual({ delivered: 2 });
+});
+
+test("an error in the content that variants share is named at the campaign's own field, and one in a variant's own content there", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await createCampaign(world, { abTest: { variants: two, samplePercent: 40, decideAfterMinutes: 60 } });
+  const pathOf = async (change: Parameters<typeof sdk.campaigns.update>[1]): Promise<string | undefined> => {
+    const { error } = await sdk.campaigns.update(id, change).then(
+      () => ({ error: null }),
+      (error: MailsvcError) => ({ error }),
+    );
+    return error?.details[0]?.path;
+  };
+  expect(await pathOf({ html: "<p>{{#if</p>" })).toBe("html");
+  expect(await pathOf({ subjectLine: "{{#if" })).toBe("subjectLine");
+  expect(await pathOf({ abTest: { variants: [{}, { html: "<p>{{#if</p>" }], samplePercent: 40 } })).toBe("abTest.variants[1].html");
+  expect(await pathOf({ abTest: { variants: [{}, { subjectLine: "{{#if" }], samplePercent: 40 } })).toBe("abTest.variants[1].subjectLine");
 });
