@@ -2,9 +2,11 @@
 import { computed, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { suspectOutage } from "./api/outage.ts";
 import { asRequestError, type RequestError } from "./api/request-error.ts";
 import { Loading } from "./parts/empty.tsx";
 import { ErrorNote } from "./parts/error-note.tsx";
+import { useServerReturn } from "./parts/resource.ts";
 
 const BASE = "/dashboard";
 
@@ -26,12 +28,26 @@ const address = signal(`${location.pathname}${location.search}`);
 /** The path below /dashboard, with a slash first. */
 export const path = computed(() => new URL(address.value, location.origin).pathname.slice(BASE.length).replace(/\/$/, "") || "/");
 
+/** Whether the page of the address was reached by a link, and has not taken the focus yet. */
+let arriving = false;
+
+/** True once for each page that a link led to: it takes the focus, which was on the link. */
+export function takeArrival(): boolean {
+  const was = arriving;
+  arriving = false;
+  return was;
+}
+
 /** The query of the address. */
 export const query = computed(() => new URL(address.value, location.origin).searchParams);
 
-window.addEventListener("popstate", () => {
-  address.value = `${location.pathname}${location.search}`;
-});
+window.addEventListener("popstate", () => move(`${location.pathname}${location.search}`));
+
+function move(to: string): void {
+  const before = path.peek();
+  address.value = to;
+  if (path.peek() !== before) arriving = true;
+}
 
 /** The address of a page, for links. */
 export function toHref(to: string): string {
@@ -43,7 +59,7 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   const href = toHref(to);
   if (href === address.peek()) return;
   history[replace ? "replaceState" : "pushState"](null, "", href);
-  address.value = href;
+  move(href);
 }
 
 /** Sets fields of the query and keeps the rest; an empty text removes a field. */
@@ -86,18 +102,27 @@ export function Pages({ routes }: { readonly routes: readonly Route[] }) {
     setError(null);
     route.load().then(
       ({ default: Page }) => setPage({ route, Page }),
-      (cause: unknown) => setError(asRequestError(cause)),
+      (cause: unknown) => {
+        suspectOutage();
+        setError(asRequestError(cause));
+      },
     );
   }, [route]);
+  // A browser remembers that a script could not be loaded. Nothing was typed into a page that was not there.
+  useServerReturn(() => {
+    if (error !== null) location.reload();
+  });
   if (found === null)
     return (
       <div class="page">
+        <h1 class="hidden">There is no such page</h1>
         <ErrorNote title="There is no such page" text="The address may be mistyped, or the page is of another version." />
       </div>
     );
   if (error !== null)
     return (
       <div class="page">
+        <h1 class="hidden">The page could not be loaded</h1>
         <ErrorNote
           title="The page could not be loaded"
           text="The server does not answer, or has another version by now."

@@ -1,12 +1,13 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { connected } from "./api/live.ts";
 import { may, mayOperate, type Session } from "./api/session.ts";
 import { becomeOperator, chooseWorkspace, signOut } from "./api/sign-in.ts";
 import { Field } from "./parts/field.tsx";
 import { FormButton } from "./parts/form-button.tsx";
-import { OpenCount } from "./parts/open-count.tsx";
+import { OpenCount, OpenTotal } from "./parts/open-count.tsx";
+import { OutageBar } from "./parts/outage-bar.tsx";
 import { toast } from "./parts/toast.tsx";
 import { path, toHref } from "./router.tsx";
 import { NAVIGATION } from "./routes.ts";
@@ -32,9 +33,13 @@ export function Shell({ session, children }: Props) {
     return () => document.removeEventListener("keydown", press);
   }, []);
   const at = path.value;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone.
+  const [open, setOpen] = useState(false);
+  const menu = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    // On a phone the navigation is one long line. In its middle the entry stays whole when counts appear next to the others.
-    document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    setOpen(false);
+    if (nav.current) reveal(nav.current);
   }, [at]);
   const groups = NAVIGATION.map(({ group, entries }) => ({
     group,
@@ -59,7 +64,21 @@ export function Shell({ session, children }: Props) {
           {session.dev ? <span class="badge">dev</span> : null}
         </div>
         <Workspaces session={session} />
-        <nav aria-label="Pages">
+        <button ref={menu} type="button" class="menu-button" aria-expanded={open} aria-controls="pages" onClick={() => setOpen(!open)}>
+          Menu
+          <OpenTotal />
+        </button>
+        <nav
+          id="pages"
+          ref={nav}
+          aria-label="Pages"
+          class={open ? "open" : ""}
+          onKeyDown={({ key }) => {
+            if (key !== "Escape" || !open) return;
+            setOpen(false);
+            menu.current?.focus();
+          }}
+        >
           {groups.map(({ group, entries }) => (
             <div key={group} class="group">
               <h2>{group}</h2>
@@ -79,6 +98,7 @@ export function Shell({ session, children }: Props) {
         <Person session={session} />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
+        <OutageBar />
         {children}
       </main>
       <dialog ref={keys} aria-label="Keys">
@@ -103,6 +123,15 @@ export function Shell({ session, children }: Props) {
       </dialog>
     </div>
   );
+}
+
+/** Scrolls the navigation so that the entry of the page is in sight. Not by `scrollIntoView`, after which Tab would go on from there. */
+function reveal(nav: HTMLElement): void {
+  const entry = nav.querySelector("[aria-current]")?.getBoundingClientRect();
+  if (!entry) return;
+  const { top, bottom } = nav.getBoundingClientRect();
+  if (entry.top < top) nav.scrollTop -= top - entry.top + 8;
+  else if (entry.bottom > bottom) nav.scrollTop += entry.bottom - bottom + 8;
 }
 
 /** The workspace; in dev mode a choice of all. */

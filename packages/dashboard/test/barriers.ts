@@ -7,18 +7,18 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** The rules of axe that look at colors. */
 const COLORS = ["color-contrast", "link-in-text-block"];
 
-/** What axe finds, as text: by all of its rules, or by those about colors. */
-export async function listBarriers({ page }: OpenPage, rules: "all" | "colors" = "all"): Promise<string[]> {
+/** What axe finds, as text: by all of its rules, or by those about colors; in the whole page, or in what a selector names. */
+export async function listBarriers({ page }: Pick<OpenPage, "page">, rules: "all" | "colors" = "all", within = ""): Promise<string[]> {
   // The policy of the page refuses scripts that are put into it; those of the test's own world are not the page's.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await readFile(AXE, "utf8"));
   return page.evaluate(
-    async (only) => {
+    async ({ only, within }) => {
       const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
       // Selectors and what passes are not looked at, and take half of the time.
       const options = { iframes: false, selectors: false, resultTypes: ["violations" as const] };
-      const { violations } = await axe.run(document, { ...options, ...(only && { runOnly: only }) });
+      const { violations } = await axe.run(within === "" ? document : within, { ...options, ...(only && { runOnly: only }) });
       return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
     },
-    rules === "all" ? null : COLORS,
+    { only: rules === "all" ? null : COLORS, within },
   );
 }

@@ -9,20 +9,24 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 test(
-  "on a phone, the navigation shows the entry of the page in full, whichever it is",
+  "on a phone, the navigation is behind a button, which a page closes again, and every entry can be brought in sight",
   async () => {
     const { page, faults } = await stage.open("/dashboard/dev", { viewport: DEVICES.phone });
-    const current = page.locator(".side nav [aria-current]");
-    for (const path of ["dev", "contacts", "templates", "activity"]) {
-      await page.goto(`/dashboard/${path}`);
-      await page.locator("main h1").waitFor();
-      const { left, right, width } = await current.evaluate((entry) => {
-        const [box, line] = [entry.getBoundingClientRect(), entry.closest("nav")?.getBoundingClientRect()];
-        return { left: box.left - (line?.left ?? 0), right: (line?.right ?? 0) - box.right, width: box.width };
-      });
-      expect(width, path).toBeGreaterThan(20);
-      expect(Math.min(left, right), path).toBeGreaterThanOrEqual(0);
+    const nav = page.locator("nav#pages");
+    const menu = page.getByRole("button", { name: "Menu" });
+    await menu.waitFor();
+    for (const name of ["Contacts", "People signed in", "Activity"]) {
+      expect(await nav.isVisible()).toBe(false);
+      await menu.click();
+      await nav.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await nav.waitFor({ state: "hidden" });
     }
+    await menu.click();
+    await nav.getByRole("link", { name: "Activity", exact: true }).focus();
+    await page.keyboard.press("Escape");
+    await nav.waitFor({ state: "hidden" });
+    expect(await menu.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(faults).toEqual([]);
     await page.context().close();
   },

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { parseSse } from "../../../sdk/src/call/sse.ts";
 import { chance, pause } from "../browser.ts";
 import { send } from "./client.ts";
+import { nextReturn, suspectOutage } from "./outage.ts";
 import { RequestError } from "./request-error.ts";
 
 const RETRY_MS = 1000;
@@ -59,6 +60,8 @@ export class LiveEvents {
     }
     if (message.kind === "state") {
       connected.value = message.connected;
+      // The tab that reads has lost the server, which the others learn before they need it.
+      if (!message.connected) suspectOutage();
       return;
     }
     connected.value = true;
@@ -87,7 +90,7 @@ export class LiveEvents {
       if (over.aborted) return;
       this.#pass({ kind: "state", connected: false });
       failures += 1;
-      await pause(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1)) * (0.5 + chance() / 2), over);
+      await Promise.race([pause(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1)) * (0.5 + chance() / 2), over), nextReturn()]);
     }
   }
 

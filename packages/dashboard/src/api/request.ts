@@ -1,3 +1,4 @@
+import { suspectOutage } from "./outage.ts";
 import { RequestError, toRequestError } from "./request-error.ts";
 import { workspaceHeaders } from "./session.ts";
 
@@ -8,12 +9,14 @@ export async function request(path: string, init: RequestOptions = {}): Promise<
   const headers = { accept: "application/json, */*;q=0.5", ...workspaceHeaders(), ...init.headers };
   const response = await fetch(path, { ...init, headers, credentials: "same-origin" }).catch((error: unknown) => {
     if (init.signal?.aborted) throw error;
+    suspectOutage();
     throw new RequestError({
       code: "unreachable",
       message: "The server does not answer.",
       hint: "It may be starting. Try again in a moment.",
     });
   });
+  if (response.status === 502 || response.status === 504) suspectOutage();
   if (!response.ok) throw await toRequestError(response);
   return response;
 }

@@ -83,6 +83,11 @@ function Text({ name, label, example, pattern }: Field) {
         spellcheck={false}
         onInput={({ currentTarget }) => type(currentTarget.value)}
       />
+      {fits ? null : (
+        <span class="hint wrong" role="status">
+          Not complete: {example ?? label}
+        </span>
+      )}
     </label>
   );
 }

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "./error-note.tsx";
 import { useSending } from "./sending.ts";
 
@@ -57,8 +57,11 @@ export function FormButton({ label, title, submit = label, primary = false, chil
   const open = (): void => {
     forget();
     setOpened((n) => n + 1);
-    dialog.current?.showModal();
   };
+  // Once the new fields are there: the first one gets the focus.
+  useLayoutEffect(() => {
+    if (opened > 0) dialog.current?.showModal();
+  }, [opened]);
   const submitForm = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (!(event.target instanceof HTMLFormElement)) return;

@@ -1,8 +1,12 @@
 /** @jsxImportSource preact */
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { useRegularly, useResource } from "./resource.ts";
 
 const changes = signal(0);
+
+/** What waits behind each entry of the navigation, by what it is. */
+const waiting = signal<Readonly<Record<string, number>>>({});
 
 /** Counts again at once, after something was answered. */
 export function countAgain(): void {
@@ -18,10 +22,22 @@ interface Props {
 export function OpenCount({ load, what }: Props) {
   const { data, reload } = useResource(load, [changes.value]);
   useRegularly(reload);
-  if (!data) return null;
+  useEffect(() => {
+    waiting.value = { ...waiting.peek(), [what]: data ?? 0 };
+  }, [data, what]);
+  return <Count count={data ?? 0} what={what} />;
+}
+
+/** How much waits behind all entries together, where these are out of sight. */
+export function OpenTotal() {
+  return <Count count={Object.values(waiting.value).reduce((sum, n) => sum + n, 0)} what="open" />;
+}
+
+function Count({ count, what }: { readonly count: number; readonly what: string }) {
+  if (count === 0) return null;
   return (
     <span class="open-count">
-      {data} <span class="hidden">{what}</span>
+      {count} <span class="hidden">{what}</span>
     </span>
   );
 }

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { takeArrival } from "../router.tsx";
 
 interface Props {
   readonly title: string;
@@ -15,9 +16,14 @@ interface Props {
 
 /** The head of a page and its content. The title is that of the tab, too. */
 export function Page({ title, about, back, actions, children }: Props) {
+  const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · mailsvc`;
   }, [title]);
+  useEffect(() => {
+    // The link that had the focus is gone, and readers who do not see the page hear where they are.
+    if (takeArrival()) head.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <div class="page">
       <div class="page-head">
@@ -27,7 +33,9 @@ export function Page({ title, about, back, actions, children }: Props) {
               ← {back.name}
             </a>
           ) : null}
-          <h1>{title}</h1>
+          <h1 ref={head} tabIndex={-1}>
+            {title}
+          </h1>
           {about ? <p class="soft">{about}</p> : null}
         </div>
         {actions ? <div class="buttons">{actions}</div> : null}

@@ -27,7 +27,7 @@ const TONES: Readonly<Record<string, string>> = {
   ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired", "down", "fail"),
 };
 
-/** A state, as a word with a color. */
+/** A state, as a word with a color. See \`parts/states.tsx\` for objects whose state is more than one field. */
 export function Status({ status, text = status.toLowerCase().replaceAll("_", " ") }: { readonly status: string; readonly text?: string }) {
   return <span class={`status ${toTone(status)}`}>{text}</span>;
 }

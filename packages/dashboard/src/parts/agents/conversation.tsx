@@ -3,8 +3,9 @@ import type { Activation, Message } from "@mailsvc/sdk/contract";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
-import { Empty, Loading } from "../empty.tsx";
+import { Empty } from "../empty.tsx";
 import { ErrorNote } from "../error-note.tsx";
+import { ListStates } from "../list-states.tsx";
 import { useList, useRegularly } from "../resource.ts";
 import { useSending } from "../sending.ts";
 import { Time } from "../time.tsx";
@@ -23,27 +24,25 @@ export function Conversation({ activation: { id, agentName, status } }: { readon
   return (
     <div class="stack">
       {status !== "deactivated" && may("marketplace:write") ? <Write id={id} agentName={agentName} done={list.refresh} /> : null}
-      {list.error === null ? null : <ErrorNote error={list.error} retry={list.refresh} />}
-      {list.loading && list.items.length === 0 ? <Loading /> : null}
-      {!list.loading && shown.length === 0 && list.error === null ? (
-        <Empty title="No message yet">
-          <p>What the agent tells and asks you stands here.</p>
-        </Empty>
-      ) : null}
-      <div class="conversation">
-        {shown.map((message) =>
-          message.approval === null ? (
-            <Said key={message.id} message={message} agentName={agentName} />
-          ) : (
-            <ApprovalCard key={message.id} message={message} done={list.refresh} />
-          ),
-        )}
-      </div>
-      {list.total !== null && list.items.length < list.total ? (
-        <button type="button" onClick={list.more}>
-          Show older
-        </button>
-      ) : null}
+      <ListStates
+        list={list}
+        more="Show older"
+        empty={
+          <Empty title="No message yet">
+            <p>What the agent tells and asks you stands here.</p>
+          </Empty>
+        }
+      >
+        <div class="conversation">
+          {shown.map((message) =>
+            message.approval === null ? (
+              <Said key={message.id} message={message} agentName={agentName} />
+            ) : (
+              <ApprovalCard key={message.id} message={message} done={list.refresh} />
+            ),
+          )}
+        </div>
+      </ListStates>
     </div>
   );
 }

@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<CreditEntry>[] = [
   {
     head: "Agent",
     width: "0 0 6rem",
-    wide: true,
+    second: true,
     cell: ({ activationId, runId }) =>
       activationId === null ? null : (
         <a href={toHref(`/agents/${activationId}${runId === null ? "" : `/runs/${runId}`}`)}>{runId === null ? "agent" : "its run"}</a>

@@ -4,9 +4,9 @@ import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { ActionButton } from "../action-button.tsx";
 import { Empty } from "../empty.tsx";
-import { ErrorNote } from "../error-note.tsx";
+import { ListStates } from "../list-states.tsx";
 import { useList, useRegularly } from "../resource.ts";
-import { Status } from "../status.tsx";
+import { ActivationState } from "../states.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
 import { LastError, PAUSE_WORDS } from "./pause-note.tsx";
@@ -15,26 +15,21 @@ import { LastError, PAUSE_WORDS } from "./pause-note.tsx";
 export function ListingActivations({ slug }: { readonly slug: string }) {
   const list = useList((cursor, signal) => api.listings.activations(slug, { limit: 50, ...(cursor && { cursor }) }, { signal }), [slug]);
   useRegularly(list.refresh);
-  if (list.error !== null && list.items.length === 0) return <ErrorNote error={list.error} retry={list.refresh} />;
-  if (!list.loading && list.items.length === 0)
-    return (
-      <Empty title="No brand has it on">
-        <p>Each brand that turns the agent on stands here, with the reason if it is paused.</p>
-      </Empty>
-    );
   return (
-    <>
+    <ListStates
+      list={list}
+      empty={
+        <Empty title="No brand has it on">
+          <p>Each brand that turns the agent on stands here, with the reason if it is paused.</p>
+        </Empty>
+      }
+    >
       <ul class="items card">
         {list.items.map((activation) => (
           <Row key={activation.id} slug={slug} activation={activation} done={list.refresh} />
         ))}
       </ul>
-      {list.total !== null && list.items.length < list.total ? (
-        <button type="button" class="after" onClick={list.more}>
-          Show more
-        </button>
-      ) : null}
-    </>
+    </ListStates>
   );
 }
 
@@ -45,7 +40,7 @@ interface RowProps {
 }
 
 function Row({ slug, activation, done }: RowProps) {
-  const { id, organizationName, status, pauseReasons, webhookLastError: error, keyDeliveredAt, createdAt } = activation;
+  const { id, organizationName, pauseReasons, webhookLastError: error, keyDeliveredAt, createdAt } = activation;
   const resume = async (): Promise<void> => {
     await api.listings.resume(slug, id);
     toast("Its events are tried again");
@@ -55,7 +50,7 @@ function Row({ slug, activation, done }: RowProps) {
     <li>
       <div class="what">
         <span>
-          <strong>{organizationName}</strong> <Status status={status} />
+          <strong>{organizationName}</strong> <ActivationState activation={activation} />
         </span>
         {pauseReasons.includes("webhook_failure") && may("listings:write") ? <ActionButton label="Resume" act={resume} /> : null}
       </div>

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     head: "Last answer",
     width: "0 0 8rem",
-    wide: true,
+    second: true,
     cell: ({ lastAttempt }) => (
       <span class="soft">{lastAttempt && (lastAttempt.httpStatus ?? lastAttempt.class.replaceAll("_", " "))}</span>
     ),

@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<Run>[] = [
   {
     head: "Progress",
     width: "0 0 5rem",
-    wide: true,
+    second: true,
     cell: ({ progress }) => <span class="number soft">{progress === null ? "" : `${Math.round(progress.percent)} %`}</span>,
   },
   {

@@ -5,12 +5,16 @@ import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { Field } from "../field.tsx";
 import type { FormValues } from "../form-button.tsx";
+import { readAll } from "../page-reader.ts";
 import { useResource } from "../resource.ts";
 
 /** The settings of a list in a form. */
 export function ListFields({ list }: { readonly list?: List }) {
   const [doubleOptIn, setDoubleOptIn] = useState(list?.doubleOptIn ?? false);
-  const senders = useResource(async (signal) => (may("senders:read") ? (await api.senders.list({ limit: 100 }, { signal })).data : []), []);
+  const senders = useResource(
+    async (signal) => (may("senders:read") ? readAll<Sender>((page) => api.senders.list(page, { signal })) : []),
+    [],
+  );
   return (
     <>
       <Field label="Name">

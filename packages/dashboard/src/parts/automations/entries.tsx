@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { toHref } from "../../router.tsx";
+import { findContact } from "../audience/find-contact.ts";
 import { ContactPicker } from "../contact-picker.tsx";
 import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
@@ -76,7 +77,7 @@ function listColumns({ steps }: AutomationDetail, names: Names): readonly Column
       width: "0 0 6.5rem",
       cell: ({ status }) => <Status status={status === "EXITED" ? "plain" : status} text={nameEntryStatus(status)} />,
     },
-    { head: "Where", width: "3 1 0", wide: true, cell: (entry) => <span class="soft">{describePlace(entry, steps, names)}</span> },
+    { head: "Where", width: "3 1 0", second: true, cell: (entry) => <span class="soft">{describePlace(entry, steps, names)}</span> },
     {
       head: "Goal",
       width: "0 0 5.5rem",
@@ -101,8 +102,7 @@ function useContactId(email: string): string | null {
   const { data } = useResource(
     async (signal) => {
       if (email === "") return null;
-      const { data: found } = await api.contacts.list({ search: email, limit: 10 }, { signal });
-      return found.find((one) => one.email === email.toLowerCase())?.id ?? email.slice(0, 100);
+      return (await findContact(email, signal))?.id ?? email.slice(0, 100);
     },
     [email],
   );

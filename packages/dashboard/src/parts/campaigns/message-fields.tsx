@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail, Sender, Template, Variant } from "@mailsvc/sdk/contract";
 import { useId, useRef } from "preact/hooks";
+import { withoutPath } from "../../api/request-error.ts";
 import { Field } from "../field.tsx";
-import { findMessages } from "../field-messages.ts";
+import { findMessages, isAbout } from "../field-messages.ts";
 import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
 import { isSendable } from "../templates/all.ts";
@@ -110,7 +111,9 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
         i === at ? { ...rest, ...(subjectLine && { subjectLine }), ...(previewText && { previewText }) } : one,
       ),
     });
-  const wrong = findMessages(draft.error.value, "abTest");
+  // What is about a text of a variant stands at its field.
+  const others = draft.error.value?.details.filter(({ path }) => !/^abTest\.variants\[\d+\]\.(?:subjectLine|previewText)$/.test(path));
+  const wrong = (others ?? []).flatMap(({ path, message }) => (isAbout(path, "abTest") ? [withoutPath(message, path)] : [])).join(" ");
   const lengths = DECIDE.some(([minutes]) => minutes === decideAfterMinutes)
     ? DECIDE
     : [...DECIDE, [decideAfterMinutes, `${decideAfterMinutes} minutes`] as const];
@@ -119,7 +122,11 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
       {variants.slice(1).map((variant, i) => (
         <fieldset key={i} class="variant">
           <legend>Variant {NAMES[i + 1]}</legend>
-          <Field label="Subject" hint={variant.subjectLine ? undefined : "Empty for that of variant A."}>
+          <Field
+            label="Subject"
+            hint={variant.subjectLine ? undefined : "Empty for that of variant A."}
+            error={findMessages(draft.error.value, `abTest.variants[${i + 1}].subjectLine`)}
+          >
             <input
               value={variant.subjectLine ?? ""}
               maxLength={998}
@@ -127,7 +134,7 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
               onInput={({ currentTarget: { value } }) => setVariant(i + 1, { ...variant, subjectLine: value })}
             />
           </Field>
-          <Field label="Preview text">
+          <Field label="Preview text" error={findMessages(draft.error.value, `abTest.variants[${i + 1}].previewText`)}>
             <input
               value={variant.previewText ?? ""}
               maxLength={200}

@@ -1,17 +1,19 @@
 /** @jsxImportSource preact */
+import type { Sender } from "@mailsvc/sdk/contract";
 import { useId } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { go } from "../../router.tsx";
 import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
+import { readAll } from "../page-reader.ts";
 import { useResource } from "../resource.ts";
 
 /** Asks for what every campaign has, and opens its editor. */
 export function NewCampaign() {
   const id = useId();
   const senders = useResource(
-    async (signal) => (may("senders:read") ? (await api.senders.list({ status: "VERIFIED", limit: 100 }, { signal })).data : []),
+    async (signal) => (may("senders:read") ? readAll<Sender>((page) => api.senders.list({ ...page, status: "VERIFIED" }, { signal })) : []),
     [],
   );
   const addresses = (senders.data ?? []).map(({ kind, value }) => (kind === "address" ? value : `hello@${value}`));

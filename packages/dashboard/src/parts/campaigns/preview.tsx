@@ -9,12 +9,13 @@ import { ErrorNote } from "../error-note.tsx";
 import { LintFindings } from "../lint-findings.tsx";
 import { Loaded } from "../loaded.tsx";
 import { MailFrame } from "../mail-frame.tsx";
+import { OldPreview } from "../old-preview.tsx";
 import { useResource } from "../resource.ts";
 import { Tabs } from "../tabs.tsx";
 import { VARIANTS } from "./states.ts";
 
 /** A campaign as a contact gets it, on a phone or a desktop, light or dark, and what mail programs and filters will dislike in it. */
-export function CampaignPreview({ campaign }: { readonly campaign: CampaignDetail }) {
+export function CampaignPreview({ campaign, isOld = false }: { readonly campaign: CampaignDetail; readonly isOld?: boolean }) {
   const { id, updatedAt, abTest, html, text, templateId } = campaign;
   const [tab, setTab] = useState("html");
   const [contact, setContact] = useState("");
@@ -47,7 +48,8 @@ export function CampaignPreview({ campaign }: { readonly campaign: CampaignDetai
           <p>Choose a template or write something: it is shown here as your readers will see it.</p>
         </Empty>
       ) : (
-        <>
+        <div class={isOld || (error !== null && data !== null) ? "campaign-preview is-old" : "campaign-preview"}>
+          {isOld ? <OldPreview why="Some changes are not saved. See what is wrong with them." /> : null}
           {error === null ? null : <ErrorNote title="It cannot be shown like this" error={error} />}
           {data === null ? null : (
             <>
@@ -76,7 +78,7 @@ export function CampaignPreview({ campaign }: { readonly campaign: CampaignDetai
               </Tabs>
             </>
           )}
-        </>
+        </div>
       )}
     </section>
   );

@@ -11,7 +11,7 @@ import { Empty } from "../empty.tsx";
 import { Filters, readFilters } from "../filters.tsx";
 import { formatCount, count as plural } from "../plural.ts";
 import { NUMBERS_MS, useEvents, useList } from "../resource.ts";
-import { Status } from "../status.tsx";
+import { EmailState } from "../states.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
 import { buildCsv } from "./csv.ts";
@@ -26,8 +26,8 @@ type RecipientQuery = Parameters<typeof api.campaigns.recipients>[1];
 
 const COLUMNS: readonly Column<Row>[] = [
   { head: "To", width: "3 1 0", cell: ({ to }) => to || <span class="soft">(deleted)</span> },
-  { head: "State", width: "0 0 7.5rem", cell: ({ status }) => <Status status={status} /> },
-  { head: "Why", width: "3 1 0", wide: true, cell: (recipient) => <span class="soft">{describeRecipient(recipient)}</span> },
+  { head: "State", width: "0 0 7.5rem", cell: ({ status }) => <EmailState status={status} /> },
+  { head: "Why", width: "3 1 0", second: true, cell: (recipient) => <span class="soft">{describeRecipient(recipient)}</span> },
   { head: "Variant", width: "0 0 4.5rem", wide: true, cell: ({ variant }) => variant ?? "" },
   { head: "Opened", width: "0 0 6.5rem", wide: true, cell: ({ openedAt }) => (openedAt === null ? "" : <Time at={openedAt} />) },
   { head: "Clicked", width: "0 0 6.5rem", wide: true, cell: ({ clickedAt }) => (clickedAt === null ? "" : <Time at={clickedAt} />) },

@@ -5,6 +5,7 @@ import { may } from "../../api/session.ts";
 import { CodeEditor } from "../editor/code-editor.tsx";
 import { Field } from "../field.tsx";
 import { HtmlPreview } from "../html-preview.tsx";
+import { OldPreview } from "../old-preview.tsx";
 import { Tabs } from "../tabs.tsx";
 import { isPart } from "./all.ts";
 import type { Editing } from "./editing.ts";
@@ -99,7 +100,7 @@ export function TemplateContent({ editing, report }: Props) {
           {report?.rendered ? <p class="soft">Lines of lint are those of the rendered mail, with its layout and partials.</p> : null}
         </section>
       </div>
-      <section class="column preview-column" aria-label="Preview">
+      <section class={`column preview-column ${faults.length > 0 ? "is-old" : ""}`} aria-label="Preview">
         <Tabs
           label="The preview"
           tabs={[
@@ -110,6 +111,7 @@ export function TemplateContent({ editing, report }: Props) {
           choose={(name) => show(name === "text" ? "text" : "html")}
         >
           {isInOthers ? null : <p class="preview-subject">{rendered?.subject ?? <span class="soft">(no subject)</span>}</p>}
+          {rendered !== null && faults.length > 0 ? <OldPreview why={describeFault(faults)} /> : null}
           {rendered === null ? (
             <p class="soft">{faults.length > 0 ? "The template cannot be rendered yet." : "Rendering …"}</p>
           ) : shown === "html" ? (
@@ -122,6 +124,12 @@ export function TemplateContent({ editing, report }: Props) {
       </section>
     </div>
   );
+}
+
+/** Why the preview cannot follow. */
+function describeFault([first]: readonly Fault[]): string {
+  if (!first) return "";
+  return first.line === null ? first.message : `Line ${first.line} of the ${first.part === "text" ? "text" : "HTML"}: ${first.message}`;
 }
 
 function Missing({ names }: { readonly names: readonly string[] }) {

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { asRequestError } from "../../api/request-error.ts";
 import { after } from "../../browser.ts";
+import { useServerReturn } from "../resource.ts";
 import type { Draft } from "./draft.ts";
 
 type Rendered = Awaited<ReturnType<typeof api.templates.render>>;
@@ -35,6 +36,8 @@ const TYPING_MS = 250;
 export function useRendering({ type, kind }: TemplateDetail, draft: Draft, samples: Record<string, unknown>): Rendering {
   const [state, setState] = useState<Rendering>({ rendered: null, faults: [] });
   const { subject, html, text, layout, variables } = draft;
+  const [again, setAgain] = useState(0);
+  useServerReturn(() => setAgain((n) => n + 1));
   const input = JSON.stringify({ type, subject, html, text, layout, declare: variables, variables: samples });
   useEffect(() => {
     if (kind !== "HTML") return;
@@ -49,7 +52,7 @@ export function useRendering({ type, kind }: TemplateDetail, draft: Draft, sampl
       cancel();
       over.abort();
     };
-  }, [input, kind]);
+  }, [input, kind, again]);
   return state;
 }
 

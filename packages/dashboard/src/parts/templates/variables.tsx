@@ -212,26 +212,43 @@ function Value({ label, type, value, example, readOnly = false, set }: ValueProp
   const shared = { "aria-label": label, "aria-invalid": isWrong, placeholder: example, readOnly, value: text };
   if (type === "array" || type === "object")
     return (
-      <textarea
+      <>
+        <textarea
+          {...shared}
+          class="json"
+          rows={
+            example === undefined || example === "Default"
+              ? 1
+              : Math.min(12, Math.max(3, Math.max(text.split("\n").length, example.split("\n").length)))
+          }
+          spellcheck={false}
+          onInput={({ currentTarget }) => take(currentTarget.value)}
+          onBlur={() => isWrong || setTyped(null)}
+        />
+        {isWrong ? (
+          <NoValue what={type === "array" ? "a list in JSON, such as [1, 2]" : 'an object in JSON, such as {"name": "Ada"}'} />
+        ) : null}
+      </>
+    );
+  return (
+    <>
+      <input
         {...shared}
-        class="json"
-        rows={
-          example === undefined || example === "Default"
-            ? 1
-            : Math.min(12, Math.max(3, Math.max(text.split("\n").length, example.split("\n").length)))
-        }
-        spellcheck={false}
+        inputMode={type === "number" ? "decimal" : "text"}
         onInput={({ currentTarget }) => take(currentTarget.value)}
         onBlur={() => isWrong || setTyped(null)}
       />
-    );
+      {isWrong ? <NoValue what="a number" /> : null}
+    </>
+  );
+}
+
+/** Says that a text is no value of its type, which leaves the one before. */
+function NoValue({ what }: { readonly what: string }) {
   return (
-    <input
-      {...shared}
-      inputMode={type === "number" ? "decimal" : "text"}
-      onInput={({ currentTarget }) => take(currentTarget.value)}
-      onBlur={() => isWrong || setTyped(null)}
-    />
+    <span class="hint wrong" role="alert">
+      This is not {what}. It is not used.
+    </span>
   );
 }
 

@@ -1,0 +1,30 @@
+/** @jsxImportSource preact */
+import type { Activation, EmailFilterStatus, ListingActivation, Webhook } from "@mailsvc/sdk/contract";
+import { session } from "../api/session.ts";
+import { Status } from "./status.tsx";
+
+/** The state of an email. Where the server has nothing to send through, what it calls delivered was captured, and nobody got it. */
+export function EmailState({ status }: { readonly status: EmailFilterStatus }) {
+  const { dev = false, capturesMail = false } = session.value ?? {};
+  return <Status status={status === "delivered" && capturesMail && !dev ? "captured" : status} />;
+}
+
+/** The state of a webhook: one that is enabled and whose attempts all fail is failing. */
+export function WebhookState({ webhook: { status, failingSince } }: { readonly webhook: Pick<Webhook, "status" | "failingSince"> }) {
+  const fails = status === "enabled" && failingSince !== null;
+  return <Status status={fails ? "failed" : status} text={fails ? "failing" : status} />;
+}
+
+/** Whether an agent is on, and its builder's server has not taken its key yet. Until then it does nothing. */
+export function waitsForServer({ status, keyDeliveredAt }: Pick<Activation | ListingActivation, "status" | "keyDeliveredAt">): boolean {
+  return status === "active" && keyDeliveredAt === null;
+}
+
+/** The state of an agent that was turned on. */
+export function ActivationState({
+  activation,
+}: {
+  readonly activation: Pick<Activation | ListingActivation, "status" | "keyDeliveredAt">;
+}) {
+  return waitsForServer(activation) ? <Status status="waiting" text="waits for its server" /> : <Status status={activation.status} />;
+}

@@ -1,0 +1,59 @@
+import type { Page } from "playwright-core";
+import { listBarriers } from "./barriers.ts";
+import type { OpenPage } from "./browser.ts";
+
+/** What is wrong with the dialogs that a page can open: their first focus, where it goes when they close, and what axe finds in them. */
+export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promise<string[]> {
+  const faults: string[] = [];
+  const openers = page.locator("button:has(+ dialog):visible");
+  for (let i = 0; i < (await openers.count()); i += 1) {
+    const opener = openers.nth(i);
+    if (await opener.isDisabled()) continue;
+    const name = (await opener.textContent()) ?? "";
+    await opener.click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.waitFor();
+    // What the fields name, such as senders, is loaded.
+    await dialog.locator(".loading").waitFor({ state: "detached" });
+    const focus = await dialog.evaluate((element) => {
+      const first = element.querySelector(
+        "input:not([type=hidden]):enabled, select:enabled, textarea:enabled, button:enabled, a[href], summary",
+      );
+      const { activeElement: at } = document;
+      return at === first
+        ? null
+        : `the focus is on ${at?.tagName} ${at?.textContent?.slice(0, 30)}, not on ${first?.outerHTML.slice(0, 80)}`;
+    });
+    if (focus !== null) faults.push(`${name}: ${focus}`);
+    for (const barrier of await listBarriers({ page }, "all", "dialog[open]")) faults.push(`${name}: ${barrier}`);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    if (!(await opener.evaluate((element) => element === document.activeElement)))
+      faults.push(`${name}: closed, it does not give the focus back`);
+  }
+  return faults;
+}
+
+/** What axe finds while each tab of a page is chosen. */
+export async function listTabFaults({ page }: Pick<OpenPage, "page">): Promise<string[]> {
+  const faults: string[] = [];
+  const tabs = page.locator('main [role="tab"][aria-selected="false"]');
+  const names = await page.locator('main [role="tab"]').evaluateAll((all) => all.map(({ id }) => id));
+  if ((await tabs.count()) === 0) return [];
+  for (const id of names) {
+    const tab = page.locator(`[id="${id}"]`);
+    // Another tab may have taken it away with its panel.
+    if ((await tab.count()) === 0) continue;
+    await tab.click();
+    await page.locator("main .loading").first().waitFor({ state: "detached" });
+    for (const barrier of await listBarriers({ page }, "all", "main")) faults.push(`${await tab.textContent()}: ${barrier}`);
+  }
+  return faults;
+}
+
+/** Presses Tab on a page that was just opened; says where the focus is unless it is on the link that skips the navigation. */
+export async function listFirstTabFaults(page: Page): Promise<string[]> {
+  await page.keyboard.press("Tab");
+  const at = await page.evaluate(() => document.activeElement?.textContent ?? "");
+  return at === "Skip to the content" ? [] : [`the first Tab leads to “${at.slice(0, 40)}”`];
+}
