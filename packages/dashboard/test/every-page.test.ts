@@ -112,7 +112,7 @@ test(
   async () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await show("/campaigns/:id/edit");
-    const subject = page.getByLabel("Subject", { exact: true });
+    const subject = page.getByRole("textbox", { name: "Subject", exact: true });
     await gate.close();
     await page.locator(".outage p").waitFor();
     await subject.fill("Typed while the server was gone");

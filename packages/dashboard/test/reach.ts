@@ -80,7 +80,7 @@ function findPlace(): { readonly x: number; readonly top: number; readonly botto
   ];
   const area = areas.map((one) => document.querySelector(`main ${one}`)).find((one) => one?.checkVisibility());
   const { left = 0, top = 0, bottom = 0 } = area?.getBoundingClientRect() ?? {};
-  return { x: left + 1, top: top + 8, bottom: Math.min(bottom, innerHeight) - 8 };
+  return { x: left + 1, top: top + 8, bottom: Math.min(bottom, innerHeight) - 32 };
 }
 
 /** The last text or control of the content that is not in sight; null when it is. */

@@ -10,6 +10,7 @@ import { nameEntryStatus } from "../parts/automations/words.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useRegularly, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
@@ -102,7 +103,7 @@ function EntryPath({ id, entry }: { readonly id: string; readonly entry: Automat
                     "Revenue",
                     revenue === 0 ? null : `${revenue} ${shown.currency}${goalRevenue === 0 ? "" : `, ${goalRevenue} by the goal`}`,
                   ],
-                  ["Contact", <code key="contact">{entry.contactId}</code>],
+                  ["Contact", <ObjectLink key="contact" id={entry.contactId} />],
                   ["Entry", <code key="id">{entry.id}</code>],
                 ]}
               />

@@ -9,9 +9,11 @@ import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { LinkedText } from "../parts/linked-text.tsx";
 import { LintFindings } from "../parts/lint-findings.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { MailFrame } from "../parts/mail-frame.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
@@ -121,7 +123,8 @@ function Cancel({ id, done }: { readonly id: string; readonly done: () => void }
 }
 
 /** The state in words, what comes next, what a person can do, and the history. */
-function Why({ explanation: { summary, status, next, actions, timeline, related } }: { readonly explanation: Explanation }) {
+function Why({ explanation: { id, summary, status, next, actions, timeline, related } }: { readonly explanation: Explanation }) {
+  const own = { id, words: "this email" };
   const planned = next === null ? [] : [{ at: next.at ?? "", what: next.what, tone: "busy", planned: true }];
   return (
     <>
@@ -136,12 +139,25 @@ function Why({ explanation: { summary, status, next, actions, timeline, related 
       </section>
       <section class="card">
         <h2>Timeline</h2>
-        <Timeline items={[...timeline.map(({ at, what, why }) => ({ at, what, why, tone: toTone(findState(what)) })), ...planned]} />
+        <Timeline
+          items={[
+            ...timeline.map(({ at, what, why }) => ({
+              at,
+              what: <LinkedText text={what} own={own} />,
+              why: why === null ? null : <LinkedText text={why} own={own} />,
+              tone: toTone(findState(what)),
+            })),
+            ...planned,
+          ]}
+        />
         {related.length === 0 ? null : (
           <p class="soft related">
             See also{" "}
-            {related.map((other) => (
-              <code key={other}>{other}</code>
+            {related.map((other, i) => (
+              <span key={other}>
+                {i === 0 ? "" : ", "}
+                <ObjectLink id={other} />
+              </span>
             ))}
           </p>
         )}
@@ -231,8 +247,8 @@ function listFacts(email: EmailDetail): (readonly [string, preact.ComponentChild
     ["Scheduled", email.scheduledAt && <Time key="scheduled" at={email.scheduledAt} exactly />],
     ["Next attempt", email.nextAttemptAt && <Time key="next" at={email.nextAttemptAt} exactly />],
     ["Template", email.template && `${email.template.slug}, version ${email.template.version}`],
-    ["Campaign", email.campaignId],
-    ["Contact", email.contactId],
+    ["Campaign", email.campaignId && <ObjectLink key="campaign" id={email.campaignId} />],
+    ["Contact", email.contactId && <ObjectLink key="contact" id={email.contactId} />],
     [
       "Tags",
       tags.length > 0 &&

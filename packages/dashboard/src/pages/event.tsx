@@ -3,6 +3,7 @@ import { api } from "../api/client.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { useResource } from "../parts/resource.ts";
 import { Time } from "../parts/time.tsx";
@@ -23,10 +24,10 @@ export default function EventPage({ params }: PageProps) {
                   facts={[
                     ["Happened", <Time key="at" at={data.at} exactly />],
                     ["Recipient", data.recipient?.email ?? data.to],
-                    ["Email", data.emailId && <a href={toHref(`/activity/${data.emailId}`)}>{data.emailId}</a>],
-                    ["Contact", data.contactId],
-                    ["Campaign", data.campaignId],
-                    ["Automation", data.automationId],
+                    ["Email", data.emailId && <ObjectLink key="email" id={data.emailId} />],
+                    ["Contact", data.contactId && <ObjectLink key="contact" id={data.contactId} />],
+                    ["Campaign", data.campaignId && <ObjectLink key="campaign" id={data.campaignId} />],
+                    ["Automation", data.automationId && <ObjectLink key="automation" id={data.automationId} />],
                     ["Made by", data.machine === null ? null : data.machine ? "a machine, such as a scanner of links" : "a person"],
                     ["Number", data.sequence],
                   ]}

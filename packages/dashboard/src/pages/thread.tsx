@@ -8,6 +8,7 @@ import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Field } from "../parts/field.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { OurMail, TheirMail } from "../parts/received/messages.tsx";
 import { isOfThread, loadThread, type Thread } from "../parts/received/thread.ts";
@@ -66,9 +67,9 @@ function listFacts({ from, to, replyTo, emailId, contactId, campaignId, threadId
     ["From", from === null ? null : link(`/received?from=${encodeURIComponent(from)}`, from)],
     ["To", to],
     ["Replies go to", replyTo.every((one) => one === from) ? null : formatReplyTo(replyTo)],
-    ["Answers", emailId === null ? null : link(`/activity/${emailId}`, "an email of yours")],
-    ["Contact", contactId === null ? null : link(`/contacts/${contactId}`, "the person")],
-    ["Campaign", campaignId === null ? null : link(`/campaigns/${campaignId}`, "the campaign")],
+    ["Answers", emailId && <ObjectLink key="email" id={emailId} />],
+    ["Contact", contactId && <ObjectLink key="contact" id={contactId} />],
+    ["Campaign", campaignId && <ObjectLink key="campaign" id={campaignId} />],
     ["Size", formatBytes(size)],
     ["Conversation", <code key="thread">{threadId}</code>],
     ["Id", <code key="id">{id}</code>],

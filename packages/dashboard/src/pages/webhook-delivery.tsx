@@ -7,6 +7,7 @@ import { CodeBlock } from "../parts/code-block.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { indent } from "../parts/indent.ts";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
@@ -54,13 +55,16 @@ export default function WebhookDeliveryPage({ params }: PageProps) {
                     ["Happened", <Time key="at" at={at} exactly />],
                     ["Settled", settledAt && <Time key="settled" at={settledAt} exactly />],
                     ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
-                    ["Waits for", waitsFor],
                     [
-                      "Event",
-                      <a key="event" href={toHref(`/events/${eventId}`)}>
-                        {eventId}
-                      </a>,
+                      "Waits for",
+                      waitsFor && (
+                        <>
+                          an <a href={toHref(`/webhooks/${webhook}/${waitsFor}`)}>earlier delivery</a> about the same object, which is sent
+                          first
+                        </>
+                      ),
                     ],
+                    ["Event", <ObjectLink key="event" id={eventId} />],
                   ]}
                 />
               </section>

@@ -1,28 +1,20 @@
 /** @jsxImportSource preact */
-import { toHref } from "../router.tsx";
-
-/** The pages of objects, by the prefixes of their ids. */
-const PAGES: Readonly<Record<string, string>> = { em: "activity", con: "contacts", list: "lists", seg: "segments", evt: "events" };
-
-const ID = /\b(em|con|list|seg|evt)_[0-9a-z]{26}\b/g;
+import { OBJECT_ID, ObjectLink } from "./object-link.tsx";
 
 interface Props {
   readonly text: string;
   /** Names of objects by their ids. */
   readonly names?: ReadonlyMap<string, string>;
+  /** The object whose page this is, which needs no link. */
+  readonly own?: { readonly id: string; readonly words: string };
 }
 
-/** A text in which the ids of objects lead to their pages, by their names where these are known. */
-export function LinkedText({ text, names }: Props) {
+/** A text in which the ids of objects lead to their pages, by their names. */
+export function LinkedText({ text, names, own }: Props) {
   const parts = [];
   let from = 0;
-  for (const { 0: id, 1: prefix = "", index } of text.matchAll(ID)) {
-    parts.push(
-      text.slice(from, index),
-      <a key={index} href={toHref(`/${PAGES[prefix]}/${id}`)}>
-        {names?.get(id) ?? id}
-      </a>,
-    );
+  for (const { 0: id, index } of text.matchAll(OBJECT_ID)) {
+    parts.push(text.slice(from, index), id === own?.id ? own.words : <ObjectLink key={index} id={id} name={names?.get(id)} />);
     from = index + id.length;
   }
   return <>{[...parts, text.slice(from)]}</>;

@@ -43,7 +43,12 @@ export function ApprovalCard({ message, agent, done }: Props) {
           <>
             {" "}
             · expires <Time at={approval.expiresAt} />
-            {approval.suspendRun && message.runId !== null ? " · its run waits for the answer" : ""}
+            {approval.suspendRun && message.runId !== null ? (
+              <>
+                {" · "}
+                <a href={toHref(`/agents/${activationId}/runs/${encodeURIComponent(message.runId)}`)}>its run</a> waits for the answer
+              </>
+            ) : null}
           </>
         ) : null}
       </p>
