@@ -19,6 +19,7 @@ export async function createGate(target: string): Promise<Gate> {
   let server: Server | null = null;
   let at = 0;
   const open = async (): Promise<void> => {
+    if (server?.listening) return;
     server = createServer((socket) => {
       const inner = connect(Number(port), hostname);
       keep(socket);
