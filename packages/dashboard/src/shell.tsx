@@ -20,18 +20,6 @@ interface Props {
 /** What stands around every page: the navigation, the workspace, and who is signed in. */
 export function Shell({ session, children }: Props) {
   const main = useRef<HTMLElement>(null);
-  const keys = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.composedPath()[0])) return;
-      if (event.key === "?") keys.current?.showModal();
-      else if (event.key === "/") document.querySelector<HTMLElement>("[data-search]")?.focus();
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
-  }, []);
   const at = path.value;
   const nav = useRef<HTMLElement>(null);
   // On a phone.
@@ -101,27 +89,46 @@ export function Shell({ session, children }: Props) {
         <OutageBar />
         {children}
       </main>
-      <dialog ref={keys} aria-label="Keys">
-        <h2>Keys</h2>
-        <dl class="keys">
-          <dt>
-            <kbd>/</kbd>
-          </dt>
-          <dd>Search</dd>
-          <dt>
-            <kbd>j</kbd> <kbd>k</kbd>
-          </dt>
-          <dd>Next and previous mail of the inbox</dd>
-          <dt>
-            <kbd>?</kbd>
-          </dt>
-          <dd>These keys</dd>
-        </dl>
-        <form method="dialog" class="buttons end">
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
+      <Keys />
     </div>
+  );
+}
+
+/** Follows the keys that work on every page, and lists them in a dialog. */
+function Keys() {
+  const keys = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.composedPath()[0])) return;
+      if (event.key === "?") keys.current?.showModal();
+      else if (event.key === "/") document.querySelector<HTMLElement>("[data-search]")?.focus();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+  return (
+    <dialog ref={keys} aria-label="Keys">
+      <h2>Keys</h2>
+      <dl class="keys">
+        <dt>
+          <kbd>/</kbd>
+        </dt>
+        <dd>Search</dd>
+        <dt>
+          <kbd>j</kbd> <kbd>k</kbd>
+        </dt>
+        <dd>Next and previous mail of the inbox</dd>
+        <dt>
+          <kbd>?</kbd>
+        </dt>
+        <dd>These keys</dd>
+      </dl>
+      <form method="dialog" class="buttons end">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
   );
 }
 

@@ -120,41 +120,14 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
   return (
     <>
       {variants.slice(1).map((variant, i) => (
-        <fieldset key={i} class="variant">
-          <legend>Variant {NAMES[i + 1]}</legend>
-          <Field
-            label="Subject"
-            hint={variant.subjectLine ? undefined : "Empty for that of variant A."}
-            error={findMessages(draft.error.value, `abTest.variants[${i + 1}].subjectLine`)}
-          >
-            <input
-              value={variant.subjectLine ?? ""}
-              maxLength={998}
-              autocomplete="off"
-              onInput={({ currentTarget: { value } }) => setVariant(i + 1, { ...variant, subjectLine: value })}
-            />
-          </Field>
-          <Field label="Preview text" error={findMessages(draft.error.value, `abTest.variants[${i + 1}].previewText`)}>
-            <input
-              value={variant.previewText ?? ""}
-              maxLength={200}
-              autocomplete="off"
-              onInput={({ currentTarget: { value } }) => setVariant(i + 1, { ...variant, previewText: value })}
-            />
-          </Field>
-          {variant.html || variant.text || variant.templateId ? <p class="hint soft">It also has its own content.</p> : null}
-          <div class="buttons">
-            <button
-              type="button"
-              class="quiet"
-              onClick={() =>
-                variants.length > 2 ? set({ variants: variants.filter((_, at) => at !== i + 1) }) : draft.set({ abTest: null })
-              }
-            >
-              Remove variant {NAMES[i + 1]}
-            </button>
-          </div>
-        </fieldset>
+        <VariantFields
+          key={i}
+          at={i + 1}
+          variant={variant}
+          draft={draft}
+          set={(change) => setVariant(i + 1, { ...variant, ...change })}
+          remove={() => (variants.length > 2 ? set({ variants: variants.filter((_, at) => at !== i + 1) }) : draft.set({ abTest: null }))}
+        />
       ))}
       {variants.length < NAMES.length ? (
         <div class="buttons">
@@ -205,6 +178,49 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
         </p>
       )}
     </>
+  );
+}
+
+interface VariantProps extends Props {
+  /** Its place among the variants; A is 0. */
+  readonly at: number;
+  readonly variant: Variant;
+  readonly set: (change: Variant) => void;
+  readonly remove: () => void;
+}
+
+/** What a variant says in place of the first one. */
+function VariantFields({ draft, at, variant, set, remove }: VariantProps) {
+  return (
+    <fieldset class="variant">
+      <legend>Variant {NAMES[at]}</legend>
+      <Field
+        label="Subject"
+        hint={variant.subjectLine ? undefined : "Empty for that of variant A."}
+        error={findMessages(draft.error.value, `abTest.variants[${at}].subjectLine`)}
+      >
+        <input
+          value={variant.subjectLine ?? ""}
+          maxLength={998}
+          autocomplete="off"
+          onInput={({ currentTarget: { value } }) => set({ subjectLine: value })}
+        />
+      </Field>
+      <Field label="Preview text" error={findMessages(draft.error.value, `abTest.variants[${at}].previewText`)}>
+        <input
+          value={variant.previewText ?? ""}
+          maxLength={200}
+          autocomplete="off"
+          onInput={({ currentTarget: { value } }) => set({ previewText: value })}
+        />
+      </Field>
+      {variant.html || variant.text || variant.templateId ? <p class="hint soft">It also has its own content.</p> : null}
+      <div class="buttons">
+        <button type="button" class="quiet" onClick={remove}>
+          Remove variant {NAMES[at]}
+        </button>
+      </div>
+    </fieldset>
   );
 }
 

@@ -10,7 +10,7 @@ import { Tabs } from "../tabs.tsx";
 import { isPart } from "./all.ts";
 import type { Editing } from "./editing.ts";
 import { Faults } from "./faults.tsx";
-import { type Fault, toFaults, useRendering } from "./rendering.ts";
+import { type Fault, type Rendering, toFaults, useRendering } from "./rendering.ts";
 
 interface Props {
   readonly editing: Editing;
@@ -28,7 +28,6 @@ export function TemplateContent({ editing, report }: Props) {
   const { base, draft, edition, change, refused, samples } = editing;
   const { rendered, faults } = useRendering(base, draft, samples);
   const [chosen, choose] = useState<"html" | "text">("html");
-  const [shown, show] = useState<"html" | "text">("html");
   const [target, setTarget] = useState<Place | null>(null);
   // Whoever edits HTML that was rendered from files has decided to.
   const [unlocked, unlock] = useState(false);
@@ -100,29 +99,37 @@ export function TemplateContent({ editing, report }: Props) {
           {report?.rendered ? <p class="soft">Lines of lint are those of the rendered mail, with its layout and partials.</p> : null}
         </section>
       </div>
-      <section class={`column preview-column ${faults.length > 0 ? "is-old" : ""}`} aria-label="Preview">
-        <Tabs
-          label="The preview"
-          tabs={[
-            { name: "html", label: "Preview" },
-            { name: "text", label: "As text" },
-          ]}
-          chosen={shown}
-          choose={(name) => show(name === "text" ? "text" : "html")}
-        >
-          {isInOthers ? null : <p class="preview-subject">{rendered?.subject ?? <span class="soft">(no subject)</span>}</p>}
-          {rendered !== null && faults.length > 0 ? <OldPreview why={describeFault(faults)} /> : null}
-          {rendered === null ? (
-            <p class="soft">{faults.length > 0 ? "The template cannot be rendered yet." : "Rendering …"}</p>
-          ) : shown === "html" ? (
-            <HtmlPreview html={rendered.html ?? ""} />
-          ) : (
-            <pre class="text">{rendered.text}</pre>
-          )}
-          <Missing names={rendered?.missingVariables ?? []} />
-        </Tabs>
-      </section>
+      <Preview rendering={{ rendered, faults }} isPart={isInOthers} />
     </div>
+  );
+}
+
+/** The mail that the template makes; where it has an error, the last one that it made. */
+function Preview({ rendering: { rendered, faults }, isPart }: { readonly rendering: Rendering; readonly isPart: boolean }) {
+  const [shown, show] = useState<"html" | "text">("html");
+  return (
+    <section class={`column preview-column ${faults.length > 0 ? "is-old" : ""}`} aria-label="Preview">
+      <Tabs
+        label="The preview"
+        tabs={[
+          { name: "html", label: "Preview" },
+          { name: "text", label: "As text" },
+        ]}
+        chosen={shown}
+        choose={(name) => show(name === "text" ? "text" : "html")}
+      >
+        {isPart ? null : <p class="preview-subject">{rendered?.subject ?? <span class="soft">(no subject)</span>}</p>}
+        {rendered !== null && faults.length > 0 ? <OldPreview why={describeFault(faults)} /> : null}
+        {rendered === null ? (
+          <p class="soft">{faults.length > 0 ? "The template cannot be rendered yet." : "Rendering …"}</p>
+        ) : shown === "html" ? (
+          <HtmlPreview html={rendered.html ?? ""} />
+        ) : (
+          <pre class="text">{rendered.text}</pre>
+        )}
+        <Missing names={rendered?.missingVariables ?? []} />
+      </Tabs>
+    </section>
   );
 }
 

@@ -22,7 +22,8 @@ export interface Fault {
   readonly rule?: string;
 }
 
-interface Rendering {
+/** What a draft makes. */
+export interface Rendering {
   /** The last one that worked; null before the first. */
   readonly rendered: Rendered | null;
   /** Why the template cannot be rendered as it is now. */
