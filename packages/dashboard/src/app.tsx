@@ -28,8 +28,7 @@ function maySee(at: string): boolean {
 function Denied() {
   return (
     <div class="page">
-      <h1 class="hidden">Your role does not include this page</h1>
-      <Empty title="Your role does not include this page">
+      <Empty title="Your role does not include this page" isPage>
         {findNeed(path.value) === "operator" ? (
           <p>It is about the whole server. An owner gives the operator key in the menu of their name, by “Operate the server”.</p>
         ) : (

@@ -135,10 +135,10 @@ test(
     await page.context().setOffline(true);
     for (const name of ["Contacts", "Lists", "Templates"]) {
       await page.getByRole("link", { name, exact: true }).click();
-      await page.getByText("The server does not answer.").waitFor();
+      await page.locator("main .note", { hasText: "The server does not answer." }).waitFor();
     }
     await page.context().setOffline(false);
-    await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+    await page.locator("main .note", { hasText: "The server does not answer." }).waitFor({ state: "detached" });
     await page.context().close();
   },
   PATIENCE_MS * 3,

@@ -1,11 +1,18 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 
+interface Props {
+  readonly title: string;
+  /** It stands for the whole page, whose title it is. */
+  readonly isPage?: boolean;
+  readonly children?: ComponentChildren;
+}
+
 /** The empty state of a list: what it will show, and how to get the first entry. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({ title, isPage = false, children }: Props) {
   return (
     <div class="empty">
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );
