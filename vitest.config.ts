@@ -112,8 +112,8 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: workers(1),
     sequence: { sequencer: SlowestFirst },
     provide: { propertyShare: mode === QUICK ? 1 / 3 : 1 },
-    // One Postgres server for all projects, and one publication of the packages.
-    globalSetup: ["./packages/server/test/postgres-setup.ts", "./test/support/publication-setup.ts"],
+    // The same environment on all machines, one Postgres server for all projects, and one publication of the packages.
+    globalSetup: ["./test/support/quiet-environment.ts", "./packages/server/test/postgres-setup.ts", "./test/support/publication-setup.ts"],
     projects: [
       {
         plugins: [threadPrograms],

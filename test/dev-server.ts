@@ -32,9 +32,11 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** The environment without what belongs to the test runner or points at another server. */
+/** The environment without what belongs to the test runner or points at another server. No dev server is found outside of the tests' folders. */
 export function cleanEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|MAILSVC|NODE_ENV|NODE_OPTIONS)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:VITEST|MAILSVC_(?!CEILING)|NODE_ENV|NODE_OPTIONS)/.test(name)),
+  );
 }
 
 /** Starts a server on a free port, with data of its own; disposing stops it and removes the data. */

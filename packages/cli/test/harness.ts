@@ -22,6 +22,8 @@ export interface Setup {
   onOutput?: (text: string) => void;
   /** Whether the reader of stdout is still there, after what it has read. */
   reads?: (all: string) => boolean;
+  /** The code of the error with which stdout refuses all that is written. */
+  failing?: string;
   /** Which streams are terminals. */
   tty?: { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   /** Answers typed at a terminal: each is given when its question is shown. */
@@ -76,14 +78,14 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     printed += text;
     setup.onOutput?.(text);
   };
-  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, print, setup.reads);
+  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, print, setup.reads, setup.failing);
   const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, (text) => {
     print(text);
     listen(text);
   });
   const host: Host = {
     argv,
-    env: setup.env ?? {},
+    env: { MAILSVC_CEILING: process.env["MAILSVC_CEILING"] ?? "", ...setup.env },
     stdin: setup.input ?? (stdin as In),
     stdout: out.stream,
     stderr: err.stream,
@@ -148,10 +150,12 @@ function sink(
   columns: number,
   heard: (text: string) => void,
   reads: (all: string) => boolean = () => true,
+  failing?: string,
 ): { stream: Out; text: () => string } {
   let all = "";
   const stream = new Writable({
     write: (chunk, _encoding, next) => {
+      if (failing) return next(Object.assign(new Error(`write ${failing}`), { code: failing }));
       if (!reads(all)) return next(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
       all += String(chunk);
       heard(String(chunk));

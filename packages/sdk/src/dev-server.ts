@@ -10,17 +10,19 @@ export interface DevServer {
 /**
  * Finds the dev server of this project: `.mailsvc/dev.json` in the working folder or a folder above it, which `mailsvc dev` keeps
  * while it runs. Ignores a file that another user owns or can read, names a server on another machine, or whose server is
- * gone. Null where there is no file system, and in production.
+ * gone. The folders of MAILSVC_CEILING and those above them are not searched. Null where there is no file system, and in production.
  */
 export function findDevServer(): DevServer | null {
   if (typeof process === "undefined" || environment("NODE_ENV") === "production") return null;
   const fs = process.getBuiltinModule?.("node:fs");
   const path = process.getBuiltinModule?.("node:path");
   if (!fs || !path) return null;
-  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+  const ceilings = environment("MAILSVC_CEILING")?.split(path.delimiter) ?? [];
+  for (let folder = process.cwd(); !ceilings.includes(folder); folder = path.dirname(folder)) {
     const found = readDevFile(fs, path.join(folder, ".mailsvc", "dev.json"));
     if (found || path.dirname(folder) === folder) return found;
   }
+  return null;
 }
 
 function readDevFile(fs: typeof import("node:fs"), file: string): DevServer | null {

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { isLoopbackHost } from "@mailsvc/sdk/contract/facts";
 import type { DevServerFile, Host } from "../types.ts";
 
@@ -12,17 +12,19 @@ export interface IgnoredDevFile {
 /**
  * Finds the dev server of this project: `.mailsvc/dev.json` in the working folder or a folder above it, which the server keeps
  * while it runs. A file of a server that is gone is passed over; one that no server of this user writes is `ignored`, because
- * somebody may have put it there to get mail or keys.
+ * somebody may have put it there to get mail or keys. The folders of MAILSVC_CEILING and those above them are not searched.
  */
 export function searchDevServer(host: Host): { found: DevServerFile | null; ignored: IgnoredDevFile[] } {
   const ignored: IgnoredDevFile[] = [];
-  for (let folder = host.cwd; ; folder = dirname(folder)) {
+  const ceilings = host.env["MAILSVC_CEILING"]?.split(delimiter) ?? [];
+  for (let folder = host.cwd; !ceilings.includes(folder); folder = dirname(folder)) {
     const path = join(folder, ".mailsvc", "dev.json");
     const read = readDevFile(host, path);
     if (typeof read === "string") ignored.push({ path, reason: read });
     else if (read) return { found: read, ignored };
-    if (dirname(folder) === folder) return { found: null, ignored };
+    if (dirname(folder) === folder) break;
   }
+  return { found: null, ignored };
 }
 
 /** The server of a dev.json; null when there is none or it is gone; the reason when the file is not believed. */
