@@ -11,7 +11,6 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import { parseDuration } from "../runtime/settings.ts";
 import type { Session } from "../types.ts";
 
 const HELP = `
@@ -27,7 +26,7 @@ export function replayCommand(run: Run): Command {
   const command = new Command("replay")
     .description("Send events of the past to a webhook on this machine: once more, twice, in another order, or forged")
     .addArgument(new Argument("[id...]", "Ids of events"))
-    .addOption(new Option("--since <time>", "All events since then: 1h, 2030-01-31T09:30:00Z, or a sequence such as 1042"))
+    .addOption(new Option("--since <time>", "All events since then: 1h, yesterday, 2030-01-31T09:30:00Z, or a sequence such as 1042"))
     .addOption(new Option("--type <types>", "Only events of these types, with commas between them; email.* for all of a kind"))
     .addOption(
       new Option("--forward-to <url>", "Where they go, such as http://127.0.0.1:3000/webhook or 3000/webhook").makeOptionMandatory(),
@@ -141,9 +140,7 @@ async function readAgentEvents(
 
 /** `1h` is an hour ago, by the server's clock. */
 async function readSince(session: Session, text: string): Promise<string> {
-  const serverNow = async (): Promise<number> => session.serverNow(false);
-  if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text)) return readInstant("since", text, serverNow);
-  return new Date((await serverNow()) - parseDuration(text, "--since")).toISOString();
+  return readInstant("since", text, () => session.serverNow(false), "past");
 }
 
 function parseTimes(text: string): number {

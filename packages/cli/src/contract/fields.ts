@@ -1,7 +1,11 @@
 import { type Endpoint, ERROR_CODES, type FileRules } from "@mailsvc/sdk/contract";
+import { DURATION } from "@mailsvc/sdk/contract/facts";
 
 /** How a field is written on the command line. */
-export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "values" | "json" | "file";
+export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "duration" | "list" | "map" | "values" | "json" | "file";
+
+/** Whether a time is usually one of the past, as in filters, or one to come, as in schedules. */
+export type Direction = "past" | "future";
 
 /** One query or body field of an endpoint, as a flag. */
 export interface Field {
@@ -30,6 +34,7 @@ interface Schema {
   readonly def: {
     readonly type: string;
     readonly format?: string;
+    readonly checks?: readonly { readonly _zod: { readonly def: { readonly pattern?: RegExp } } }[];
     readonly innerType?: Schema;
     readonly defaultValue?: unknown;
     readonly element?: Schema;
@@ -54,6 +59,11 @@ const SCALARS: Readonly<Record<string, FieldKind>> = { string: "text", number: "
 /** `scheduledAt` -> `scheduled-at`. */
 export function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
+}
+
+/** The direction of a field: filters and ranges tell of the past, all other instants are set. */
+export function getDirection({ where, name }: Field): Direction {
+  return where === "query" || /^(?:since|until)$/.test(name) ? "past" : "future";
 }
 
 /** True for kinds whose flag can be repeated. */
@@ -128,6 +138,7 @@ function getKind(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> 
   const { def } = schema;
   const one = { choices: undefined, oneOrMany: false };
   if (def.type === "string" && def.format === "datetime") return { kind: "instant", ...one };
+  if (def.checks?.some(({ _zod }) => _zod.def.pattern?.source === DURATION.source)) return { kind: "duration", ...one };
   if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
   const scalar = SCALARS[def.type];
   if (scalar) return { kind: scalar, ...one };
@@ -174,7 +185,7 @@ function buildFileField(file: FileRules): Field {
 
 function placeholder(field: Field): string {
   if (field.kind === "number") return "n";
-  if (field.kind === "instant") return "time";
+  if (field.kind === "instant" || field.kind === "duration") return "time";
   if (field.kind === "map") return field.name === "headers" ? "name: value" : "name=value";
   if (field.kind === "values") return "name=value";
   if (field.kind === "json") return "json";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type Field, flagSyntax, isRepeatable, showsChoices } from "./fields.ts";
+import { type Field, flagSyntax, getDirection, isRepeatable, showsChoices } from "./fields.ts";
 import { setOptionMetadata } from "./metadata.ts";
 
 /** Collects the values of a repeatable flag. */
@@ -49,6 +49,7 @@ function describe(field: Field, required: boolean): string {
     ...(required ? ["required"] : []),
     ...(isRepeatable(field.kind) ? ["repeatable"] : []),
     ...(field.kind === "values" ? ["name:=json for other values than text"] : []),
+    ...(field.kind === "instant" && getDirection(field) === "past" ? ["1h, yesterday, 2030-01-31 or 2030-01-31T09:30:00Z"] : []),
     ...(field.kind === "json" ? ["JSON or @file"] : []),
     ...(showsChoices(field) ? [(field.choices ?? []).join(", ")] : []),
     ...(showsDefault(field) ? [`default ${String(field.default)}`] : []),

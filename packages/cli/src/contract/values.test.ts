@@ -4,7 +4,9 @@ import { readFileSpec } from "../commands/send.ts";
 import { listFields } from "./fields.ts";
 import { readInstant } from "./values.ts";
 
-const at = (text: string): Promise<string> => readInstant("at", text, async () => Date.parse("2030-01-01T00:00:00Z"), "Europe/Berlin");
+const NOW = async (): Promise<number> => Date.parse("2030-01-01T00:00:00Z");
+const at = (text: string): Promise<string> => readInstant("at", text, NOW, "future", "Europe/Berlin");
+const since = (text: string): Promise<string> => readInstant("since", text, NOW, "past", "Europe/Berlin");
 
 describe("instants", () => {
   test.each([
@@ -22,6 +24,29 @@ describe("instants", () => {
 
   test.each(["soon", "2030-01-01", "2030-01-01T00:00:00", "in", "in 5", "in 999999999d"])("%s is refused by name", async (text) => {
     await expect(at(text)).rejects.toThrow("--at");
+  });
+});
+
+describe("instants of the past", () => {
+  test.each([
+    ["1h", "2029-12-31T23:00:00.000Z"],
+    ["1h30m", "2029-12-31T22:30:00.000Z"],
+    ["1h ago", "2029-12-31T23:00:00.000Z"],
+    ["2 days ago", "2029-12-30T00:00:00.000Z"],
+    ["today", "2029-12-31T23:00:00.000Z"],
+    ["yesterday", "2029-12-30T23:00:00.000Z"],
+    ["2029-11-28", "2029-11-27T23:00:00.000Z"],
+    ["2029-11-28T09:30:00Z", "2029-11-28T09:30:00Z"],
+  ])("%s is read", async (text, instant) => {
+    expect(await since(text)).toBe(instant);
+  });
+
+  test.each(["soon", "in 10m", "1x", "", "2029-02-30"])("%j is refused, with times of the past as advice", async (text) => {
+    await expect(since(text)).rejects.toMatchObject({ failure: { message: expect.stringContaining("--since") } });
+  });
+  test("a date without a time is none to send at", async () => {
+    await expect(at("2030-01-31")).rejects.toThrow('needs a time of day: "2030-01-31 09:30"');
+    await expect(since("soon")).rejects.toMatchObject({ failure: { hint: expect.stringContaining("2 days ago") } });
   });
 });
 

@@ -1,8 +1,9 @@
-import { findClosest, parseTimeWords } from "@mailsvc/sdk/contract";
+import { findClosest, parseAmounts, parsePastTimeWords, parseTimeWords } from "@mailsvc/sdk/contract";
+import { DURATION } from "@mailsvc/sdk/contract/facts";
 import { usageError } from "../runtime/errors.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { InputReader } from "../types.ts";
-import type { Field } from "./fields.ts";
+import { type Direction, type Field, getDirection } from "./fields.ts";
 import { readUpload } from "./files.ts";
 
 /** A flag's value as commander parsed it. */
@@ -22,25 +23,39 @@ export function assertChoice(flag: string, word: string, choices: readonly strin
   throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
 }
 
+const ADVICE: Record<Direction, string> = {
+  past: 'Write 1h, "2 days ago", today, yesterday, monday, 2030-01-31, or 2030-01-31T09:30:00Z, with Z or a zone such as +02:00.',
+  future: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, "2030-01-31 09:30", "in 10m" or "tomorrow 9am".',
+};
+
 /**
- * Converts `2030-01-31T09:30:00Z`, `now`, `in 10m` or `tomorrow 9am` to ISO 8601. Words count from the server's clock, and times of day are
- * those of `timeZone`: by default that of this machine. Throws CliError.
+ * Converts a time to ISO 8601: `2030-01-31T09:30:00Z`, `now`; in the future `in 10m` or `tomorrow 9am`; in the past `1h`, `yesterday`, or a date,
+ * which is its midnight. Words count from the server's clock, and times of day are those of `timeZone`: by default that of this machine.
+ * Throws CliError.
  */
 export async function readInstant(
   flag: string,
   text: string,
   serverNow: () => Promise<number>,
+  direction: Direction,
   timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone,
 ): Promise<string> {
   const word = text.trim();
   const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word);
   if (isInstant && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
   // An instant without a zone would be a different one on another machine.
-  const at = isInstant ? null : parseTimeWords(word, await serverNow(), timeZone);
+  const parse = direction === "past" ? parsePastTimeWords : parseTimeWords;
+  const at = isInstant ? null : parse(word, await serverNow(), timeZone);
   if (at !== null) return new Date(at).toISOString();
-  throw usageError(`--${flag}: "${text}" is not a valid time.`, {
-    hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, "in 10m" or "tomorrow 9am".',
-  });
+  // Nothing is sent at a midnight that nobody has named.
+  if (/^\d{4}-\d\d-\d\d$/.test(word)) throw usageError(`--${flag}: "${text}" needs a time of day: "${word} 09:30".`);
+  throw usageError(`--${flag}: "${text}" is not a valid time.`, { hint: ADVICE[direction] });
+}
+
+/** Converts `3 days` to a duration of the contract; what is none stays as it is, and the schema refuses it. */
+function readDuration(text: string): string {
+  const ms = /[a-z]/i.test(text) ? parseAmounts(text.trim().toLowerCase()) : null;
+  return ms === null ? text : `${ms}ms`;
 }
 
 /** Converts a flag to the JSON value of its field. Throws CliError, exit 2, when it has the wrong type; the schema checks limits. */
@@ -55,7 +70,9 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
     case "enum":
       return assertChoice(field.flag, last, field.choices ?? []);
     case "instant":
-      return readInstant(field.flag, last, reading.serverNow);
+      return readInstant(field.flag, last, reading.serverNow, getDirection(field));
+    case "duration":
+      return DURATION.test(last) ? last : readDuration(last);
     case "map":
       return readMap(field, texts);
     case "values":

@@ -158,7 +158,7 @@ export {
 export * from "./template-send.ts";
 export * from "./templates.ts";
 export * from "./time-of-day.ts";
-export { parseTimeWords } from "./time-words.ts";
+export { parseAmounts, parsePastTimeWords, parseTimeWords } from "./time-words.ts";
 export { findNextTimeOfDay, findTimeOfDate, toLocalTime } from "./time-zone.ts";
 export * from "./webhooks.ts";
 export * from "./workspaces.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseTimeWords } from "./time-words.ts";
+import { parsePastTimeWords, parseTimeWords } from "./time-words.ts";
 
 // A Wednesday.
 const NOW = Date.parse("2026-01-28T10:30:00Z");
@@ -76,4 +76,51 @@ test.each([
   ],
 ])("%j names no time", (text) => {
   expect(parse(text)).toBeNull();
+});
+
+// Wednesday, 10:30 in UTC.
+const parsePast = (text: string, zone = "UTC", now = NOW): string | null => {
+  const at = parsePastTimeWords(text, now, zone);
+  return at === null ? null : new Date(at).toISOString();
+};
+
+test.each([
+  ["now", "2026-01-28T10:30:00.000Z"],
+  ["1h", "2026-01-28T09:30:00.000Z"],
+  ["an hour ago", "2026-01-28T09:30:00.000Z"],
+  ["-15m", "2026-01-28T10:15:00.000Z"],
+  ["last 30 minutes", "2026-01-28T10:00:00.000Z"],
+  ["the last 2 days", "2026-01-26T10:30:00.000Z"],
+  ["1 week ago", "2026-01-21T10:30:00.000Z"],
+  ["today", "2026-01-28T00:00:00.000Z"],
+  ["yesterday", "2026-01-27T00:00:00.000Z"],
+  ["yesterday 9am", "2026-01-27T09:00:00.000Z"],
+  ["9am", "2026-01-28T09:00:00.000Z"],
+  ["11:00", "2026-01-27T11:00:00.000Z"],
+  ["2026-01-05", "2026-01-05T00:00:00.000Z"],
+  ["2026-01-05 14:30", "2026-01-05T14:30:00.000Z"],
+  ["monday", "2026-01-26T00:00:00.000Z"],
+  ["wednesday", "2026-01-28T00:00:00.000Z"],
+  ["last wednesday", "2026-01-21T00:00:00.000Z"],
+  ["wed 11:00", "2026-01-21T11:00:00.000Z"],
+  ["january 5", "2026-01-05T00:00:00.000Z"],
+  ["december 24", "2025-12-24T00:00:00.000Z"],
+  ["2026-01-28T10:00:00Z", "2026-01-28T10:00:00.000Z"],
+])("of the past, %s is read", (text, instant) => {
+  expect(parsePast(text)).toBe(instant);
+});
+
+test.each(["", "ago", "soon", "in 1h", "1", "5 bananas ago", "2026-02-30", "25:00", "february 30"])(
+  "of the past, %j names none",
+  (text) => {
+    expect(parsePast(text)).toBeNull();
+  },
+);
+
+test("midnights of the past are those of the zone, also on days when clocks change", () => {
+  // In Berlin clocks were put forward on 29 March 2026 and back on 25 October.
+  expect(parsePast("today", "Europe/Berlin", Date.parse("2026-03-29T12:00:00Z"))).toBe("2026-03-28T23:00:00.000Z");
+  expect(parsePast("yesterday", "Europe/Berlin", Date.parse("2026-03-30T12:00:00Z"))).toBe("2026-03-28T23:00:00.000Z");
+  expect(parsePast("2026-10-26", "Europe/Berlin", Date.parse("2026-10-27T12:00:00Z"))).toBe("2026-10-25T23:00:00.000Z");
+  expect(parsePast("today", "Pacific/Auckland", Date.parse("2026-01-28T12:00:00Z"))).toBe("2026-01-28T11:00:00.000Z");
 });

@@ -62,6 +62,49 @@ export function parseTimeWords(text: string, now: number, timeZone: string): num
   return parseSpan(words, now) ?? parseDate(words, now, zone);
 }
 
+/**
+ * The instant (ms) that a text names when it tells of the past: `1h`, `2 days ago` and `last 30 minutes` count back from now; `yesterday`, `today`,
+ * `monday`, `2030-01-31` and `january 31` are the midnights at which the latest of those days began; with a time of day that time, the last one
+ * alone: `9am`. Otherwise as parseTimeWords. Null for a text that names none.
+ */
+export function parsePastTimeWords(text: string, now: number, timeZone: string): number | null {
+  if (text.length > 100) return null;
+  const trimmed = text.trim();
+  if (/^\d{4}-\d\d-\d\dT/i.test(trimmed)) return parseTimeWords(trimmed, now, timeZone);
+  const { words, zone } = splitZone(trimmed, timeZone);
+  if (words === "now" || words === "") return words === "" ? null : now;
+  const [, before, bare] = /^(?:(.+) ago|(?:- ?|(?:the )?(?:last |past ))?(.+))$/.exec(words) ?? [];
+  const ms = parseAmounts(before ?? bare ?? "");
+  return ms === null ? parsePastDate(words, now, zone) : keep(now - ms);
+}
+
+/** A day that has begun, a time of day or both; null for anything else. */
+function parsePastDate(words: string, now: number, zone: string): number | null {
+  const { day, minutes, isWrong } = splitTimeOfDay(words);
+  if (isWrong) return null;
+  const today = toLocalTime(now, zone);
+  const onDay = (ahead: number): number => findTimeOfDate({ ...today, day: today.day + ahead }, minutes ?? 0, zone);
+  if (day === "") return [0, -1].map(onDay).find((at) => at <= now) ?? null;
+  if (day === "today") return onDay(0);
+  if (day === "yesterday") return onDay(-1);
+  if (day === "tomorrow") return onDay(1);
+  if (day === "last week") return onDay(-7);
+  if (/^\d{4}-\d\d-\d\d$/.test(day)) return readDate(readNumbers(day), minutes ?? 0, zone);
+  const named = findNamedDate(day);
+  if (named !== null) {
+    const [at, before] = [today.year, today.year - 1].map((year) =>
+      readDate([named.year ?? year, named.month, named.day], minutes ?? 0, zone),
+    );
+    return named.year === null && (at === null || at === undefined || at > now) ? (before ?? null) : (at ?? null);
+  }
+  const [, last, name = ""] = /^(last |this )?([a-z]+)$/.exec(day) ?? [];
+  const wanted = findDayOfWeek(name);
+  if (wanted < 0) return null;
+  const back = (new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() - wanted + 7) % 7;
+  const at = onDay(-back);
+  return back === 0 && (last === "last " || at > now) ? onDay(-7) : at;
+}
+
 /** Takes the zone from the end of a text. */
 function splitZone(text: string, fallback: string): { readonly words: string; readonly zone: string } {
   const at = text.lastIndexOf(" ");
@@ -78,7 +121,9 @@ function parseSpan(words: string, now: number): number | null {
   return ms === null ? null : keep(now + ms);
 }
 
-function parseAmounts(text: string): number | null {
+/** The length (ms) of `1h30m`, `3 days` or `half an hour`; null for anything else. */
+export function parseAmounts(text: string): number | null {
+  if (text.trim() === "") return null;
   let sum = 0;
   for (const part of text.replaceAll(" and ", " ").matchAll(/(\d{1,9}(?:\.\d{1,3})?|an?\b|half an)\s*([a-z]+)|(\S)/g)) {
     const [, amount = "", unit = ""] = part;
@@ -91,10 +136,8 @@ function parseAmounts(text: string): number | null {
 
 /** A day, a time of day or both; null for anything else. */
 function parseDate(words: string, now: number, zone: string): number | null {
-  const found = TIME.exec(words);
-  const minutes = found === null ? null : readMinutes(found);
-  if (found !== null && minutes === null) return null;
-  const day = (found === null ? words : words.replace(found[0], " ")).trim().replace(/^on /, "");
+  const { day, minutes, isWrong } = splitTimeOfDay(words);
+  if (isWrong) return null;
   const today = toLocalTime(now, zone);
   if (day === "") return minutes === null ? null : findNextTimeOfDay(now, minutes, zone);
   const at = minutes ?? today.minutes;
@@ -110,6 +153,14 @@ function parseDate(words: string, now: number, zone: string): number | null {
   const ms = parseSpanOfDays(day);
   if (ms !== null) return ms % DAY === 0 && keep(now + ms) !== null ? onDay(ms / DAY) : null;
   return findWeekday(day, { now, onDay, weekday: new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() });
+}
+
+/** Takes the time of day out of a text: the rest is a day, or empty. */
+function splitTimeOfDay(words: string): { readonly day: string; readonly minutes: number | null; readonly isWrong: boolean } {
+  const found = TIME.exec(words);
+  const minutes = found === null ? null : readMinutes(found);
+  const day = (found === null ? words : words.replace(found[0], " ")).trim().replace(/^on /, "");
+  return { day, minutes, isWrong: found !== null && minutes === null };
 }
 
 /** Minutes since midnight of a match of TIME; null for 25:00 or 13pm. */
@@ -185,12 +236,17 @@ interface Weekdays {
 /** The next `friday` that is still to come; `next friday` is never today. */
 function findWeekday(text: string, { now, weekday, onDay }: Weekdays): number | null {
   const [, next, name = ""] = /^(next |this )?([a-z]+)$/.exec(text) ?? [];
-  const wanted = WEEKDAYS.findIndex((day) => day === name || (name.length >= 3 && name.length <= 4 && day.startsWith(name)));
+  const wanted = findDayOfWeek(name);
   if (wanted < 0) return null;
   const ahead = (wanted - weekday + 7) % 7;
   const at = onDay(ahead);
   if (ahead > 0 || at === null) return at;
   return next === "next " || at <= now ? onDay(7) : at;
+}
+
+/** 0 for sunday, -1 for what names no weekday. */
+function findDayOfWeek(name: string): number {
+  return WEEKDAYS.findIndex((day) => day === name || (name.length >= 3 && name.length <= 4 && day.startsWith(name)));
 }
 
 // The end of the year 9999: ISO 8601 writes no later one in four digits.
