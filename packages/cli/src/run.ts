@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { createProgram } from "./program.ts";
+import { AfterAccepted } from "./runtime/accepted.ts";
 import type { Run } from "./runtime/action.ts";
 import { cancelledError, toFailure, usageError } from "./runtime/errors.ts";
 import { EXIT, type Exit } from "./runtime/exit.ts";
@@ -59,9 +60,10 @@ export async function run(given: Host): Promise<Exit> {
       plain.fail(await adviseUsage(error, host.argv, program), asJson);
       return EXIT.usage;
     }
-    const plainly = stop.signal.aborted ? cancelledError().failure : toFailure(error, session?.flagOf, findServerUrl(session) ?? undefined);
+    const isCancelled = stop.signal.aborted && !(error instanceof AfterAccepted);
+    const plainly = isCancelled ? cancelledError().failure : toFailure(error, session?.flagOf, findServerUrl(session) ?? undefined);
     const { advise } = await import("./contract/advice.ts");
-    const failure = advise(plainly, session?.spec, session?.lastCall);
+    const failure = error instanceof AfterAccepted ? plainly : advise(plainly, session?.spec, session?.lastCall);
     (session?.out ?? plain).fail(failure, session?.globals.json ?? asJson);
     if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");
     return failure.exit;

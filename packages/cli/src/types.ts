@@ -136,6 +136,11 @@ export interface Output {
   close(): void;
   /** One document: JSON (one line in a pipe), or the text that `view` renders for people. */
   data(value: unknown, view: () => string): Promise<void>;
+  /**
+   * Begins a document with the fields of an object, so that they are printed even if the program is killed before the rest. The returned
+   * function ends it with more fields; for people, `rest` renders what follows. With --jq, all is printed at the end.
+   */
+  begin(value: object, view: () => string): Promise<(more: object, rest: () => string) => Promise<void>>;
   /** One JSON document, on a terminal too. */
   document(value: unknown): Promise<void>;
   /** One line of a stream of JSON documents. */
@@ -312,6 +317,8 @@ export interface Session {
   /** The endpoint this command calls, if any, and the last request it sent. Advice on a failure is made from them. */
   spec: CommandSpec | undefined;
   lastCall: Call | undefined;
+  /** Whether a time of the request was counted from the server's clock, so that the same words make another request later. */
+  usesClock: boolean;
   /** Resolved on first use, so that a command that needs none works with a broken config file. */
   settings(): Settings;
   settingFlags(): SettingFlags;

@@ -247,3 +247,21 @@ test("openapi prints the document", async () => {
   const { mailsvc } = await startCliWithServer();
   expect((await mailsvc(["openapi"])).json.openapi).toMatch(/^3\.1/);
 });
+
+describe("times in words", () => {
+  test("lists filter by times of the past, and the clock moves by days", async () => {
+    const { mailsvc } = await startCliWithServer({ now: "2030-01-01T10:00:00.000Z" });
+    await mailsvc(send("ada@example.com"));
+    for (const by of ["3 days", "1 day", "3days", "15m"]) expect((await mailsvc(["clock", "advance", by])).code).toBe(0);
+    expect((await mailsvc(["clock", "show"])).json.now).toBe("2030-01-08T10:15:00.000Z");
+    await mailsvc(send("bob@example.com"));
+    const listed = async (...flags: string[]): Promise<number> => (await mailsvc(["emails", "list", ...flags])).json.data.length;
+    expect([await listed("--since", "1h"), await listed("--since", "2 weeks ago"), await listed("--until", "yesterday")]).toEqual([
+      1, 2, 1,
+    ]);
+    expect((await mailsvc(["events", "list", "--since", "today"])).code).toBe(0);
+    expect((await mailsvc(["received", "list", "--since", "2030-01-01"])).code).toBe(0);
+    const refused = await mailsvc(["suppressions", "list", "--since", "soon"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("2 days ago")]);
+  });
+});

@@ -34,7 +34,8 @@ export async function applyChange(session: Session, references: References, chan
   } catch (error) {
     const failure = toFailure(error);
     const { status = 0 } = failure;
-    if (error instanceof CliError || !(status === 400 || status === 404 || status === 409)) throw error;
+    // What was saved before the failure is told; the next change meets a failure that concerns all of them again.
+    if (done === null && (error instanceof CliError || !(status === 400 || status === 404 || status === 409))) throw error;
     const message = done ? `${DONE[kind]}, but not activated: ${failure.message}` : failure.message;
     const details = (failure.details ?? []).map((detail) => ({ path: parsePath(detail.path), message: detail.message }));
     return { ...fail(failure.code, message, local, details), ...(done && { id: done.id }) };

@@ -2,6 +2,7 @@ import { Argument, Command, Option } from "commander";
 import { withIdempotency } from "../contract/execute.ts";
 import { collect } from "../contract/flags.ts";
 import { setArgumentChoices } from "../contract/metadata.ts";
+import { afterAccepted } from "../runtime/accepted.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
@@ -42,7 +43,11 @@ export function apiCommand(run: Run): Command {
       return EXIT.ok;
     }
     if (flags["paginate"] === true) await paginate(session, call);
-    else await print(session, await session.send(call), flags["include"] === true);
+    else {
+      const answer = await session.send(call);
+      const show = (): Promise<void> => print(session, answer, flags["include"] === true);
+      await (isWrite(method) ? afterAccepted(session, { data: answer.data, print: show }, show) : show());
+    }
     return EXIT.ok;
   });
 }

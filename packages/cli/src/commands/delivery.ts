@@ -1,5 +1,6 @@
 import { contract, EMAIL_STATES, EMAIL_STATUSES, type EmailDetail, type EmailStatus } from "@mailsvc/sdk/contract";
-import { cancelledError } from "../runtime/errors.ts";
+import { type Accepted, afterAccepted, describeAccepted, listIds } from "../runtime/accepted.ts";
+import { cancelledError, hasStatus } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
@@ -22,10 +23,39 @@ interface TrackedEmail {
   nextAttemptAt: string | null;
 }
 
-/** Waits until the emails of a send response are delivered to each recipient or have failed, and prints their status. Exit 12 when all failed, 11 when some did, 10 when some still wait at the time limit. */
-export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
-  const emails = await pollUntilFinal(session, listIds(data), limitMs);
-  await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
+/**
+ * Prints the answer to a send, waits until each recipient has got the mail or it has failed, and prints their status. Exit 12 when all failed,
+ * 11 when some did, 10 when some still wait at the time limit, 0 with a note when the key may not read.
+ */
+export async function waitAndShow(session: Session, data: unknown, view: () => string, limitMs: number): Promise<Exit> {
+  const { out, globals } = session;
+  const ids = listIds(data);
+  const next = ids[0] && `mailsvc emails get ${ids[0]}`;
+  const accepted = (print: () => Promise<void>): Accepted => ({ data, print, ...(next && { next }) });
+  const end = await afterAccepted(
+    session,
+    accepted(async () => {}),
+    () => out.begin(data as object, view),
+  );
+  if (globals.jq !== undefined) out.note(`Accepted as ${ids.map(safeText).join(", ")}.`);
+  // The first fields of the document are out already.
+  const endEarly = (): Promise<void> => end({}, () => "");
+  return afterAccepted(session, accepted(endEarly), async () => {
+    const emails = await pollUntilFinal(session, ids, limitMs).catch((error) => {
+      if (!hasStatus(error, 403)) throw error;
+      return null;
+    });
+    if (emails === null) {
+      await endEarly();
+      out.note(`${describeAccepted(data)} This key may not read it.`);
+      return EXIT.ok;
+    }
+    await end({ emails }, () => formatReport(session, emails));
+    return judge(session, emails, limitMs);
+  });
+}
+
+async function judge(session: Session, emails: readonly TrackedEmail[], limitMs: number): Promise<Exit> {
   const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
   if (open.length === 0) return getExit(emails);
   const obstacle = await findObstacle(
@@ -45,15 +75,12 @@ export async function waitAndShow(session: Session, data: unknown, limitMs: numb
   return EXIT.network;
 }
 
-function listIds(data: unknown): string[] {
-  const answer = data as { id?: string; ids?: string[] };
-  return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
-}
-
 /** Polls until no email waits for any recipient, or until the time limit. Returns the last status of each recipient. */
 async function pollUntilFinal(session: Session, ids: readonly string[], limitMs: number): Promise<TrackedEmail[]> {
   const { host, signal } = session;
-  const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
+  // On a terminal the document that has begun stands where a spinner would be.
+  const isQuiet = session.out.json && session.term.stdoutTTY;
+  const progress = isQuiet ? null : session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
   const until = host.now() + limitMs;
   const seen = new Map<string, readonly TrackedEmail[]>();
   const isOpen = ({ status }: TrackedEmail): boolean => WAITING.has(status as EmailStatus);
@@ -73,7 +100,7 @@ async function pollUntilFinal(session: Session, ids: readonly string[], limitMs:
       await host.sleep(Math.min(pause, Math.max(1, until - host.now())), signal);
     }
   } finally {
-    progress.stop();
+    progress?.stop();
   }
 }
 

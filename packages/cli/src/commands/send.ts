@@ -8,13 +8,14 @@ import { buildOption, collect } from "../contract/flags.ts";
 import { promptForMissing, readInput } from "../contract/input.ts";
 import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
 import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
+import { afterAccepted } from "../runtime/accepted.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { CommandSpec, Session } from "../types.ts";
-import { printResult } from "../views/show.ts";
+import { printResult, renderResult } from "../views/show.ts";
 import { formatInstant } from "../views/time.ts";
 import { waitAndShow } from "./delivery.ts";
 
@@ -96,7 +97,7 @@ export function sendCommand(spec: CommandSpec, run: Run): Command {
       }).argParser(collect),
     )
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
-    .option("--wait [time]", "Wait until it is delivered or has failed (default 30s)");
+    .option("--wait [time]", "Print its id, then wait until it is delivered or has failed (default 30s)");
   return runAction(command, run, "write", async (session, _args, flags) => {
     const template = flags["template"] as string | undefined;
     const endpoint = template === undefined ? send : sendTemplate;
@@ -115,19 +116,20 @@ export function sendCommand(spec: CommandSpec, run: Run): Command {
     await promptForMissing(session, endpoint, asked, input);
     checkInput(endpoint, input.query, input.body, session.flagOf);
     const params = template === undefined ? [] : [template];
-    const call = withIdempotency(session, buildCall(endpoint, params, input.query, input.body));
+    const call = await withIdempotency(session, buildCall(endpoint, params, input.query, input.body));
     if (session.globals.dryRun) {
       await session.printDryRun(call);
       return EXIT.ok;
     }
     const progress = session.progress("Sending");
     const { data } = await session.send(call).finally(() => progress.stop());
+    const shown = session.spec;
     if (limitMs === undefined) {
-      await printResult(session, session.spec, data);
+      await afterAccepted(session, { data, print: async () => {} }, () => printResult(session, shown, data));
       noteSchedule(session, body["scheduledAt"]);
       return reportPartialFailure(session, data);
     }
-    const waited = await waitAndShow(session, data, limitMs);
+    const waited = await waitAndShow(session, data, () => renderResult(session, shown, data), limitMs);
     return reportPartialFailure(session, data) === EXIT.ok ? waited : EXIT.partial;
   });
 }

@@ -4,6 +4,7 @@ import { durationMs, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Argument, Command, Option } from "commander";
 import { setArgumentChoices } from "../contract/metadata.ts";
 import { findLastSequence } from "../listen/sources.ts";
+import { afterAccepted, listIds } from "../runtime/accepted.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
@@ -53,11 +54,15 @@ async function trigger(session: Session, [word]: readonly (string | undefined)[]
   const given = { unique, now: await session.serverNow(false), sender: await findSender(client) };
   const body = create && on === undefined ? setFields(create.endpoint, create.body(given), settings) : null;
   const from = await findLastSequence(client);
-  const id = body !== null && create ? await createObject(session, create.endpoint, body) : (on as string);
-  await recipe.act?.(client, id, unique);
-  const event = await waitForEvent(session, client, { type, id, from, after: recipe.after, advance: flags["advance"] === true });
-  await out.data(event, () => formatEventLine(event, term.out, term.columns));
-  return EXIT.ok;
+  const created = body !== null && create ? await createObject(session, create.endpoint, body) : { id: on };
+  const id = listIds(created)[0] ?? "";
+  const accepted = { data: created, print: () => out.data(created, () => id), next: `mailsvc why ${id}` };
+  return afterAccepted(session, accepted, async () => {
+    await recipe.act?.(client, id, unique);
+    const event = await waitForEvent(session, client, { type, id, from, after: recipe.after, advance: flags["advance"] === true });
+    await out.data(event, () => formatEventLine(event, term.out, term.columns));
+    return EXIT.ok;
+  });
 }
 
 function getRecipe(type: string): Recipe {
@@ -83,10 +88,8 @@ function checkTarget(type: string, { create, prefix, act }: Recipe, on: string |
   if (settings.length > 0) throw usageError("--set is for the object that is created; with --on there is none.");
 }
 
-async function createObject(session: Session, endpoint: Parameters<typeof buildCall>[0], body: Record<string, unknown>): Promise<string> {
-  const { data } = await session.send(buildCall(endpoint, [], {}, body));
-  const { id, ids } = data as { id?: string; ids?: readonly string[] };
-  return id ?? ids?.[0] ?? "";
+async function createObject(session: Session, endpoint: Parameters<typeof buildCall>[0], body: Record<string, unknown>): Promise<unknown> {
+  return (await session.send(buildCall(endpoint, [], {}, body))).data;
 }
 
 interface Awaited {

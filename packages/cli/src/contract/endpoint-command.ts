@@ -77,7 +77,7 @@ export function buildEndpointCommand(
     const ids = isForAgents(endpoint.access) ? [getActivation(session, flags), ...named] : await resolveNames(session, endpoint, named);
     const plain = { ...buildCall(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
     if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));
-    const keyed = withIdempotency(session, plain);
+    const keyed = await withIdempotency(session, plain);
     const call = isLongPoll(endpoint) ? { ...keyed, waitSeconds: Number(gathered.query["timeout"] ?? 10) } : keyed;
     if (endpoint.stream && !session.globals.dryRun) return followStream(session, spec.id, ids, call.query);
     if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);

@@ -1,9 +1,11 @@
 import { Bytes, type Endpoint } from "@mailsvc/sdk/contract";
+import { afterAccepted } from "../runtime/accepted.ts";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { confirm } from "../runtime/prompts.ts";
+import { isWrite } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import type { Call, CommandSpec, Session } from "../types.ts";
+import type { Answer, Call, CommandSpec, Session } from "../types.ts";
 import { isRecord } from "../views/generic.ts";
 import { printResult } from "../views/show.ts";
 
@@ -17,11 +19,23 @@ export async function confirmDestructive(session: Session, words: string, target
   if (!(await confirm(session.host, term, `mailsvc ${what} ${effect}. Continue?`))) throw cancelledError();
 }
 
-/** Adds the --idempotency-key to a call. */
-export function withIdempotency(session: Session, call: Call): Call {
-  return session.globals.idempotencyKey
-    ? { ...call, headers: { ...call.headers, "Idempotency-Key": session.globals.idempotencyKey } }
-    : call;
+/** Adds the --idempotency-key to a call. Throws CliError for `auto` with a time that depends on when the command runs. */
+export async function withIdempotency(session: Session, call: Call): Promise<Call> {
+  const given = session.globals.idempotencyKey;
+  if (given === undefined) return call;
+  if (given === "auto" && session.usesClock)
+    throw usageError("--idempotency-key auto needs times that stay the same when the command is repeated.", {
+      hint: "Write the time in full, such as 2030-01-31T09:30:00Z, or give a key of your own.",
+    });
+  return { ...call, headers: { ...call.headers, "Idempotency-Key": given === "auto" ? await makeKey(call) : given } };
+}
+
+/** An Idempotency-Key that is the same for the same request. */
+async function makeKey({ method, path, query, body, file }: Call): Promise<string> {
+  const { createHash } = await import("node:crypto");
+  const hash = createHash("sha256").update(JSON.stringify([method, path, query, body ?? null]));
+  if (file) hash.update(file.name).update(file.content);
+  return `auto-${hash.digest("hex").slice(0, 40)}`;
 }
 
 /** True for endpoints that wait for an event before they respond. */
@@ -67,6 +81,15 @@ export async function execute(
   }
   const progress = session.progress(isLongPoll(spec.endpoint) ? "Waiting" : call.file ? "Uploading" : "Waiting for the server");
   const answer = await session.send(call).finally(() => progress.stop());
+  const { data } = answer;
+  const print = (): Promise<void> => printResult(session, spec, data);
+  return isWrite(call.method)
+    ? afterAccepted(session, { data, print }, () => show(session, spec, answer, instead))
+    : show(session, spec, answer, instead);
+}
+
+/** Prints the response to a call, unless `instead` handles it. */
+async function show(session: Session, spec: CommandSpec, answer: Answer, instead?: (data: unknown) => Promise<Exit | null>): Promise<Exit> {
   const handled = await instead?.(answer.data);
   if (handled !== undefined && handled !== null) return handled;
   if (spec.endpoint.produces) {

@@ -14,7 +14,13 @@ export async function readInput(session: Session, endpoint: Endpoint, fields: re
   const data = flags["data"] === undefined ? {} : await session.input.json(String(flags["data"]), "--data");
   if (!isRecord(data)) throw usageError("--data must be a JSON object: { … }.");
   const gathered: RequestInput = { query: {}, body: endpoint.body ? { ...data } : undefined };
-  const reading = { input: session.input, serverNow: () => session.serverNow(endpoint.access === "dev") };
+  const reading = {
+    input: session.input,
+    serverNow: () => {
+      session.usesClock = true;
+      return session.serverNow(endpoint.access === "dev");
+    },
+  };
   for (const field of fields) {
     const raw = flags[getAttributeName(field)] as Raw | undefined;
     if (raw === undefined) continue;

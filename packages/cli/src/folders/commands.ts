@@ -86,6 +86,12 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
       await confirmDestructive(session, `${noun.noun} push --prune`, `(${target})`, effect);
     }
     const outcomes: (Outcome & { key: string })[] = [];
+    const countFailed = (): number => outcomes.filter((outcome) => outcome.error !== undefined).length;
+    const unchanged = local.size - changes.filter((change) => change.local !== null).length;
+    const show = (): Promise<void> =>
+      session.out.data({ data: outcomesToJson(noun, outcomes), unchanged, failed: countFailed() }, () =>
+        formatOutcomes(outcomes, unchanged, session.term.out),
+      );
     const progress = session.progress("Pushing");
     try {
       for (const change of changes) {
@@ -94,6 +100,11 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
         outcomes.push({ key: change.key, ...outcome });
         recordPushed(bases, access, change, outcome);
       }
+    } catch (error) {
+      progress.stop();
+      // What was pushed before the failure is told.
+      if (outcomes.length > 0) await show();
+      throw error;
     } finally {
       progress.stop();
       for (const [key, { id, files }] of stored) {
@@ -102,12 +113,8 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
       }
       bases.save();
     }
-    const failed = outcomes.filter((outcome) => outcome.error !== undefined).length;
-    const unchanged = local.size - changes.filter((change) => change.local !== null).length;
-    await session.out.data({ data: outcomesToJson(noun, outcomes), unchanged, failed }, () =>
-      formatOutcomes(outcomes, unchanged, session.term.out),
-    );
-    return failed > 0 ? EXIT.partial : EXIT.ok;
+    await show();
+    return countFailed() > 0 ? EXIT.partial : EXIT.ok;
   });
 }
 

@@ -83,8 +83,9 @@ function requestOptions(): Option[] {
 function writeOptions(): Option[] {
   return [
     new Option("-y, --yes", "Do not ask for confirmation"),
-    new Option("--idempotency-key <key>", "Retry safely: the server runs a request with the same key only once").argParser(
-      checkIdempotencyKey,
-    ),
+    new Option(
+      "--idempotency-key <key>",
+      "Retry safely: the server runs a request with the same key only once in 24 h; auto makes the key from the request",
+    ).argParser(checkIdempotencyKey),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
+import { CliError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
 import type { JqFilter } from "./jq.ts";
 import { safeJson, safeLines, safeText } from "./safe-text.ts";
@@ -63,6 +64,16 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
     },
     close: () => filter?.close(),
     data: (value, view) => (json ? document(value, indent) : writeAll(host.stdout, ending(view()))),
+    begin: async (value, view) => {
+      if (!json) {
+        await writeAll(host.stdout, ending(view()));
+        return async (_more, rest) => writeAll(host.stdout, ending(rest()));
+      }
+      if (filter !== null) return (more) => document({ ...value, ...more }, indent);
+      const head = safeJson(value, indent).slice(0, -1).trimEnd();
+      await writeAll(host.stdout, head);
+      return (more) => writeAll(host.stdout, `${safeJson({ ...value, ...more }, indent).slice(head.length)}\n`);
+    },
     document: (value) => document(value, indent),
     line: (value) => document(value, 0),
     text: (text) => writeAll(host.stdout, term.stdoutTTY ? ending(safeLines(text)) : text),
@@ -78,9 +89,15 @@ function writeAll(stream: Out, text: string | Uint8Array): Promise<void> {
     if (stream.destroyed || stream.writableEnded) return failed(new OutputClosed());
     stream.write(text, (error) => {
       if (!error) return done();
-      failed((error as NodeJS.ErrnoException).code === "EPIPE" ? new OutputClosed() : error);
+      const { code = "failed" } = error as NodeJS.ErrnoException;
+      failed(code === "EPIPE" ? new OutputClosed() : unwritableError(code));
     });
   });
+}
+
+function unwritableError(code: string): CliError {
+  const reason = code === "ENOSPC" ? "no space is left on the device" : code === "EIO" ? "the device or the terminal is gone" : code;
+  return new CliError({ code: "output_failed", message: `The output cannot be written: ${reason}.`, exit: EXIT.output });
 }
 
 function formatSeconds(ms: number): string {

@@ -33,6 +33,7 @@ export function createSession(host: Host, globals: Globals, signal: AbortSignal)
     flagOf: () => undefined,
     spec: undefined,
     lastCall: undefined,
+    usesClock: false,
     settingFlags,
     use: (next) => {
       settings = next;

@@ -60,6 +60,11 @@ export async function printAllPages(session: Session, spec: CommandSpec, call: C
   return EXIT.ok;
 }
 
+/** A response that is one object, as text for people. */
+export function renderResult(session: Session, spec: CommandSpec, data: unknown): string {
+  return objectView(session, spec, data);
+}
+
 function isPage(data: unknown): data is PageLike {
   return isRecord(data) && Array.isArray(data["data"]);
 }
