@@ -34,6 +34,21 @@ describe("a client without a key", () => {
   });
 });
 
+describe("what is wrong before anything is sent", () => {
+  test("is a key that is empty, as of a variable that is not set", () => {
+    expect(() => new Mailsvc({ apiKey: "" })).toThrow(UsageError);
+  });
+
+  test("is an invalid date, wherever it stands", async () => {
+    const { client, requests } = setUp();
+    await expect(client.emails.send({ ...MAIL, scheduledAt: new Date("x") as unknown as string })).rejects.toThrow(
+      /scheduledAt is an invalid date/,
+    );
+    await expect(client.request("POST", "/api/v1/x", { body: { a: [{ at: new Date("x") }] } })).rejects.toThrow(UsageError);
+    expect(requests).toEqual([]);
+  });
+});
+
 describe("withOptions", () => {
   test("changes the named options and keeps the others", async () => {
     const { client, requests } = setUp({ baseUrl: "https://mail.example", userAgent: "shop/1" });

@@ -119,6 +119,11 @@ export function checkValidate(mode: ValidateMode): ValidateMode {
 
 /** Applies defaults and validates options. Throws UsageError, which never contains the key. */
 export function resolveSettings(options: MailsvcOptions): Settings {
+  if (options.apiKey === "")
+    throw new UsageError({
+      message: "apiKey is empty.",
+      hint: "Check that the variable it is read from is set, or leave it out for MAILSVC_API_KEY.",
+    });
   const givenKey = options.apiKey ?? environment("MAILSVC_API_KEY");
   const givenUrl = options.baseUrl ?? environment("MAILSVC_URL");
   const isDefaultTransport = options.fetch === undefined && options.dispatcher === undefined;

@@ -58,7 +58,20 @@ export const systemRuntime: Runtime = {
 
 /** A variable of the environment; undefined when it is unset, empty, or there is no environment. */
 export function environment(
-  name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_ACTIVATION_ID" | "MAILSVC_AGENT_KEY" | "MAILSVC_CEILING" | "MAILSVC_DEBUG" | "NODE_ENV",
+  name:
+    | "HTTP_PROXY"
+    | "HTTPS_PROXY"
+    | "NO_PROXY"
+    | "http_proxy"
+    | "https_proxy"
+    | "no_proxy"
+    | "MAILSVC_URL"
+    | "MAILSVC_API_KEY"
+    | "MAILSVC_ACTIVATION_ID"
+    | "MAILSVC_AGENT_KEY"
+    | "MAILSVC_CEILING"
+    | "MAILSVC_DEBUG"
+    | "NODE_ENV",
 ): string | undefined {
   return (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
 }

@@ -1,4 +1,4 @@
-import { AbortError, type MailsvcError, type RequestSummary, TimeoutError } from "../errors.ts";
+import { AbortError, type MailsvcError, type RequestSummary, TimeoutError, UsageError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
 import { checkHeader, createRedactor } from "./headers.ts";
@@ -60,6 +60,7 @@ export async function sendOnce(
       redact = createRedactor(headers);
     }
     return transport({ method, url, headers, body, signal }).catch((error: unknown) => {
+      if (error instanceof UsageError) throw error;
       throw toConnectionError(error, summary, settings.baseUrl, redact);
     });
   };

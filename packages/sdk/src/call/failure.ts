@@ -50,13 +50,19 @@ const REASONS: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: "cannot be reached in time",
 };
 
+const HINTS: Record<string, string> = {
+  ECONNREFUSED: "Is the server running there? Start one with: mailsvc serve",
+  ENOTFOUND: "Check the spelling of the host, and that this machine has DNS. Behind a proxy, set HTTPS_PROXY.",
+  EAI_AGAIN: "Check that this machine has DNS.",
+};
+
 /** Turns an error of a transport into a ConnectionError. */
 export function toConnectionError(cause: unknown, request: RequestSummary, baseUrl: string, redact: Redact): ConnectionError {
   const code = findCode(cause);
   const words = REASONS[code ?? ""] ?? `could not be reached: ${redact(cause instanceof Error ? cause.message : String(cause))}`;
   return new ConnectionError({
     message: `${request.method} ${request.path}: ${baseUrl} ${words}${code === null ? "" : ` (${code})`}.`,
-    hint: code === "ECONNREFUSED" ? "Is the server running there? Start one with: mailsvc serve" : "",
+    hint: HINTS[code ?? ""] ?? "",
     request,
     cause: cleanCause(cause, redact),
     code,

@@ -28,12 +28,23 @@ export function buildQuery(query: Readonly<Record<string, unknown>>, label: stri
 export function toJsonBody(body: unknown, label: string): string {
   let text: string | undefined;
   try {
-    text = JSON.stringify(body);
+    text = JSON.stringify(body, refuseInvalidDates(label));
   } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
     throw new UsageError({ message: `${label}: the body cannot be written as JSON.`, cause });
   }
   if (text === undefined) throw new UsageError({ message: `${label}: the body cannot be written as JSON.` });
   return text;
+}
+
+/** JSON makes null of an invalid date, which the server would call something else. */
+function refuseInvalidDates(label: string) {
+  return function (this: unknown, name: string, value: unknown): unknown {
+    const given = typeof this === "object" && this !== null ? (this as Record<string, unknown>)[name] : undefined;
+    if (given instanceof Date && Number.isNaN(given.getTime()))
+      throw new UsageError({ message: `${label}: ${name === "" ? "the body" : name} is an invalid date.` });
+    return value;
+  };
 }
 
 function segment(value: unknown, name: string, label: string): string {

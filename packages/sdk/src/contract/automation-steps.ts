@@ -22,7 +22,7 @@ const StepId = z
 const Wait = z
   .string()
   .max(30)
-  .regex(/^(?:\d{1,6}(?:s|m|h|d))+$/, "Write a duration such as 30m, 12h or 3d.")
+  .regex(/^(?:\d{1,6}(?:s|m|h|d))+$/, { error: "Write a duration such as 30m, 12h or 3d.", abort: true })
   .refine((text) => durationMs(text) > 0 && durationMs(text) <= AUTOMATION_LIMITS.delayDays * 86_400_000, {
     message: `A wait lasts from 1s to ${AUTOMATION_LIMITS.delayDays}d.`,
   })

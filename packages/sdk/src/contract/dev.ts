@@ -120,6 +120,7 @@ export const world = {
     method: "POST",
     path: "/__dev/restore",
     access: "dev",
+    destructive: true,
     summary: "Restore a snapshot",
     body: z.strictObject({ name: SnapshotName }),
     output: Snapshot,

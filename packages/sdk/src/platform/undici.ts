@@ -1,5 +1,8 @@
 import type { Dispatcher } from "undici";
 import { globalFetch, type StreamTransport, type Transport, type UndiciDispatcher } from "../call/transport.ts";
+import { isLoopbackHost } from "../contract/loopback.ts";
+import { UsageError } from "../errors.ts";
+import { environment } from "../runtime.ts";
 
 /**
  * A transport over undici's `request` with keep-alive connections: those of a dispatcher, or undici's global ones. Where undici cannot be
@@ -9,12 +12,14 @@ export function undiciTransport(given: UndiciDispatcher | undefined): Transport 
   const dispatcher = given as Dispatcher | undefined;
   const { transport: fallback } = globalFetch();
   let undici: typeof import("undici") | null | undefined;
+  let proxy: ProxyOf | undefined;
   return async (request) => {
     if (undici === undefined) undici = await loadUndici(dispatcher);
     if (undici === null) return fallback(request);
     const { method, url, headers, body, signal } = request;
     const options = { method: method as Dispatcher.HttpMethod, headers, body: body ?? null, signal };
-    const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
+    const way = dispatcher ?? (proxy ??= createProxy(undici))(url);
+    const response = await undici.request(url, way ? { ...options, dispatcher: way } : options);
     const { statusCode: status } = response;
     return { status, headers: flatten(response.headers), bytes: await response.body.bytes() };
   };
@@ -24,14 +29,54 @@ export function undiciTransport(given: UndiciDispatcher | undefined): Transport 
 export function undiciStream(given: UndiciDispatcher | undefined): StreamTransport {
   const dispatcher = given as Dispatcher | undefined;
   const { stream: fallback } = globalFetch();
+  let proxy: ProxyOf | undefined;
   return async (request) => {
     const undici = await loadUndici(dispatcher);
     if (undici === null) return fallback(request);
     const { method, url, headers, signal } = request;
     const options = { method: method as Dispatcher.HttpMethod, headers, signal, bodyTimeout: 0 };
-    const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
+    const way = dispatcher ?? (proxy ??= createProxy(undici))(url);
+    const response = await undici.request(url, way ? { ...options, dispatcher: way } : options);
     return { status: response.statusCode, headers: flatten(response.headers), chunks: response.body };
   };
+}
+
+/** The dispatcher by which an address is reached through a proxy; undefined to go there directly. */
+type ProxyOf = (url: string) => Dispatcher | undefined;
+
+/**
+ * The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. This machine is always reached directly, and a program that has set a dispatcher of
+ * its own for undici keeps it.
+ */
+function createProxy(undici: typeof import("undici")): ProxyOf {
+  const { http, https, none } = readProxies();
+  if (http === undefined && https === undefined) return () => undefined;
+  const options = { ...(http && { httpProxy: http }), ...(https && { httpsProxy: https }), noProxy: none };
+  let agent: Dispatcher | undefined;
+  return (url) => {
+    const { hostname, protocol } = new URL(url);
+    if (isLoopbackHost(hostname) || (protocol === "https:" ? https : http) === undefined) return undefined;
+    const global = undici.getGlobalDispatcher();
+    // Node's own copy of undici has a class of its own.
+    if (!(global instanceof undici.Agent) && global.constructor.name !== "Agent") return undefined;
+    agent ??= new undici.EnvHttpProxyAgent(options);
+    return agent;
+  };
+}
+
+/** The proxies of the environment, in full; lower case wins, as for curl. Throws UsageError for one that is no address. */
+function readProxies(): { readonly http: string | undefined; readonly https: string | undefined; readonly none: string } {
+  const read = (name: "http_proxy" | "https_proxy"): string | undefined => {
+    const given = environment(name) ?? environment(name === "http_proxy" ? "HTTP_PROXY" : "HTTPS_PROXY");
+    if (given === undefined) return undefined;
+    const full = given.includes("://") ? given : `http://${given}`;
+    if (URL.canParse(full) && /^https?:$/.test(new URL(full).protocol)) return full;
+    throw new UsageError({
+      message: `${name.toUpperCase()} is not the address of an HTTP proxy.`,
+      hint: "Write it as http://proxy.example:3128.",
+    });
+  };
+  return { http: read("http_proxy"), https: read("https_proxy"), none: environment("no_proxy") ?? environment("NO_PROXY") ?? "" };
 }
 
 /**
