@@ -114,6 +114,19 @@ test(
   LIMIT,
 );
 
+test(
+  "a job names the recording of its own step, where options say, with words in quotation marks as one",
+  async () => {
+    const folder = project();
+    const failed = await runStep(folder, { command: "false", options: `--record "my recording.gz" --trust-sender 'acme.example'` });
+    expect([failed.code, failed.outputs.get("recording")], failed.said).toEqual([1, join(folder, "my recording.gz")]);
+    expect(failed.summary).toContain("❌ false");
+    const wrong = await runStep(folder, { command: "true", options: "--nope" });
+    expect([wrong.code, wrong.outputs.get("recording")], wrong.said).toEqual([2, undefined]);
+  },
+  LIMIT,
+);
+
 test("the recording is uploaded if a job fails, and only then; every input is used and described", () => {
   expect(action.runs.using).toBe("composite");
   expect(setUp).toMatchObject({ uses: expect.stringMatching(/^actions\/setup-node@v\d+$/), with: { "node-version": 24 } });

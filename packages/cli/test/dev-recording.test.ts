@@ -77,6 +77,7 @@ describe("a command that fails", () => {
     const ended = await dev(home, ["--", process.execPath, "-e", wrapped]);
     expect(ended).toMatchObject({ code: 3, stdout: "made\n" });
     const [, file = ""] = /recorded (\S+)/.exec(ended.stderr) ?? [];
+    expect(readFileSync(join(home, ".mailsvc/.gitignore"), "utf8")).toBe("*\n");
     expect(file).toMatch(/^\.mailsvc\/recordings\/\d{8}-\d{6}-[0-9a-f]{6}\.ndjson\.gz$/);
     expect(ended.stderr).toContain("bounced Email to bounced@simulator.mailsvc.test");
     const text = gunzipSync(readFileSync(join(home, file))).toString();

@@ -3,6 +3,7 @@ import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { AllowedHosts } from "./lib/allowed-hosts.ts";
+import { PROJECT_FOLDER } from "./lib/folder.ts";
 import { type MasterKeys, parseKey, singleKey } from "./lib/master-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
@@ -121,9 +122,6 @@ const DEV_SMTP_PORT = "1025";
 /** Where replies go in dev mode. `.test` never exists (RFC 2606), so none can leave. */
 const DEV_REPLY_DOMAIN = "reply.mailsvc.test";
 
-/** Where `dev` keeps its data by default, and where the programs of a project look for its dev.json. */
-export const DEV_FOLDER = ".mailsvc";
-
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -168,7 +166,7 @@ export function readConfig({
     dev,
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
     host: host.replace(/^\[(.*)\]$/, "$1"),
-    data: value("data") ?? (dev ? DEV_FOLDER : "mailsvc-data"),
+    data: value("data") ?? (dev ? PROJECT_FOLDER : "mailsvc-data"),
     temporary,
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     // By systemd's protocol the number is for the process that is named, and not for its children.

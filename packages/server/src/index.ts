@@ -20,6 +20,7 @@ export {
 export { StorageUnavailable } from "./db/errors.ts";
 export { listDialectVariables } from "./dialects/environment.ts";
 export { ListenError } from "./http/listen-error.ts";
+export { createFolder } from "./lib/folder.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
 export { lintSources, type SourcesToLint } from "./lint-sources.ts";
 export {

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Config, DEV_FOLDER } from "./config.ts";
-import { createFolder } from "./lib/folder.ts";
+import type { Config } from "./config.ts";
+import { createFolder, PROJECT_FOLDER } from "./lib/folder.ts";
 import type { RunningServer } from "./serve.ts";
 
 /** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
@@ -29,7 +29,7 @@ export function toAnnouncement(server: Server, isTerminal: boolean): object {
  * programs of its project look. There, the file of another server that runs is left alone: the first one of a project is found.
  */
 export function listReadyFiles({ dev, data, readyFile, project }: Config): string[] {
-  const found = project === null ? null : join(project, DEV_FOLDER, DEV_FILE);
+  const found = project === null ? null : join(project, PROJECT_FOLDER, DEV_FILE);
   const files = [
     ...(readyFile === null ? [] : [readyFile]),
     ...(dev ? [join(data, DEV_FILE)] : []),

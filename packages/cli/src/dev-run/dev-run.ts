@@ -27,7 +27,7 @@ export class DevRun {
 
   /** Ends the run; `fault` says why its command was not started. Call it while the server still runs. */
   async end(exitCode: number, fault: string | null = null): Promise<void> {
-    const { record, coverage, reports, stepSummary, annotate } = this.#options;
+    const { record, coverage, reports, stepSummary, outputs, annotate } = this.#options;
     const failed = exitCode !== 0;
     if (!failed && record === null && !coverage && reports.length === 0 && stepSummary === null) return;
     const { out, host } = this.#session;
@@ -38,6 +38,8 @@ export class DevRun {
     const run: ReportedRun = { command: ended.command, exitCode, fault, ms, recording, summary: ended.summary() };
     for (const { kind, file } of reports) await this.#try(() => writeReport(file, renderReport(kind, run)));
     if (stepSummary !== null) await this.#try(() => appendReport(stepSummary, renderMarkdown(run)));
+    if (outputs !== null && recording !== null)
+      await this.#try(() => appendReport(outputs, `recording=${resolve(host.cwd, recording).replaceAll("\n", " ")}\n`));
     // These are for a program, so --quiet does not drop them.
     if (annotate) for (const line of renderAnnotations(run)) out.say(safeText(line));
     if (coverage) out.say(renderCoverage(run.summary.coverage).trimEnd());
@@ -47,7 +49,7 @@ export class DevRun {
   async #record(ended: EndedRun, wanted: string | null): Promise<string | null> {
     const { out, host, term } = this.#session;
     const written = await this.#try(async () => {
-      const file = wanted ?? chooseRecordingFile(host);
+      const file = wanted ?? (await chooseRecordingFile(host));
       const path = resolve(host.cwd, file);
       mkdirSync(dirname(path), { recursive: true });
       await ended.write(path);

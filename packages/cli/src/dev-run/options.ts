@@ -9,6 +9,8 @@ export type RunReport = (typeof RUN_REPORTS)[number];
 
 /** What is kept and said of a run. */
 export interface RunOptions {
+  /** Where a step of GitHub Actions says what it has made; null elsewhere. */
+  readonly outputs: string | null;
   /** Where the recording goes in any case; null for a place of our own, and only if the command fails. */
   readonly record: string | null;
   readonly coverage: boolean;
@@ -34,6 +36,7 @@ export function readRunOptions({ env }: Pick<Host, "env">, flags: Flags): RunOpt
     coverage: flags["coverage"] === true,
     reports: parseReports(flags["report"], RUN_REPORTS),
     stepSummary: env["GITHUB_STEP_SUMMARY"] || null,
+    outputs: env["GITHUB_OUTPUT"] || null,
     annotate: env["GITHUB_ACTIONS"] === "true",
   };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../types.ts";
 
@@ -8,9 +8,10 @@ const FOLDER = join(".mailsvc", "recordings");
 const ENDING = ".ndjson.gz";
 
 /** Where the recording of a failed command goes if no flag says so. The oldest of earlier ones are deleted, so that ten remain. */
-export function chooseRecordingFile(host: Pick<Host, "cwd" | "now" | "randomBytes">): string {
+export async function chooseRecordingFile(host: Pick<Host, "cwd" | "now" | "randomBytes">): Promise<string> {
   const folder = join(host.cwd, FOLDER);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { createFolder } = await import("@mailsvc/server");
+  createFolder(folder);
   const earlier = readdirSync(folder)
     .filter((name) => name.endsWith(ENDING))
     .sort();

@@ -92,8 +92,11 @@ function listCoverage(coverage: CoverageReport) {
   return Object.entries(TITLES).map(([name, title]) => ({ title, ...coverage[name as keyof CoverageReport] }));
 }
 
+/** A command for people; of a script that a shell is given, its lines. */
 function describeCommand(command: readonly string[]): string {
-  return command.length === 0 ? "mailsvc dev" : command.join(" ");
+  const isShell = /(?:^|[\\/])(?:ba|da|k|z)?sh(?:\.exe)?$/.test(command[0] ?? "") && command.at(-2) === "-c";
+  const lines = (command.at(-1) ?? "").split("\n").flatMap((line) => line.trim() || []);
+  return command.length === 0 ? "mailsvc dev" : isShell ? lines.join("; ") : command.join(" ");
 }
 
 function describeCounts(counts: Readonly<Record<string, number>>): string {

@@ -29,6 +29,21 @@ describe("a filter of secrets", () => {
     expect(filter.clean(text)).toBe(cleaned);
   });
 
+  test.each(["secret", "key", "token", "sig", "signature", "password", "auth", "api_key", "apikey", "access-token"])(
+    "removes a parameter called %s from the address of a webhook, however short it is",
+    (name) => {
+      const learning = new SecretFilter();
+      const url = `http://127.0.0.1:9/hook?${name}=a1&x=plain`;
+      learning.learnRequest({ url }, true);
+      const shown = `http://127.0.0.1:9/hook?${name}=[removed]&x=plain`;
+      expect(learning.clean(`Webhook ${url} refused the connection`)).toBe(`Webhook ${shown} refused the connection`);
+      expect(learning.cleanUrl(url)).toBe(shown);
+      expect(JSON.stringify(learning.cleanValue({ problems: [{ title: url }] }))).toContain(shown);
+      expect(learning.clean(`POST /hook?${name}=a1&x=plain`)).toBe(`POST /hook?${name}=[removed]&x=plain`);
+      expect(learning.clean("a1")).toBe("a1");
+    },
+  );
+
   test("takes time in proportion to the length of a text without spaces", () => {
     const long = "x".repeat(1_000_000);
     expect(filter.clean(`${long} ftp://ada:secret@a.example`)).toBe(`${long} ftp://ada:[removed]@a.example`);

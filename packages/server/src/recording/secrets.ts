@@ -19,7 +19,8 @@ const FORM_FIELD = /((?:^|&)([A-Za-z_]+)=)[^&\s]+/g;
 const SECRET_OPTION = /^--?[A-Za-z-]*(?:secret|password|passphrase|token|api-?key|credentials?)$/i;
 const ASSIGNMENT = /^((?:--?)?([A-Za-z0-9_-]+)=)[\s\S]+/;
 const QUERY = /([?&]([^=&#\s]+)=)([^&#\s]+)/g;
-const SECRET_QUERY = /(?:^|[-_])(?:key|sig|auth|code)$|(?:secret|password|token|apikey|authorization|signature|credentials?)$/i;
+const SECRET_QUERY =
+  /(?:^|[-_.])(?:key|sig|hmac|auth|code|pass|pwd|pw|jwt)$|(?:secret|password|passwd|passphrase|token|(?:api|access|auth|private|shared|sign(?:ing)?|hook)-?key|authorization|signature|credentials?)$/i;
 // Files are sent as base64 in JSON: they are in the recording of the mail.
 const FILE_FIELD = /^(?:content|contentBase64)$/;
 const MAX_FILE_TEXT = 1000;
@@ -36,6 +37,8 @@ export interface SecretPage {
  */
 export class SecretFilter {
   readonly #known = new KnownValues();
+  /** Addresses with secrets in their query that are too short to be looked for alone, and what is shown of them. */
+  readonly #addresses = new Map<string, string>();
   #tokens = /(?!)/g;
   #queries = /(?!)/g;
 
@@ -91,18 +94,23 @@ export class SecretFilter {
 
   /** Removes the secrets in the query of an address from everything. */
   learnUrl(url: string): void {
+    for (const form of listForms(url)) {
+      const shown = hideQuery(form);
+      if (shown !== form) this.#addresses.set(form, shown);
+    }
     for (const [, , name = "", value] of url.matchAll(QUERY)) if (SECRET_QUERY.test(name)) this.add(value);
   }
 
   /** An address without secrets, those in its query included. */
   cleanUrl(url: string): string {
-    return this.clean(url.replace(QUERY, (all, start: string, name: string) => (SECRET_QUERY.test(name) ? `${start}${REMOVED}` : all)));
+    return this.clean(hideQuery(url));
   }
 
   /** A text without secrets. */
   clean(text: string): string {
+    const shown = [...this.#addresses].reduce((all, [form, hidden]) => all.replaceAll(form, hidden), text);
     return this.#known
-      .removeFrom(text, REMOVED)
+      .removeFrom(shown, REMOVED)
       .replace(KEYS, `$1${REMOVED}`)
       .replace(this.#tokens, `$1${REMOVED}`)
       .replace(this.#queries, `$1${REMOVED}`)
@@ -141,6 +149,17 @@ export class SecretFilter {
       );
     });
   }
+}
+
+function hideQuery(url: string): string {
+  return url.replace(QUERY, (all, start: string, name: string) => (SECRET_QUERY.test(name) ? `${start}${REMOVED}` : all));
+}
+
+/** An address as it was given, as programs write it, and its path alone. */
+function listForms(url: string): string[] {
+  if (!URL.canParse(url)) return [url];
+  const { href, pathname, search } = new URL(url);
+  return [...new Set([url, href, ...(search === "" ? [] : [`${pathname}${search}`])])].sort((a, b) => b.length - a.length);
 }
 
 function escapeRegex(text: string): string {

@@ -50,8 +50,10 @@ const ADVICE: readonly Advice[] = [
   {
     step: "token",
     when: /invalid_grant|AADSTS70008|AADSTS50173/,
-    say: ({ name }) =>
-      `The refresh token was revoked or has expired. Get another one, then: mailsvc relays update ${name} --refresh-token …`,
+    say: ({ name, refreshToken }) =>
+      !refreshToken
+        ? "The provider does not let this application act by itself: allow client credentials for it there, or use a refresh token."
+        : `The refresh token was revoked or has expired. Get another one, then: mailsvc relays update ${name} --refresh-token …`,
   },
   { step: "token", when: /invalid_scope|AADSTS70011/, say: () => "The application may not ask for this scope: see docs/relays.md." },
   { step: "token", when: /./, say: () => "Check tokenUrl, and that this machine reaches it." },
