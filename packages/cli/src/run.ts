@@ -14,10 +14,7 @@ import type { Failure, Host, Session } from "./types.ts";
  * stderr. When the reader of stdout has closed the pipe, the program stops without an error.
  */
 export async function run(given: Host): Promise<Exit> {
-  // `mailsvc help send` is `mailsvc send --help`, and `mailsvc version` is `mailsvc --version`.
-  const [first, ...words] = given.argv;
-  const host =
-    first === "help" ? { ...given, argv: [...words, "--help"] } : first === "version" ? { ...given, argv: ["--version"] } : given;
+  const host = { ...given, argv: readShorthand(given.argv) };
   const term = detectTerminal(host);
   const stop = new AbortController();
   let session: Session | undefined;
@@ -45,6 +42,7 @@ export async function run(given: Host): Promise<Exit> {
       await plain.text(written);
       return EXIT.ok;
     }
+    await refuseUnknown(host.argv, program);
     program.hook("preAction", (_program, command) => refuseValues(host.argv, command));
     await program.parseAsync([...host.argv], { from: "user" });
     return state.exit;
@@ -81,6 +79,38 @@ function toUsageFailure(error: CommanderError): Failure {
   const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? "" : "."}`;
   const hint = rest.join(" ").replace(/^\(|\)$/g, "");
   return usageError(message, hint === "" ? {} : { hint }).failure;
+}
+
+/** `mailsvc help send` is `mailsvc send --help`; `mailsvc version` and a lone `-v` are `mailsvc --version`. */
+function readShorthand(argv: readonly string[]): readonly string[] {
+  const [first, ...words] = argv;
+  if (first === "help") return [...words, "--help"];
+  return argv.length === 1 && (first === "version" || first === "-v") ? ["--version"] : argv;
+}
+
+/** Throws CliError when help is asked for a command that there is none of; commander would show the help of all. */
+async function refuseUnknown(argv: readonly string[], program: Command): Promise<void> {
+  if (!argv.some((word) => word === "--help" || word === "-h") || argv.includes("--")) return;
+  const words = argv.slice(
+    0,
+    argv.findIndex((word) => word.startsWith("-")),
+  );
+  let command = program;
+  for (const [i, word] of words.entries()) {
+    if (command.commands.length === 0) return;
+    const below = command.commands.find((c) => c.name() === word || c.aliases().includes(word));
+    if (!below) {
+      const { findSimilar } = await import("./runtime/suggestion.ts");
+      const near = findSimilar(
+        word,
+        command.commands.map((c) => c.name()),
+      );
+      const path = ["mailsvc", ...words.slice(0, i)].join(" ");
+      const hint = near.length === 0 ? {} : { hint: `Did you mean ${near.map((name) => `${path} ${name}`).join(" or ")}?` };
+      throw usageError(`There is no command ${path} ${word}.`, { code: "unknown_command", ...hint, next: `${path} --help` });
+    }
+    command = below;
+  }
 }
 
 /** Finds the command that the leading words name, and returns those words with it. */

@@ -354,6 +354,56 @@ describe("what the program itself does", () => {
     expect((await cli(["help"])).stdout).toBe((await cli(["--help"])).stdout);
   });
 
+  test("-v alone is the version, and help for what is no command says so", async () => {
+    expect((await cli(["-v"])).stdout).toBe("0.1.0\n");
+    for (const argv of [
+      ["help", "nope"],
+      ["nope", "--help"],
+    ]) {
+      const refused = await cli(argv);
+      expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, "", expect.stringContaining("There is no command mailsvc nope.")]);
+    }
+    expect((await cli(["help", "emails", "lst"])).stderr).toContain("Did you mean mailsvc emails list?");
+    expect((await cli(["emails", "list", "--help"])).code).toBe(0);
+  });
+
+  test("errors explains one code", async () => {
+    const { code, json } = await cli(["errors", "sender_not_verified"]);
+    expect([code, json]).toEqual([
+      0,
+      { code: "sender_not_verified", status: 400, exit: 3, cause: expect.any(String), hint: expect.any(String) },
+    ]);
+    const wrong = await cli(["errors", "sender_not_verifed"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("Did you mean sender_not_verified?")]);
+  });
+
+  test("a terminal whose size nobody has set shows all columns", async () => {
+    const { mailsvc } = await startCliWithServer();
+    await mailsvc(["contacts", "create", "--email", "ada@example.com"]);
+    const shown = await mailsvc(["contacts", "list"], { tty: TERMINAL, columns: 0, env: { NO_COLOR: "1" } });
+    expect(shown.stdout).toContain("ada@example.com");
+  });
+
+  test("what is missing is looked for in its own list", async () => {
+    const { mailsvc } = await startCliWithServer();
+    const missing = await mailsvc(["lists", "add", "Nobody", "--contact-id", "con_01jc3v2m9k8q4w6x0y5z7a1b2c"]);
+    expect(missing.code).not.toBe(0);
+    const gone = await mailsvc(["contacts", "get", "con_01jc3v2m9k8q4w6x0y5z7a1b2c"]);
+    expect([gone.code, gone.stderr]).toEqual([6, expect.stringContaining("try mailsvc contacts list")]);
+  });
+
+  test("erasing a development server asks first", async () => {
+    const { mailsvc } = await startCliWithServer();
+    await mailsvc(["world", "snapshot", "before"]);
+    for (const argv of [
+      ["world", "reset"],
+      ["world", "restore", "before"],
+    ]) {
+      expect(await mailsvc(argv)).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+      expect((await mailsvc([...argv, "--yes"])).code).toBe(0);
+    }
+  });
+
   test("a crash is told from a failure of the server by its exit code", () => {
     expect(toFailure(new TypeError("x is not a function"))).toMatchObject({ code: "internal_error", exit: 70 });
   });

@@ -107,6 +107,21 @@ test("templates and emails of the server are checked by the server", async () =>
   expect([code, json.errors]).toEqual([1, 2]);
 });
 
+test("a folder is checked whole: its templates, or else its HTML files", async () => {
+  const cwd = folder();
+  for (const slug of ["one", "two"]) {
+    mkdirSync(join(cwd, "mails/templates", slug), { recursive: true });
+    writeFileSync(join(cwd, "mails/templates", slug, "template.json"), JSON.stringify({ name: slug }));
+    writeFileSync(join(cwd, "mails/templates", slug, "template.html"), "<p>Hello</p>");
+  }
+  mkdirSync(join(cwd, "plain"));
+  writeFileSync(join(cwd, "plain/a.html"), "<p>Hello</p>");
+  const targets = async (...argv: string[]) =>
+    (await cli(["lint", ...argv, ...OFF], { cwd })).json.data.map((one: { target: string }) => one.target);
+  expect(await targets("mails")).toEqual(["mails/templates/one/template.html", "mails/templates/two/template.html"]);
+  expect(await targets("mails/templates/two/", "plain")).toEqual(["mails/templates/two/template.html", "plain/a.html"]);
+});
+
 test("what cannot be checked is refused", async () => {
   const cwd = folder();
   writeFileSync(join(cwd, "a.html"), "x");
@@ -116,7 +131,8 @@ test("what cannot be checked is refused", async () => {
   };
   expect(await refused()).toMatch(/^2 .*Name files, templates or emails/s);
   expect(await refused("gone.html")).toMatch(/^6 .*There is no file gone\.html/s);
-  expect(await refused(".")).toMatch(/^2 .*is a folder/s);
+  mkdirSync(join(cwd, "empty"));
+  expect(await refused("empty")).toMatch(/^2 .*a folder without templates and HTML files/s);
   expect(await refused("a.html", "--rule", "spam-words")).toMatch(/^2 .*--rule/s);
   expect(await refused("a.html", "--rule", "typo=off")).toMatch(/^[23] .*There is no rule \\?"typo/s);
   expect(await refused("a.html", "--client", "mutt")).toMatch(/^[23] .*--client/s);

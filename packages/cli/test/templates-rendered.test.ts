@@ -69,6 +69,28 @@ const project = (files: Record<string, string> = SHOP): string => {
 const shop = async (): Promise<Beside & { cwd: string }> => ({ ...(await startCliWithServer()), cwd: project() });
 
 describe("templates written as React Email and MJML", () => {
+  test("that cannot be rendered do not keep the others from being pushed, compared or kept", async () => {
+    const { mailsvc, cwd } = await shop();
+    expect((await mailsvc(["templates", "push"], { cwd })).code).toBe(0);
+    put(cwd, {
+      "templates/broken/template.json": JSON.stringify({ name: "Broken" }),
+      "templates/broken/template.tsx": 'export default function Broken() {\n  throw new Error("No data");\n}\n',
+      "templates/receipt/template.mjml": "<mjml><mj-body><mj-nothing /></mj-body></mjml>",
+      "templates/plain/template.json": JSON.stringify({ name: "Plain", subject: "S" }),
+      "templates/plain/template.html": "<p>Hello</p>",
+    });
+    const compared = await mailsvc(["templates", "diff"], { cwd });
+    expect([compared.code, compared.json.changes]).toEqual([11, [expect.objectContaining({ slug: "plain", change: "create" })]]);
+    expect(compared.stderr).toContain("No data");
+    const pushed = await mailsvc(["templates", "push", "--prune", "--yes"], { cwd });
+    expect([pushed.code, pushed.json.failed]).toEqual([11, 2]);
+    const actions = pushed.json.data.map(({ slug, action }: Record<string, string>) => `${slug} ${action}`).sort();
+    expect(actions).toEqual(["broken failed", "plain created", "receipt failed"]);
+    // Pruning takes what cannot be read for what it is: still in the folder.
+    expect((await mailsvc(["templates", "list"])).json.data.map(({ slug }: Record<string, string>) => slug).sort()).toContain("receipt");
+    expect((await mailsvc(["templates", "push", "plain"], { cwd })).code).toBe(0);
+  });
+
   test("are rendered by the project's packages when they are pushed, and sent with their variables", async () => {
     const { mailsvc, world, cwd } = await shop();
     const pushed = await mailsvc(["templates", "push", "--publish"], { cwd });

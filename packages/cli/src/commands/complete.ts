@@ -57,6 +57,8 @@ export async function complete(root: CommandNode, words: readonly string[], look
   }
   const flags = place.options.filter((o) => o.repeatable || !place.used.has(o.flag)).map((o) => ({ value: o.flag, about: o.description }));
   if (current.startsWith("-")) return fitting([...flags, { value: "--help", about: "help for this command" }]);
+  // A template of the server is found by its slug, but what is checked most are files.
+  if (place.node.command === "mailsvc lint" && !current.startsWith("-")) return FILES;
   const commands = place.given === 0 ? place.node.commands.map((c) => ({ value: c.name, about: c.summary })) : [];
   const path = place.given === 0 && !current.startsWith("-") ? place.node.endpoint?.path : undefined;
   const names = path === undefined ? [] : await lookups.names(path, current);

@@ -1,5 +1,5 @@
-import { existsSync, statSync } from "node:fs";
-import { basename, dirname, extname, resolve } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { contract, LINT_RULES, type LintFinding, type LintReport, type LintRuleId, VariableDeclaration } from "@mailsvc/sdk/contract";
 import type { SourcesToLint } from "@mailsvc/server";
 import { Command } from "commander";
@@ -42,7 +42,7 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
     .description(
       `${contract.lint.check.summary}.\n\nFiles are checked on this machine, without a server. A template.html is checked with the template.json and\ntemplate.txt beside it. Ends with exit 1 if there are errors.`,
     )
-    .argument("[targets...]", "HTML files, - for stdin, templates (slug or tpl_…) or emails (em_…)");
+    .argument("[targets...]", "HTML files or folders of them, - for stdin, templates (slug or tpl_…) or emails (em_…)");
   for (const field of fields) addField(command, field);
   command
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
@@ -51,7 +51,7 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
     .option("--list-rules", "List the rules, and stop")
     .addHelpText(
       "after",
-      '\nExamples:\n  mailsvc lint mail.html --subject "Your order"\n  mailsvc lint templates/*/template.html --report junit=lint.xml\n  mailsvc lint order-shipped --rule spam-words=off --client gmail-web --client outlook-windows\n  mailsvc lint --list-rules',
+      '\nExamples:\n  mailsvc lint mail.html --subject "Your order"\n  mailsvc lint templates --report junit=lint.xml\n  mailsvc lint order-shipped --rule spam-words=off --client gmail-web --client outlook-windows\n  mailsvc lint --list-rules',
     );
   return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
     session.spec = spec;
@@ -72,7 +72,8 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
       return EXIT.ok;
     }
     const checked: Checked[] = isNamed ? [{ target: body.template ?? body.email ?? "html", ...(await ask(session, body)) }] : [];
-    for (const target of targets) checked.push({ target, ...(await check(session, target, body)) });
+    for (const target of targets.flatMap((target) => listFiles(session, target)))
+      checked.push({ target, ...(await check(session, target, body)) });
     for (const { file } of reports)
       await writeReport(resolve(session.host.cwd, file), renderJunit("mailsvc lint", checked.flatMap(toCases)));
     const sum = (of: (one: Checked) => number): number => checked.reduce((all, one) => all + of(one), 0);
@@ -95,10 +96,22 @@ async function check(session: Session, target: string, body: Body): Promise<Lint
   return findKind(basename(path)) === null ? report : { ...report, rendered: true };
 }
 
+/** The files of a target: of a folder, each template in it and below it, or else its HTML files. Throws CliError for a folder with none. */
+function listFiles({ host }: Session, target: string): string[] {
+  const path = resolve(host.cwd, target);
+  if (target === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [target];
+  const inside = readdirSync(path, { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.split(/[\\/]/).includes("node_modules"))
+    .sort();
+  const isTemplate = (name: string): boolean => existsSync(join(path, dirname(name), FILES.about));
+  const templates = inside.filter((name) => (basename(name) === FILES.html || findKind(basename(name)) !== null) && isTemplate(name));
+  const found = templates.length > 0 ? templates : inside.filter((name) => /^\.html?$/i.test(extname(name)));
+  if (found.length > 0) return found.map((name) => join(target, name));
+  throw usageError(`${safeText(target)} is a folder without templates and HTML files.`, { hint: "Name files, or a folder of templates." });
+}
+
 /** A file as lint reads it: a template with the files next to it, or HTML. Throws CliError. */
 async function readSources(session: Session, target: string, path: string, body: Body): Promise<SourcesToLint> {
-  if (target !== "-" && statSync(path).isDirectory())
-    throw usageError(`${safeText(target)} is a folder.`, { hint: "Name the file in it, such as template.html." });
   if (
     target !== "-" &&
     (basename(path) === FILES.html || findKind(basename(path)) !== null) &&

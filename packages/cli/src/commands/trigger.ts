@@ -2,6 +2,7 @@ import type { Mailsvc } from "@mailsvc/sdk";
 import type { Event, EventType } from "@mailsvc/sdk/contract";
 import { durationMs, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Argument, Command, Option } from "commander";
+import { confirmDestructive } from "../contract/execute.ts";
 import { setArgumentChoices } from "../contract/metadata.ts";
 import { findLastSequence } from "../listen/sources.ts";
 import { afterAccepted, listIds } from "../runtime/accepted.ts";
@@ -36,6 +37,7 @@ export function triggerCommand(run: Run): Command {
     .addArgument(setArgumentChoices(new Argument("<type>", "Type of the event, such as email.bounced"), TYPES))
     .addOption(new Option("--set <path=value...>", "Set a field of the object that is created: subject=Hi, tags.kind=x, or JSON after :="))
     .addOption(new Option("--on <id>", "Do it to this object instead of a new one"))
+    .addOption(new Option("-y, --yes", "Do not ask on a server that is not for development"))
     .addOption(new Option("--advance", "Move the clock of the dev server until the event has happened"))
     .addHelpText("after", HELP);
   return runAction(command, run, "connect", trigger);
@@ -51,6 +53,9 @@ async function trigger(session: Session, [word]: readonly (string | undefined)[]
   const unique = host.randomBytes(4).toString("hex");
   const { create } = recipe;
   const client = await session.client();
+  const { server } = await client.me.get();
+  if (!server.dev && flags["yes"] !== true)
+    await confirmDestructive(session, `trigger ${type}`, "", "really happens on a server that is not for development");
   const given = { unique, now: await session.serverNow(false), sender: await findSender(client) };
   const body = create && on === undefined ? setFields(create.endpoint, create.body(given), settings) : null;
   const from = await findLastSequence(client);

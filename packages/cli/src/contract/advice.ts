@@ -28,7 +28,10 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     // A list below an activation or a listing: the wrong id is that of the activation or listing.
     const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(spec.endpoint.path)?.[1];
     // What the server says of this very case may name a command already.
-    return spec.words.length === 2 && !failure.hint?.includes("mailsvc ") ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
+    if (failure.hint?.includes("mailsvc ")) return failure;
+    const missing = findListOf(failure.message);
+    if (missing !== undefined) return { ...failure, next: missing };
+    return spec.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
   }
   // The question has its own options, and the message lists them.
   if (failure.code === "validation_error" && spec?.id === "messages.answer" && spec.fixed) {
@@ -52,6 +55,18 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
   }
   if (failure.code === "validation_error" && spec && !failure.next) return { ...failure, next: `mailsvc ${spec.words.join(" ")} --help` };
   return failure;
+}
+
+/** The command that lists what a server says there is none of: `mailsvc contacts list` for `There is no contact "con_…" in this workspace.` */
+function findListOf(message: string): string | undefined {
+  const [, what] = /^There is no ([a-z][a-z ]*?) (?:"|\S*[@_])/.exec(message) ?? [];
+  if (what === undefined) return;
+  const word = what.replaceAll(" ", "-");
+  const nouns = [`${word}s`, word.replace(/y$/, "ies"), word];
+  const listed = listCommandSpecs().find(
+    ({ words, hidden }) => !hidden && words.length === 2 && words[1] === "list" && nouns.includes(words[0] ?? ""),
+  );
+  return listed && `mailsvc ${listed.words.join(" ")}`;
 }
 
 function findSenderAddress(call: Call | undefined): string | null {

@@ -76,7 +76,7 @@ export function buildEndpointCommand(
     const named = args.slice(0, params.length) as string[];
     const ids = isForAgents(endpoint.access) ? [getActivation(session, flags), ...named] : await resolveNames(session, endpoint, named);
     const plain = { ...buildCall(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
-    if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));
+    if (isDestructive(endpoint)) await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));
     const keyed = await withIdempotency(session, plain);
     const call = isLongPoll(endpoint) ? { ...keyed, waitSeconds: Number(gathered.query["timeout"] ?? 10) } : keyed;
     if (endpoint.stream && !session.globals.dryRun) return followStream(session, spec.id, ids, call.query);

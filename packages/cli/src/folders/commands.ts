@@ -7,7 +7,7 @@ import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { shellQuote } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import type { Session } from "../types.ts";
+import type { Fault, Session } from "../types.ts";
 import { formatOutcomes, formatPlan, outcomesToJson, planToJson } from "../views/folders.ts";
 import { BaseRecord, makeFingerprint } from "./base-record.ts";
 import { type Change, diffFields, type FolderAccess, type FolderNoun, type Outcome, planChanges, type Stored } from "./folder.ts";
@@ -33,11 +33,13 @@ async function readLocal<F, S extends Stored<F>>(
   access: Pick<FolderAccess<F, S>, "readFolder">,
   dir: string,
   only: readonly string[],
+  faulty: Map<string, Fault[]>,
 ): Promise<Map<string, F>> {
-  const local = pick(await access.readFolder(dir), only);
-  const missing = only.filter((key) => !local.has(key));
+  const local = pick(await access.readFolder(dir, faulty), only);
+  for (const key of faulty.keys()) if (only.length > 0 && !only.includes(key)) faulty.delete(key);
+  const missing = only.filter((key) => !local.has(key) && !faulty.has(key));
   if (missing.length > 0) throw usageError(`${noun.label} ${safeText(missing.join(", "))} not found in ${dir}.`);
-  if (local.size === 0)
+  if (local.size === 0 && faulty.size === 0)
     throw usageError(`No ${noun.noun} found in ${dir}. ${noun.shape}`, {
       hint: `Pull the server's ${noun.noun} first, or name another folder with --dir.`,
       next: `mailsvc ${noun.noun} pull`,
@@ -70,22 +72,28 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     if (prune && only.length > 0) throw usageError(`--prune compares the whole folder, so it takes no ${noun.identity}s.`);
     const access = noun.open(session);
     const dir = getDir(session, noun, flags);
-    const local = await readLocal(noun, access, dir, only);
+    const faulty = new Map<string, Fault[]>();
+    const local = await readLocal(noun, access, dir, only, faulty);
     const bases = BaseRecord.read(dir);
     const options = { prune, release: flags[release.flag] === true, force: flags["force"] === true };
     const stored = await access.readStored(only);
-    const changes = planChanges(access, local, stored, bases, options);
+    // What is in the folder and cannot be read is not gone from it.
+    const changes = planChanges(access, local, stored, bases, options).filter(({ key }) => !faulty.has(key));
     if (session.globals.dryRun) {
       await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out));
       session.out.note(session.term.err.dim("Nothing was changed."));
-      return EXIT.ok;
+      return tellFaulty(session, noun, faulty) ?? EXIT.ok;
     }
     const removed = changes.flatMap(({ kind, stored, conflict }) => (kind === "remove" && stored && !conflict ? [stored] : []));
     if (removed.length > 0) {
       const { target, effect } = access.describeRemoval(removed);
       await confirmDestructive(session, `${noun.noun} push --prune`, `(${target})`, effect);
     }
-    const outcomes: (Outcome & { key: string })[] = [];
+    const outcomes: (Outcome & { key: string })[] = [...faulty].map(([key, details]) => ({
+      key,
+      action: "failed",
+      error: { code: "invalid_file", message: FAULTY, details },
+    }));
     const countFailed = (): number => outcomes.filter((outcome) => outcome.error !== undefined).length;
     const unchanged = local.size - changes.filter((change) => change.local !== null).length;
     const show = (): Promise<void> =>
@@ -95,7 +103,7 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     const progress = session.progress("Pushing");
     try {
       for (const change of changes) {
-        progress.update(`Pushing ${safeText(change.key)}, ${outcomes.length} of ${changes.length}`);
+        progress.update(`Pushing ${safeText(change.key)}, ${outcomes.length - faulty.size} of ${changes.length}`);
         const outcome = change.conflict ? refuse(noun, change) : await access.apply(change, options.release);
         outcomes.push({ key: change.key, ...outcome });
         recordPushed(bases, access, change, outcome);
@@ -103,7 +111,7 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     } catch (error) {
       progress.stop();
       // What was pushed before the failure is told.
-      if (outcomes.length > 0) await show();
+      if (outcomes.length > faulty.size) await show();
       throw error;
     } finally {
       progress.stop();
@@ -178,12 +186,30 @@ function diffCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     const only = parseKeys(noun, args);
     const access = noun.open(session);
     const dir = getDir(session, noun, flags);
-    const local = pick(await access.readFolder(dir), only);
-    const changes = planChanges(access, local, await access.readStored(only), BaseRecord.read(dir), { prune: true });
+    const faulty = new Map<string, Fault[]>();
+    const local = pick(await access.readFolder(dir, faulty), only);
+    const planned = planChanges(access, local, await access.readStored(only), BaseRecord.read(dir), { prune: true });
+    const changes = planned.filter(({ key }) => !faulty.has(key));
     await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out, true));
+    const failed = tellFaulty(session, noun, pick(faulty, only));
+    if (failed !== null) return failed;
     if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
     return changes.length === 0 ? EXIT.ok : EXIT.differs;
   });
+}
+
+const FAULTY = "Its files are not valid.";
+
+/** Explains on stderr which objects of a folder were left out. Returns exit code 11 when there are any. */
+function tellFaulty(
+  { out, globals }: Session,
+  { noun }: Pick<FolderNoun<unknown>, "noun">,
+  faulty: ReadonlyMap<string, Fault[]>,
+): Exit | null {
+  if (faulty.size === 0) return null;
+  const message = `${faulty.size} of the ${noun} ${faulty.size === 1 ? "was" : "were"} left out, because files are not valid.`;
+  out.fail({ code: "invalid_file", message, exit: EXIT.partial, details: [...faulty.values()].flat() }, globals.json);
+  return EXIT.partial;
 }
 
 /** The outcome of a change that would overwrite another person's change. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Session } from "../types.ts";
+import type { Fault, Session } from "../types.ts";
 import { type BaseRecord, makeFingerprint } from "./base-record.ts";
 
 /** An object on the server in the form of its files, and what is needed to change it. */
@@ -70,8 +70,11 @@ export interface FolderNoun<F, S extends Stored<F> = Stored<F>> {
 
 /** The files of a noun, and what the server has of it. */
 export interface FolderAccess<F, S extends Stored<F> = Stored<F>> {
-  /** Reads a folder, which may be absent. Throws CliError that names each faulty file. */
-  readFolder(dir: string): Promise<Map<string, F>>;
+  /**
+   * Reads a folder, which may be absent. Objects whose files have faults are left out and added to `faulty`, by their keys; without it, or if
+   * their keys are not known, throws CliError that names each faulty file.
+   */
+  readFolder(dir: string, faulty?: Map<string, Fault[]>): Promise<Map<string, F>>;
   /** Writes one, in place of the one the folder has of it. */
   write(dir: string, files: F, before: F | undefined): void;
   remove(dir: string, files: F): void;

@@ -38,8 +38,8 @@ export function isWrite(method: string): boolean {
 }
 
 /** True when the effect of an endpoint cannot be undone. */
-export function isDestructive({ method, irreversible }: Endpoint): boolean {
-  return method === "DELETE" || irreversible === true;
+export function isDestructive({ method, irreversible, destructive, access }: Endpoint): boolean {
+  return destructive === true || (access !== "dev" && (method === "DELETE" || irreversible === true));
 }
 
 /** The absolute URL of a call. */

@@ -93,7 +93,11 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
     apiKey: keyFrom === undefined || foreign ? undefined : parseKey(keyFrom.value, describeOrigin(keyFrom)),
     operatorKey: host.env["MAILSVC_OPERATOR_KEY"] || (dev && isSameOrigin(dev.url, url) ? (dev.operatorKey ?? undefined) : undefined),
     timeoutMs: parseDuration(timeoutFrom?.value ?? "30s", describeOrigin(timeoutFrom)),
-    keyWithheld: foreign ? `The key of profile "${profile}" is for ${home} and was not sent to ${url}.` : undefined,
+    keyWithheld: foreign
+      ? `The key of profile "${profile}" is for ${home} and was not sent to ${url}.`
+      : keyFrom === undefined && dev && !isSameOrigin(dev.url, url)
+        ? `The key of the dev server in this folder is for ${dev.url} and was not sent to ${url}.`
+        : undefined,
     ignoredDevFiles,
   };
 }

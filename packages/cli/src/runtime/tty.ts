@@ -23,7 +23,7 @@ export function detectTerminal(host: Host): Terminal {
   return {
     out: createStyle(hasColor(host.env, host.stdout)),
     err: createStyle(hasColor(host.env, host.stderr)),
-    columns: host.stdout.columns ?? (Number(host.env["COLUMNS"]) || 80),
+    columns: host.stdout.columns || Number(host.env["COLUMNS"]) || 80,
     stdoutTTY: host.stdout.isTTY === true,
     stderrTTY: host.stderr.isTTY === true,
     interactive: isInteractive(host),

@@ -7,7 +7,8 @@ import { invalidInput, usageError } from "../runtime/errors.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Fault } from "../types.ts";
 import { readOrigin } from "./origin.ts";
-import { renderOnce } from "./rendering.ts";
+import { RenderProcess } from "./render-process.ts";
+import { renderOnce, renderSources } from "./rendering.ts";
 
 /** A template in the form that files and the API have in common; unset fields are null. */
 export interface TemplateFiles {
@@ -77,13 +78,26 @@ export function normalize(given: {
   };
 }
 
-/** Reads every template in a folder, and renders those that are written as MJML or React Email. Throws CliError that names each faulty file. */
-export async function readFolder(dir: string, env: NodeJS.ProcessEnv): Promise<Map<string, TemplateFiles>> {
-  const faults: Fault[] = [];
-  const found = readSources(dir, faults);
-  const rendered = await renderOnce(env, dir, [...found.values()], faults);
-  if (faults.length > 0) throw invalidInput(`${faults.length === 1 ? "A file is" : `${faults.length} files are`} not valid.`, faults);
-  return new Map(rendered.map((template) => [template.slug, template]));
+/**
+ * Reads every template in a folder, and renders those that are written as MJML or React Email. Those that cannot be rendered are left out and added
+ * to `faulty`, if it is given. Throws CliError that names each faulty file.
+ */
+export async function readFolder(dir: string, env: NodeJS.ProcessEnv, faulty?: Map<string, Fault[]>): Promise<Map<string, TemplateFiles>> {
+  const wrong: Fault[] = [];
+  const sources = readSources(dir, wrong);
+  const rendered = new Map<string, TemplateFiles>();
+  const failed = new Map<string, Fault[]>();
+  using process = new RenderProcess(env);
+  for (const [slug, source] of sources) {
+    const faults: Fault[] = [];
+    const [template] = await renderSources(process, dir, [source], faults);
+    if (faults.length > 0) failed.set(slug, faults);
+    else if (template) rendered.set(slug, template);
+  }
+  if (wrong.length > 0 || !faulty) wrong.push(...[...failed.values()].flat());
+  else for (const [slug, faults] of failed) faulty.set(slug, faults);
+  if (wrong.length > 0) throw invalidInput(`${wrong.length === 1 ? "A file is" : `${wrong.length} files are`} not valid.`, wrong);
+  return rendered;
 }
 
 /** Reads every template in a folder as it stands there: what is rendered has no HTML yet. Adds the faults of each file. */

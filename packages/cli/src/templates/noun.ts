@@ -22,7 +22,7 @@ export const templateNoun: FolderNoun<TemplateFiles> = {
     return slug;
   },
   open: (session) => ({
-    readFolder: async (dir) => readFolder(dir, session.host.env),
+    readFolder: async (dir, faulty) => readFolder(dir, session.host.env, faulty),
     write: writeTemplate,
     remove: removeTemplate,
     readStored: (only) => readStoredTemplates(session, only),

@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { contract, VariableDeclaration } from "@mailsvc/sdk/contract";
 import { invalidInput, toFailure, usageError } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Fault, Session } from "../types.ts";
 import { listDependencies } from "./changes.ts";
 import { readSources, type TemplateFiles } from "./folder.ts";
@@ -71,12 +71,16 @@ export async function watchPreview(session: Session, watched: Watched): Promise<
   signal.addEventListener("abort", () => changed.resolve(), { once: true });
   await out.data({ url: server.url }, () => `${term.out.bold(safeText(watched.slug))} is shown at ${server.url}`);
   out.note(term.err.dim("It is rendered when a file changes. Ctrl-C ends."));
+  let before = "";
   while (!signal.aborted) {
     // Changes during a rendering lead to another one.
     changed = Promise.withResolvers<void>();
     const began = host.now();
     const state = await renderState(session, process, watched);
     server.show({ ...state, took: host.now() - began });
+    const told = state.errors.map(({ path, message }) => [path, message].filter(Boolean).join("  ")).join("\n");
+    if (told !== before) out.say(told === "" ? term.err.green("It can be rendered again.") : `${term.err.red("error")} ${safeLines(told)}`);
+    before = told;
     if (!signal.aborted) await changed.promise;
   }
 }
