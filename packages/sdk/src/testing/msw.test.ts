@@ -50,6 +50,24 @@ describe("a mocked service", () => {
     expect(api.calls()).toHaveLength(4);
   });
 
+  test("answers a send in the shape of its request", async () => {
+    const several = await sdk.emails.send({ ...mail, to: ["ada@example.com", "grace@example.com"] });
+    expect(several).toEqual({ ids: [expect.stringMatching(/^em_/), expect.stringMatching(/^em_/)], status: "queued", count: 2 });
+    expect(new Set(several.ids).size).toBe(2);
+    const copied = await sdk.emails.send({ ...mail, cc: ["grace@example.com"] });
+    expect(copied).toMatchObject({
+      id: expect.stringMatching(/^em_/),
+      recipients: [{ kind: "to" }, { kind: "cc", email: "grace@example.com" }],
+    });
+    expect(await sdk.emails.send(mail)).toEqual({ id: expect.stringMatching(/^em_/), status: "queued" });
+    const batch = await sdk.emails.sendBatch({ emails: [mail, { ...mail, to: ["a@example.com", "b@example.com"] }] });
+    expect(batch).toMatchObject({
+      queued: 2,
+      failed: 0,
+      results: [{ id: expect.any(String) }, { ids: [expect.any(String), expect.any(String)] }],
+    });
+  });
+
   test("refuses what the service refuses, and keeps nothing of it", async () => {
     await expect(sdk.emails.send({ ...mail, to: ["ada@example.com", "nobody"] })).rejects.toMatchObject({
       status: 400,

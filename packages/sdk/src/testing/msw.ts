@@ -92,7 +92,7 @@ class Mock {
 
   /** The recorded answer with what the request says, if the contract allows it, and with what the test says. */
   makeAnswer({ operation, endpoint }: NamedEndpoint, call: MockCall): unknown {
-    const recorded = ANSWERS[operation] ?? {};
+    const recorded = shapeAnswer(operation, ANSWERS[operation] ?? {}, call, 100 * this.#created);
     if (typeof recorded !== "object" || recorded === null) return recorded;
     const repeated = { ...recorded, ...this.#repeat(recorded, call, endpoint) };
     const base = endpoint.output.safeParse(repeated).success ? repeated : recorded;
@@ -100,14 +100,61 @@ class Mock {
     return { ...base, ...(typeof own === "function" ? own(call) : own) };
   }
 
-  #repeat(recorded: object, { params, body }: MockCall, { method }: Endpoint): Record<string, unknown> {
-    const given = { ...(typeof body === "object" ? body : {}), ...params };
-    const repeated = Object.fromEntries(Object.entries(given).filter(([name]) => name in recorded));
-    if (method !== "POST" || "id" in repeated || !("id" in recorded)) return repeated;
+  #repeat(recorded: object, { params, body }: MockCall, { method, body: schema }: Endpoint): Record<string, unknown> {
+    const given: Record<string, unknown> = { ...(typeof body === "object" ? body : {}), ...params };
+    // With the defaults that the service fills in, in fields of fields too.
+    const read = schema?.safeParse(body);
+    const whole: Record<string, unknown> = read?.success && typeof read.data === "object" ? { ...given, ...read.data, ...params } : given;
+    const names = Object.keys(given).filter((name) => name in recorded);
+    const repeated = Object.fromEntries(names.map((name) => [name, whole[name]]));
+    if (method !== "POST") return repeated;
     this.#created += 1;
-    // Ids are letters and digits after an underscore: the last ones count.
-    return { ...repeated, id: String(recorded.id).slice(0, -4) + this.#created.toString(32).padStart(4, "0") };
+    if ("id" in repeated || !("id" in recorded)) return repeated;
+    return { ...repeated, id: numberId(String(recorded.id), this.#created) };
   }
+}
+
+const SENDS: ReadonlySet<string> = new Set(["emails.send", "emails.sendTemplate", "templates.send"]);
+
+/** A send, or one mail of a batch, as a request has it. */
+type Sending = Readonly<Record<string, unknown>>;
+
+/** The recorded answer in the shape that the service gives to this request. */
+function shapeAnswer(operation: string, recorded: unknown, { body }: MockCall, from: number): unknown {
+  if (typeof recorded !== "object" || recorded === null || typeof body !== "object" || body === null) return recorded;
+  if (SENDS.has(operation)) return shapeSend(recorded as Sending, body as Sending, from);
+  if (operation !== "emails.sendBatch") return recorded;
+  const [queued = {}] = (recorded as { results?: Sending[] }).results ?? [];
+  const results = toList((body as Sending)["emails"]).map((mail, i) => {
+    const { template } = mail as Sending;
+    return shapeSend({ ...queued, ...(template === undefined ? {} : { template }) }, mail as Sending, from + 100 * i);
+  });
+  return { ...recorded, queued: results.length, failed: 0, results };
+}
+
+/** The answer to one mail: its id; one mail to several people with its recipients; or the ids of a mail to each of a list. */
+function shapeSend({ id: known, ids: others, template }: Sending, { to, cc, bcc, together }: Sending, from: number): Sending {
+  const first = String(known ?? toList(others)[0]);
+  const of = (kind: string, value: unknown) => toList(value).map((email) => ({ kind, email }));
+  const people = [...of("to", to), ...of("cc", cc), ...of("bcc", bcc)];
+  const ids = people.map((_, i) => numberId(first, from + i));
+  const more = template === undefined ? {} : { template };
+  if (together === true || cc !== undefined || bcc !== undefined) {
+    const recipients = people.map((one, i) => ({ id: ids[i], ...one, status: "queued" }));
+    return { id: numberId(first, from), status: "queued", recipients, ...more };
+  }
+  return Array.isArray(to)
+    ? { ids, status: "queued", count: ids.length, ...more }
+    : { id: numberId(first, from), status: "queued", ...more };
+}
+
+function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}
+
+/** Ids are letters and digits after an underscore: the last ones count. */
+function numberId(id: string, number: number): string {
+  return id.slice(0, -4) + number.toString(32).padStart(4, "0");
 }
 
 function listOperations(nouns: Contract, prefix: string): NamedEndpoint[] {
