@@ -72,7 +72,12 @@ const id = { id: "mail_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const read = { permission: "transactional:read" } as const;
 const { workspace: _, ...ownMatch } = match;
 const wait = {
-  after: z.string().max(64).optional().meta({ description: "Only mail captured after the one with this id" }),
+  after: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: "Only mail captured after the one with this id; with now, only mail that is captured while this waits" }),
+  since: Instant.optional().meta({ description: "Only mail captured at this instant or later" }),
   timeout: z.coerce.number().min(0).max(120).default(10).meta({ description: "Seconds of real time to wait, at most 120" }),
 };
 
@@ -95,7 +100,7 @@ export const inbox = {
     access: "dev",
     summary: "Wait for a matching mail and return it",
     description:
-      "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.",
+      "Considers mail already captured, oldest first; with `after`, only mail captured after that one, with `after=now` only mail that comes from then on, with `since` only mail of that time. Responds with 404 when the time is over.",
     query: z.object({
       ...match,
       ...wait,

@@ -10,13 +10,14 @@ import {
   clearTestMail,
   deleteMail,
   findFirstMail,
+  findLastMailId,
   getMail,
   listMail,
-  type MailFilter,
   type MailRow,
   parseMail,
   toCapturedMail,
   toMailToAnswer,
+  type WaitedMail,
 } from "./inbox.ts";
 import type { MailReleaser } from "./releaser.ts";
 import { searchMail } from "./search.ts";
@@ -83,11 +84,12 @@ function toSource({ raw }: MailRow): string {
 }
 
 async function waitForMail(
-  match: MailFilter & { after?: string | undefined; timeout: number },
+  given: WaitedMail & { timeout: number },
   arrivals: Arrivals,
   { deps, signal: signalOf }: PublicContext<InboxDeps>,
 ): Promise<MailRow> {
   const { real } = deps.clock;
+  const match = given.after === "now" ? { ...given, after: await findLastMailId(deps.db.read) } : given;
   const until = real.now() + match.timeout * 1000;
   const wanted = { workspaceId: (match.test && match.workspaceId) ?? null, to: match.to };
   const close = arrivals.open(wanted.workspaceId);
@@ -99,7 +101,7 @@ async function waitForMail(
       const left = until - real.now();
       // Listens before it reads, so that no arrival is missed in between.
       const arrival = arrivals.wait(wanted, Math.max(0, left), signal);
-      const found = await findFirstMail(deps.db.read, match, match.after);
+      const found = await findFirstMail(deps.db.read, match);
       if (found) return found;
       if (left <= 0) break;
       await arrival;

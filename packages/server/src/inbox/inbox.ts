@@ -1,6 +1,6 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey, SEND_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, exists, gt, inArray, isNull, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -52,16 +52,37 @@ export function listMail(read: Reader, input: PageInput & MailFilter): Promise<P
   return listPage(read, input, { table: inbox, columns: summaryColumns(read), where, toItem: toCapturedMail });
 }
 
-/** The oldest mail that matches and was captured after `after`. */
-export async function findFirstMail(read: Reader, match: MailFilter, after: string | undefined): Promise<MailRow | null> {
+/** Which captured mail a wait considers. */
+export interface WaitedMail extends MailFilter {
+  /** The id of a mail: only what was captured later. */
+  readonly after?: string | undefined;
+  /** Only what was captured then or later. */
+  readonly since?: string | undefined;
+}
+
+/** The oldest mail that matches. */
+export async function findFirstMail(read: Reader, { after, since, ...match }: WaitedMail): Promise<MailRow | null> {
   const { inbox } = read.t;
   const [row] = await read
     .select()
     .from(inbox)
-    .where(and(buildFilter(read, match), after === undefined ? undefined : gt(inbox.id, after)))
+    .where(
+      and(
+        buildFilter(read, match),
+        after === undefined ? undefined : gt(inbox.id, after),
+        since === undefined ? undefined : gte(inbox.receivedAt, Date.parse(since)),
+      ),
+    )
     .orderBy(asc(inbox.id))
     .limit(1);
   return row ? joinRow(read, row) : null;
+}
+
+/** The id of the mail that was captured last; undefined when there is none. */
+export async function findLastMailId(read: Reader): Promise<string | undefined> {
+  const { inbox } = read.t;
+  const [last] = await read.select({ id: inbox.id }).from(inbox).orderBy(desc(inbox.id)).limit(1);
+  return last?.id;
 }
 
 /** When the last mail was captured; null when there is none. */

@@ -88,3 +88,25 @@ test("requests that wait are limited by workspace, and those of another workspac
   expect(await Promise.all(waiting)).toEqual(waiting.map(() => "AbortError"));
   await vi.waitFor(() => expect(t.staging.testInbox.wait({ timeout: 0 })).rejects.toMatchObject({ code: "not_found" }), LIMIT);
 });
+
+test("mail of before is left out by the time since which it counts, or by now", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const send = async (subject: string): Promise<void> => {
+    await sdk.emails.send({ from: "hello@acme.example", to: "ada@example.com", subject, text: "x" });
+    await world.settle();
+  };
+  await send("Old");
+  await sdk.clock.advance({ by: "1h" });
+  const since = (await sdk.clock.show()).now;
+  await expect(sdk.inbox.wait({ to: "ada@example.com", since, timeout: 0 })).rejects.toMatchObject({ code: "not_found" });
+  await expect(sdk.inbox.wait({ to: "ada@example.com", after: "now", timeout: 0 })).rejects.toMatchObject({ code: "not_found" });
+  const looks = vi.spyOn(inbox, "findFirstMail");
+  const waiting = sdk.inbox.wait({ after: "now", timeout: 60 });
+  await vi.waitFor(() => expect(looks).toHaveResolvedTimes(1), LIMIT);
+  looks.mockRestore();
+  await send("New");
+  expect(await waiting).toMatchObject({ subject: "New" });
+  expect(await sdk.inbox.wait({ to: "ada@example.com", since, timeout: 0 })).toMatchObject({ subject: "New" });
+  expect(await sdk.inbox.wait({ to: "ada@example.com", timeout: 0 })).toMatchObject({ subject: "Old" });
+});

@@ -45,10 +45,18 @@ export const mailTools: readonly Tool[] = [
     name: "inbox_wait",
     title: "Wait for a captured mail",
     description:
-      "Wait for a matching captured mail and return it, with the links and codes in it. Considers mail captured already, oldest first; with after, only mail captured after that one.",
+      "Wait for a matching captured mail and return it, with the links and codes in it. Considers all mail captured already, oldest first. To read the mail of what you are about to do, note the time before and pass it as since.",
     input: z.strictObject({
       ...MATCH,
-      after: z.string().max(64).optional().meta({ description: "Only mail captured after the one with this id" }),
+      after: z
+        .string()
+        .max(64)
+        .optional()
+        .meta({ description: "Only mail captured after the one with this id; now for mail still to come" }),
+      since: z.iso
+        .datetime({ offset: true })
+        .optional()
+        .meta({ description: "Only mail captured at this instant or later, e.g. 2030-01-31T09:30:00Z" }),
       timeout: z.number().min(0).max(MAX_WAIT_SECONDS).default(10).meta({ description: "Seconds to wait" }),
       includeHtml,
     }),
