@@ -71,7 +71,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"migrate","usage":"[options]","about":"Copy an installation from a data folder to a Postgres database","group":"Setup:"},
   {"name":"api","usage":"[options] <method> <path>","about":"Send any request and print the answer","group":"More:"},
   {"name":"signature","usage":"[options] [command]","about":"Sign, verify and explain signatures of webhooks","group":"More:"},
-  {"name":"errors","usage":"[options]","about":"List error codes, their HTTP status and exit code","group":"More:"},
+  {"name":"errors","usage":"[options] [code]","about":"List error codes, their HTTP status and exit code, or explain one","group":"More:"},
   {"name":"commands","usage":"[options] [words...]","about":"List all commands; with --json, as a tree with flags, types and endpoints","group":"More:"},
   {"name":"completion","usage":"[options] <shell>","about":"Print a completion script","group":"More:"},
 ];

@@ -1959,8 +1959,10 @@ export interface MailsvcMethods {
       subject?: string | undefined;
       /** Only mail of emails with this tag: name=value */
       tag?: string | undefined;
-      /** Only mail captured after the one with this id */
+      /** Only mail captured after the one with this id; with now, only mail that is captured while this waits */
       after?: string | undefined;
+      /** Only mail captured at this instant or later */
+      since?: string | Date | undefined;
       /** Seconds of real time to wait, at most 120 */
       timeout?: number | undefined;
     }, options?: CallOptions): APIPromise<CapturedMailDetail>;
@@ -2463,7 +2465,7 @@ export interface MailsvcMethods {
     /**
      * Wait for a matching mail and return it.
      *
-     * Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.
+     * Considers mail already captured, oldest first; with `after`, only mail captured after that one, with `after=now` only mail that comes from then on, with `since` only mail of that time. Responds with 404 when the time is over.
      *
      * `GET /__dev/inbox/wait`
      */
@@ -2478,8 +2480,10 @@ export interface MailsvcMethods {
       workspace?: string | undefined;
       /** Only mail of emails with this tag: name=value */
       tag?: string | undefined;
-      /** Only mail captured after the one with this id */
+      /** Only mail captured after the one with this id; with now, only mail that is captured while this waits */
       after?: string | undefined;
+      /** Only mail captured at this instant or later */
+      since?: string | Date | undefined;
       /** Seconds of real time to wait, at most 120 */
       timeout?: number | undefined;
     }, options?: CallOptions): APIPromise<CapturedMailDetail>;

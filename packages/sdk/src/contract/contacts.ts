@@ -217,7 +217,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/contacts",
     access: write,
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Create a contact",
     description: "Fails if a contact with this address exists, in any spelling, or the address is on the suppression list, in any scope.",
     body: NewContact,
@@ -233,7 +233,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/v1/contacts",
     access: write,
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Create a contact, or update the one with this address",
     description:
       "Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.",
@@ -290,7 +290,7 @@ export const contacts = {
     method: "PATCH",
     path: "/api/v1/contacts/:id",
     access: write,
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Update a contact; fields that are not sent stay",
     description:
       "`tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.",

@@ -359,7 +359,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/emails/:id/requeue",
     access: { permission: "transactional:send" },
-    mailsTo: "unknown",
+    mailsTo: "one",
     testKeys: true,
     summary: "Try a deferred email again now",
     description:

@@ -21,11 +21,11 @@ export function requiredGrant(access: Access): Permission | AgentScope | null {
 }
 
 /**
- * Whom a write sends mail to, at once or later: nobody; those whom its `to`, `cc` and `bcc` name, or those of each of its `emails`; the
+ * Whom a write sends mail to, at once or later: nobody; at most the one person that it is about; those whom its `to`, `cc` and `bcc` name, or those of each of its `emails`; the
  * audience of a campaign; those whom a received mail names for answers, by its `id`; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
  * client, asks that person before it calls anything but `nobody`.
  */
-export type MailsTo = "nobody" | "named" | "batch" | "audience" | "answer" | "unknown";
+export type MailsTo = "nobody" | "one" | "named" | "batch" | "audience" | "answer" | "unknown";
 
 export type SuccessStatus = 200 | 201;
 

@@ -58,7 +58,7 @@ export const senders = {
     method: "POST",
     path: "/api/v1/senders",
     access: { permission: "senders:write" },
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Add a sender address or domain and start its verification",
     description:
       "An address is verified by a confirmation mail, a domain by a DNS TXT record. In dev mode both are verified at once. Adding an existing one is a 409 conflict.",
@@ -101,7 +101,7 @@ export const senders = {
     method: "POST",
     path: "/api/v1/senders/:id/verify",
     access: { permission: "senders:write" },
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Check the DNS record of a domain now, or send the confirmation mail again",
     description:
       "The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.",

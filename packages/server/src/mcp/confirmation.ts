@@ -74,7 +74,7 @@ function digest({ id }: Operation, input: Readonly<Record<string, unknown>>, rea
 
 function describe({ id }: Operation, reach: Reach | null): string {
   if (reach === null) return id;
-  return reach.people === null ? `${id}, which may send mail,` : `Sending ${reach.what} to ${toCount(reach.people)}`;
+  return reach.people === null || reach.isPossible ? `${id}, which may send mail,` : `Sending ${reach.what} to ${toCount(reach.people)}`;
 }
 
 // The person sees the whole of a short call, and the beginning of a long one.
@@ -82,7 +82,7 @@ const MAX_SHOWN = 600;
 const SHOWN_ADDRESSES = 10;
 
 function toQuestion({ id, endpoint }: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): string {
-  if (reach !== null && reach.people !== null) {
+  if (reach !== null && reach.people !== null && !reach.isPossible) {
     const { what, people, addresses } = reach;
     const named =
       addresses === null ? "" : `: ${addresses.slice(0, SHOWN_ADDRESSES).join(", ")}${addresses.length > SHOWN_ADDRESSES ? ", …" : ""}`;
@@ -90,5 +90,10 @@ function toQuestion({ id, endpoint }: Operation, input: Readonly<Record<string, 
   }
   const json = toCanonicalJson(input);
   const shown = json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json;
-  return `${endpoint.summary}? ${reach === null ? "" : "This may send mail to people; how many is not known before. "}(${id} with ${shown})`;
+  return `${endpoint.summary}? ${toWarning(reach)}(${id} with ${shown})`;
+}
+
+function toWarning(reach: Reach | null): string {
+  if (reach === null) return "";
+  return reach.isPossible ? "This may send mail to one person. " : "This may send mail to people; how many is not known before. ";
 }

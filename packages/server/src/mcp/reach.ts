@@ -8,6 +8,8 @@ import { ToolError } from "./tool-error.ts";
 export interface Reach {
   /** Null when it cannot be known before. */
   readonly people: number | null;
+  /** Whether it depends on the state of the server if any mail is sent, such as on automations. */
+  readonly isPossible?: boolean;
   /** Their addresses, if the call names them; null if it does not. */
   readonly addresses: readonly string[] | null;
   /** For the person who is asked: what is sent, and from whom. */
@@ -33,6 +35,13 @@ async function findReach(mailsTo: Exclude<MailsTo, "nobody">, api: Api, input: A
   switch (mailsTo) {
     case "unknown":
       return UNKNOWN;
+    case "one":
+      return {
+        people: 1,
+        isPossible: true,
+        addresses: typeof input.email === "string" ? [toAddress(input.email)] : null,
+        what: "This may send mail to one person",
+      };
     case "audience":
       return countAudience(api, input);
     case "answer":

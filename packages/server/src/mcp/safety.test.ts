@@ -80,7 +80,7 @@ describe.each(ERAS)("in the era %s", (era) => {
     await data("api_call", { operation: "contacts.create", input: { email: "c@example.com" } });
     expect(questions).toEqual([
       expect.stringMatching(/^Create .*\(templates\.create with \{"html":"<p>Hi<\/p>","name":"Hi","slug":"hi","subject":"Hi"\}\)$/),
-      expect.stringContaining("This may send mail to people; how many is not known before."),
+      expect.stringContaining("This may send mail to one person."),
     ]);
   });
 });
@@ -274,6 +274,18 @@ test("nothing of another workspace can be reached", async () => {
   expect(await failure("email_get", { id })).toContain("not_found");
   expect(await failure("why", { id })).toContain("not_found");
   await expect(client.readResource({ uri: `mailsvc://email/${id}.eml` })).rejects.toThrow("not_found");
+});
+
+test("a limit on people lets writes through that reach one", async () => {
+  await using world = await createWorld({ mailer: scriptedMailer(), flags: { "mcp-max-recipients": "1" } });
+  const { data, failure } = await connectMcp(world, { answer: yes });
+  for (const [operation, input] of [
+    ["contacts.create", { email: "ada@example.com" }],
+    ["senders.create", { email: "hello@shop.example" }],
+  ])
+    expect(await data("api_call", { operation, input })).toMatchObject({ operation });
+  const many = { to: ["ada@example.com", "grace@example.com"], from: "a@acme.example", subject: "s", text: "t" };
+  expect(await failure("api_call", { operation: "emails.send", input: many })).toContain("At most 1 are allowed");
 });
 
 test("keys, money, erasure, secrets and other people's endpoints are out of reach, in dev mode too", async () => {

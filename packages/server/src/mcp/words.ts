@@ -1,10 +1,15 @@
 /** The words of a query or a text, without their endings of the plural: `Paused campaigns.create` has paused, campaign, create. */
 export function toWords(text: string): string[] {
+  return [...new Set(listWords(text))];
+}
+
+/** The same with each word as often as it is there. */
+export function listWords(text: string): string[] {
   const words = text
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .match(/[\p{L}\p{N}_]+/gu);
-  return [...new Set((words ?? []).map((word) => (word.length > 3 ? word.replace(/(?:es|s)$/, "") : word)))];
+  return (words ?? []).map((word) => (word.length > 3 ? word.replace(/(?:es|s)$/, "") : word));
 }
 
 /** How many of the words begin a word of the text. */
