@@ -14,6 +14,7 @@ import { campaignHandlers } from "./campaigns/handlers.ts";
 import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
 import { listCampaignsOfTemplate } from "./campaigns/of-template.ts";
 import { renderAgain, renderRecipients, renderSubjects } from "./campaigns/render.ts";
+import { releaseResumed } from "./campaigns/release.ts";
 import { continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
 import { addViewLinks, viewPages } from "./campaigns/view.ts";
@@ -178,6 +179,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       (read, mails) => setBounceAddresses(read, deps(), mails),
     ],
     deliveryHooks: {
+      putBack: (tx, emails) => releaseResumed(tx, deps(), emails),
       answered: (mail) => answerSimulated(deps(), mail),
       erased: (tx, emails) => eraseTargetsOf(tx, deps(), emails),
     },

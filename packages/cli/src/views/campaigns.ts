@@ -95,10 +95,13 @@ function one(c: CampaignDetail, { term: { out } }: Session): string {
   );
 }
 
-function formatContent({ template, templateId, html, text }: CampaignDetail): string | null {
+function formatContent({ status, template, templateId, html, text }: CampaignDetail): string | null {
   if (template) return `template ${template.slug}${template.version === null ? ", not published" : `@${template.version}`}`;
   if (templateId !== null) return "a template that was deleted";
-  return [html === null ? "" : "html", text === null ? "" : "text"].filter(Boolean).join(" and ") || "none yet";
+  return (
+    [html === null ? "" : "html", text === null ? "" : "text"].filter(Boolean).join(" and ") ||
+    (status === "SCHEDULED" ? "none yet: without it, it does not start" : "none yet")
+  );
 }
 
 function formatRecipients({ recipientType, list, segment, included, include, resendOf }: CampaignDetail): string {

@@ -77,7 +77,8 @@ function NotStarted({ campaign }: { readonly campaign: CampaignDetail }) {
 }
 
 /** What comes next. */
-function Outlook({ campaign: { id, status, statusReason, scheduledAt, localTime } }: { readonly campaign: CampaignDetail }) {
+function Outlook({ campaign }: { readonly campaign: CampaignDetail }) {
+  const { id, status, statusReason, scheduledAt, localTime } = campaign;
   const audience = useResource((signal) => api.campaigns.audience(id, { signal }), [id, status]);
   const people = audience.data === null ? null : plural(audience.data.subscribed, "person", "people");
   const zone = ownTimeZone();
@@ -90,6 +91,9 @@ function Outlook({ campaign: { id, status, statusReason, scheduledAt, localTime 
           {people === null ? "" : `${people} would get it now; the audience is counted again at the start. `}Until then you can move the
           date, edit or cancel it.
         </p>
+        {campaign.html === null && campaign.text === null && campaign.templateId === null && campaign.abTest === null ? (
+          <p role="alert">It has no content yet. Give it some before that time, or it does not start.</p>
+        ) : null}
       </section>
     );
   if (status === "PAUSED")
@@ -117,7 +121,8 @@ function Outlook({ campaign: { id, status, statusReason, scheduledAt, localTime 
   );
 }
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 // Beyond three days, hours are too fine to be seen.
 const MAX_HOURS = 72;
 
@@ -181,6 +186,12 @@ function State({ campaign, stats }: { readonly campaign: CampaignDetail; readonl
     <section class={`card summary state ${status === "PAUSED" ? "warn" : "busy"}`} aria-label="Progress">
       <h2>{describeLeft(campaign, left, total)}</h2>
       <Bar done={done} total={total} />
+      {stats.quiet === null || status === "PAUSED" ? null : (
+        <p role="status">
+          No mail left for {plural(Math.floor((Date.parse(stats.computedAt) - Date.parse(stats.quiet.since)) / MINUTE), "minute")}.{" "}
+          {stats.quiet.reason}
+        </p>
+      )}
       <p class="soft">
         {status === "PAUSED"
           ? (statusReason?.message ?? "Nothing is released until somebody resumes it. Mail that was under way still arrives.")

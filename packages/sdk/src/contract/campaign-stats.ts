@@ -82,6 +82,8 @@ export const CampaignStats = z
     status: z.enum(CAMPAIGN_STATUSES),
     /** The contacts that were its audience when sending started, each of which becomes a recipient; null before. */
     audience: z.int().nullable(),
+    /** Of a campaign that is being sent: since when no mail of it left, and for what it waits, once that is two minutes; else null. */
+    quiet: z.object({ since: Instant, reason: z.string() }).nullable(),
     ...numbers,
     /** Recipients that were skipped, by reason. */
     skipped: z.object(

@@ -89,13 +89,6 @@ scenarios("campaigns refuse", [
     status: 400,
     details: ["scheduledAt invalid_format"],
   },
-  {
-    name: "to schedule nothing",
-    path: at,
-    body: { ...draft, html: undefined, scheduledAt: "2026-06-01T00:00:00Z" },
-    status: 400,
-    details: ["templateId required"],
-  },
   { name: "HTML that is no template", path: at, body: { ...draft, html: "<p>{{#if a}}</p>" }, status: 400, code: "validation_error" },
   {
     name: "a subject that is no template",

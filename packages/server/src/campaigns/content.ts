@@ -73,6 +73,19 @@ interface PinnedVariant {
   readonly replyTo: string | string[] | null;
 }
 
+/** True for a campaign with a variant that has neither a template nor content of its own yet. */
+export function lacksContent(draft: Draft): boolean {
+  return listVariants(draft).some(({ templateId, html, text }) => templateId === null && html === null && text === null);
+}
+
+/**
+ * Checks the content of a campaign that is scheduled: what it has could be sent now. Content may come until it starts. Throws like
+ * `pinContent`.
+ */
+export async function checkScheduled(q: Tx | Reader, parse: Parse, draft: Draft): Promise<void> {
+  if (!lacksContent(draft)) await pinContent(q, parse, draft);
+}
+
 /**
  * The content of a campaign as it will be sent, one source for each variant. Throws ApiError not_found, template_not_found,
  * template_error or validation_error.

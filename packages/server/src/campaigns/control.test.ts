@@ -127,6 +127,32 @@ test("a campaign that cannot start at its time is held with the reason, and star
   expect(await checkRecipients(world, id)).toEqual({ delivered: 2 });
 });
 
+test("a campaign is scheduled without content, which may come until it starts", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 2);
+  const bare = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", scheduledAt: "2026-01-01T01:00:00Z" };
+  const { scheduledAt, ...draft } = bare;
+  expect((await sdk.campaigns.create(draft)).status).toBe("DRAFT");
+  const { id, status } = await sdk.campaigns.create(bare);
+  expect(status).toBe("SCHEDULED");
+  const late = await sdk.campaigns.create(bare);
+  const moved = await sdk.campaigns.create(draft);
+  expect((await sdk.campaigns.schedule(moved.id, { scheduledAt })).status).toBe("SCHEDULED");
+  expect((await sdk.explanations.get(id)).summary).toContain("It has no content yet. Without it, it does not start.");
+  await sdk.campaigns.update(late.id, { text: "Here it is" });
+  await world.clock.advance("1h");
+  expect(await checkRecipients(world, late.id)).toEqual({ delivered: 2 });
+  const reason = { code: "validation_error", message: "The campaign has no content. Give it a templateId, or html and text." };
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "PAUSED", startedAt: null, statusReason: reason });
+  expect((await sdk.events.list({ campaign: id, type: "campaign.failed" })).data).toMatchObject([{ data: reason }]);
+  expect((await sdk.explanations.get(id)).summary).toContain(reason.message);
+  await sdk.campaigns.update(id, { text: "Now" });
+  await sdk.campaigns.resume(id);
+  await world.settle();
+  expect((await sdk.campaigns.get(id)).status).toBe("SENT");
+});
+
 test("a sender that lost its verification stops a campaign before anything is sent", async () => {
   await using world = await createWorld();
   const { sdk } = world;

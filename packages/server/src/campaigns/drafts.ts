@@ -10,7 +10,7 @@ import { assertRelayOpen } from "../relays/relays.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail, toRevision } from "./campaigns.ts";
-import { checkDraft, pinContent } from "./content.ts";
+import { checkDraft, checkScheduled } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { assertRecipientsKept } from "./expiry.ts";
 import { assertWithinYear } from "./local-time.ts";
@@ -202,7 +202,7 @@ function shorten(name: string): string {
   return [...name].slice(0, CAMPAIGN_LIMITS.name).join("");
 }
 
-/** Checks what a campaign refers to; if it is scheduled, that it could start now. Throws ApiError. */
+/** Checks what a campaign refers to; if it is scheduled, that it could start now, but for content that is still to come. Throws ApiError. */
 async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);
@@ -219,7 +219,7 @@ async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: Camp
     assertResendable(deps, await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");
   if (row.relay !== null) await assertRelayOpen(tx, deps, row.workspaceId, row.relay);
   await checkDraft(tx, parse, row);
-  if (row.status === "SCHEDULED") await pinContent(tx, parse, row);
+  if (row.status === "SCHEDULED") await checkScheduled(tx, parse, row);
 }
 
 /** The name of the sender has to fit into a From header. Throws ApiError validation_error. */

@@ -2,7 +2,9 @@ import type { CampaignStats, Explanation, SkipReason } from "@mailsvc/sdk/contra
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type Action, buildExplanation, count, type Findings, joinSentences, type Moment, quote, sayInstant } from "../lib/explanation.ts";
+import { MINUTE } from "../lib/units.ts";
 import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import { lacksContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { getStats } from "./stats.ts";
 
@@ -67,8 +69,14 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
       };
     case "SCHEDULED":
       return {
-        summary: `It is scheduled for ${sayInstant(row.scheduledAt ?? 0)}. Its sender, template and audience are checked again then.`,
-        next: { at: row.scheduledAt, what: "Sending starts." },
+        summary: joinSentences(
+          `It is scheduled for ${sayInstant(row.scheduledAt ?? 0)}. Its sender, template and audience are checked again then.`,
+          lacksContent(row) ? "It has no content yet. Without it, it does not start." : null,
+        ),
+        next: { at: row.scheduledAt, what: lacksContent(row) ? "Sending starts, if it has content by then." : "Sending starts." },
+        ...(lacksContent(row) && {
+          actions: [{ what: "Give it content", command: `mailsvc campaigns update ${id} --html-file FILE` }],
+        }),
       };
     case "PAUSED":
       return {
@@ -91,6 +99,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
         summary: joinSentences(
           "It is being sent.",
           describeProgress(stats),
+          describeQuiet(stats),
           row.winner === null && row.decideAt !== null ? "The winner of its A/B test is not known yet." : null,
         ),
         next: findNext(row),
@@ -117,6 +126,12 @@ function findNext({ nextReleaseAt, decideAt, releasedAt, winner, throttle, local
   if (localTime !== null) return { at: null, what: `Each reader gets it when their own clock shows ${localTime.at.replace("T", " ")}.` };
   if (throttle !== null) return { at: nextReleaseAt, what: "Its throttle releases the next emails." };
   return { at: null, what: "The next emails go out as fast as the mail server takes them." };
+}
+
+function describeQuiet({ quiet, computedAt }: CampaignStats): string | null {
+  if (quiet === null) return null;
+  const minutes = Math.floor((Date.parse(computedAt) - Date.parse(quiet.since)) / MINUTE);
+  return `No mail left for ${count(minutes, "minute")}. ${quiet.reason}`;
 }
 
 /** How many recipients got it, and what became of the others. */

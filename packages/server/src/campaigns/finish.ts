@@ -3,10 +3,11 @@ import type { Tx } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { findCampaignRow } from "./campaigns.ts";
+import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { FINISH_JOB } from "./finish-job.ts";
-import { hasRest, isUndecided } from "./release.ts";
+import { findNextDue, hasRest, isUndecided } from "./release.ts";
+import { enqueueSending } from "./start.ts";
 import { changeStatus } from "./states.ts";
 
 // The longest wait (ms) before looking again; the first one is doubled each time.
@@ -15,7 +16,7 @@ const MAX_WAIT_MS = MINUTE;
 /**
  * Ends a campaign whose recipients all had an attempt, also one with an A/B test whose winner nobody waits for any more. The rows decide,
  * not the counters. The last deliveries enqueue this job; it looks again by itself in case one of them, on another server, did not see yet
- * that the campaign was released.
+ * that the campaign was released. Recipients that wait to be released after all, and that no job of its sending would find, get one.
  */
 export function finishCampaign(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
@@ -26,7 +27,9 @@ export function finishCampaign(deps: CampaignDeps): JobHandler {
         const row = await findCampaignRow(tx, workspaceId, campaignId);
         if (row?.status !== "SENDING") return;
         if (row.releasedAt === null && (!isUndecided(row) || (await hasRest(tx, row)))) return;
-        if (row.expandedAt === null || (await isPending(tx, campaignId))) {
+        const dueAt = await findNextDue(tx, row, deps.clock.now());
+        if (dueAt !== null) await sendOn(tx, deps, row, dueAt);
+        if (dueAt !== null || row.expandedAt === null || (await isPending(tx, campaignId))) {
           const payloadNext = { workspaceId, campaignId, wait: Math.min(wait * 2, MAX_WAIT_MS) };
           await deps.queue.enqueue(tx, {
             kind: FINISH_JOB,
@@ -43,6 +46,16 @@ export function finishCampaign(deps: CampaignDeps): JobHandler {
       },
     };
   };
+}
+
+/** Goes on with a campaign that was taken for released, although recipients wait. */
+async function sendOn(tx: Tx, deps: CampaignDeps, row: CampaignRow, dueAt: number): Promise<void> {
+  const { campaigns: t } = tx.t;
+  await tx
+    .update(t)
+    .set({ releasedAt: null })
+    .where(and(eq(t.id, row.id), eq(t.run, row.run)));
+  await enqueueSending(tx, deps, row, Math.max(dueAt, deps.clock.now()));
 }
 
 async function isPending(q: Tx, campaignId: string): Promise<boolean> {

@@ -1,45 +1,102 @@
 import { VARIANT_NAMES, type VariantName } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import { findRows } from "../db/find.ts";
+import { type EmailRow, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
 import type { CampaignRow } from "./campaigns.ts";
-import type { Contents } from "./content.ts";
+import { type Contents, loadContents } from "./content.ts";
 import { addCounts } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 
-/** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
+/**
+ * Releases up to `count` recipients for delivery. Returns how many were released: fewer only if no more of them are due. What one variant
+ * does not need of its share is shared again by the others.
+ */
 export async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
-  const { emails: t } = tx.t;
-  const { id: campaignId, workspaceId, winner } = campaign;
-  const groups = listWaitingGroups(campaign);
-  const now = deps.clock.now();
+  let groups = await orderGroups(tx, deps, campaign, count);
   let released = 0;
-  for (const [i, variant] of groups.entries()) {
-    // The variants of a sample share a throttle fairly.
-    const share = Math.ceil((count - released) / (groups.length - i));
-    const ids = await listWaiting(tx, campaignId, variant, now, share);
-    if (ids.length === 0) continue;
-    // The date of a mail is that of its release, or the time at which its reader was to get it, at every attempt.
-    const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
-    const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
-    await tx
-      .update(t)
-      .set({ ...dated, ...won })
-      .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
-    if (variant === null && winner !== null)
-      await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
-    await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
-    released += ids.length;
+  while (groups.length > 0 && released < count) {
+    const unfinished: Group[] = [];
+    for (const [i, group] of groups.entries()) {
+      // The variants of a sample share a throttle fairly.
+      const share = Math.ceil((count - released) / (groups.length - i));
+      const found = share === 0 ? 0 : await releaseGroup(tx, deps, campaign, group, share, contents);
+      released += found;
+      if (found === share) unfinished.push(group);
+    }
+    groups = unfinished;
   }
   return released;
 }
 
-/** When the next recipients of a campaign with a local time are due, ms; null if none wait for their time. */
+/**
+ * Releases recipients once more that were put back because their campaign was paused when they were read, if it is not any more: since it was
+ * resumed nobody else looks for them.
+ */
+export async function releaseResumed(tx: Tx, deps: CampaignDeps, emails: readonly EmailRow[]): Promise<void> {
+  const { emails: t } = tx.t;
+  const byCampaign = Map.groupBy(emails, ({ campaignId }) => campaignId ?? "");
+  for (const row of await findRows(tx, tx.t.campaigns, { id: [...byCampaign.keys()] })) {
+    if (row.status !== "SENDING" && row.status !== "SENT") continue;
+    const { workspaceId } = row;
+    const emailIds = (byCampaign.get(row.id) ?? []).map(({ id }) => id);
+    await tx
+      .update(t)
+      .set({ nextAttemptAt: deps.clock.now() })
+      .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(emailIds)}`)));
+    await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: (await loadContents(tx, row)).bytes });
+  }
+}
+
+/** Recipients of a variant, or those outside of the sample of an A/B test. */
+type Group = VariantName | null;
+
+/** The groups whose recipients may be released. Of too few for all of them the groups take turns, in the order of their recipients. */
+async function orderGroups(tx: Tx, { clock }: CampaignDeps, campaign: CampaignRow, count: number): Promise<Group[]> {
+  const groups = listWaitingGroups(campaign);
+  if (count >= groups.length) return groups;
+  const heads: { group: Group; id: string }[] = [];
+  for (const group of groups) {
+    const [id] = await listWaiting(tx, campaign.id, group, clock.now(), 1);
+    if (id !== undefined) heads.push({ group, id });
+  }
+  return heads.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ group }) => group);
+}
+
+/** Releases up to `limit` recipients of a group, and returns their number. */
+async function releaseGroup(
+  tx: Tx,
+  deps: CampaignDeps,
+  { id: campaignId, workspaceId, winner }: CampaignRow,
+  variant: Group,
+  limit: number,
+  contents: Contents,
+): Promise<number> {
+  const { emails: t } = tx.t;
+  const now = deps.clock.now();
+  const ids = await listWaiting(tx, campaignId, variant, now, limit);
+  if (ids.length === 0) return 0;
+  // The date of a mail is that of its release, or the time at which its reader was to get it, at every attempt.
+  const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
+  const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
+  await tx
+    .update(t)
+    .set({ ...dated, ...won })
+    .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
+  if (variant === null && winner !== null)
+    await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
+  await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
+  return ids.length;
+}
+
+/** When the next recipients of a campaign may be released, ms: at once, or when their time comes. Null if none wait but for the winner. */
 export async function findNextDue(tx: Tx, campaign: CampaignRow, now: number): Promise<number | null> {
-  if (campaign.localTime === null) return null;
   const { emails: t } = tx.t;
   const found: number[] = [];
   for (const variant of listWaitingGroups(campaign)) {
+    const [due] = await listWaiting(tx, campaign.id, variant, now, 1);
+    if (due !== undefined) return now;
+    // Without a local time a time lies ahead only if the clock of the machine was put back.
     const [row] = await tx
       .select({ dueAt: t.scheduledAt })
       .from(t)
@@ -75,7 +132,7 @@ export async function hasRest(q: Tx, { id }: Pick<CampaignRow, "id">): Promise<b
 }
 
 /** The variants whose recipients may be released: null for those outside the sample, unless they wait for the winner. */
-function listWaitingGroups(campaign: CampaignRow): (VariantName | null)[] {
+function listWaitingGroups(campaign: CampaignRow): Group[] {
   const names = campaign.abTest === null ? [] : VARIANT_NAMES.slice(0, campaign.abTest.variants.length);
   return [...names, ...(isUndecided(campaign) ? [] : [null])];
 }

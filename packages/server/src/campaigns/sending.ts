@@ -86,9 +86,9 @@ async function step(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, chunk: Au
     const allowance = computeAllowance(after.throttle, after.nextReleaseAt, now, RELEASED);
     const count = allowance.count === 0 ? 0 : await release(tx, deps, after, allowance.count, contents);
     if (count > 0 && after.throttle !== null) after = { ...after, nextReleaseAt: allowance.nextAt };
+    // Asked of the rows: that fewer were released than allowed says nothing of how many are left.
     const dueAt = expanded ? await findNextDue(tx, after, now) : null;
-    if (expanded && count === allowance.count) nextAt = allowance.nextAt;
-    else if (dueAt !== null) nextAt = dueAt;
+    if (dueAt !== null) nextAt = Math.max(dueAt, allowance.nextAt);
     else if (rest && isUndecided(after)) {
       const { winner, decideAfterMinutes } = after.abTest as NonNullable<CampaignRow["abTest"]>;
       after = { ...after, decideAt: after.decideAt ?? now + decideAfterMinutes * MINUTE };

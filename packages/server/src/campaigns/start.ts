@@ -19,7 +19,7 @@ import {
   showDetail,
   toRevision,
 } from "./campaigns.ts";
-import { pinContent } from "./content.ts";
+import { checkScheduled, pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { collideWithErasures } from "./forget.ts";
 import { assertWithinYear } from "./local-time.ts";
@@ -104,7 +104,7 @@ export async function scheduleCampaign(
     { status: "SCHEDULED", scheduledAt: at },
     { type: "campaign.scheduled" },
   );
-  await pinContent(tx, parse, scheduled);
+  await checkScheduled(tx, parse, scheduled);
   await enqueueStart(tx, deps, scheduled);
   return getCampaign(tx, workspaceId, id);
 }
@@ -218,12 +218,13 @@ function getSelection(audience: PreparedStart["audience"], row: CampaignRow): Se
   return audience;
 }
 
-/** Enqueues the next job of a campaign's sending, behind the mail that is due before. */
+/** Enqueues the next job of a campaign's sending, behind the mail that is due before; nothing if it waits already. */
 export async function enqueueSending(tx: Tx, deps: CampaignDeps, { workspaceId, id, run }: CampaignRow, runAt?: number): Promise<void> {
   await deps.queue.enqueue(tx, {
     kind: SEND_JOB,
     payload: { workspaceId, campaignId: id, run },
     lane: "bulk",
+    dedupeKey: `${SEND_JOB}:${id}:${run}`,
     // It fails only when the database does; a campaign must not stop for that.
     maxAttempts: 1000,
     ...(runAt !== undefined && { runAt }),

@@ -16,6 +16,7 @@ import { getCampaignRow } from "./campaigns.ts";
 import { listVariants } from "./content.ts";
 import { type Counts, type Metric, readCounts, SERIES_METRICS, sumRecipients } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { findQuiet } from "./quiet.ts";
 
 type Numbers = Pick<CampaignStats, "recipients" | "opens" | "clicks" | "unsubscribes" | "rates">;
 
@@ -25,7 +26,7 @@ const MAX_POINTS = 1000;
 /** The statistics of a campaign, read from its counters: a few ms for any number of recipients. Throws ApiError not_found. */
 export async function getStats(
   read: Reader,
-  deps: Pick<CampaignDeps, "clock">,
+  deps: Pick<CampaignDeps, "clock" | "queue">,
   workspaceId: string,
   { id, interval }: { id: string; interval: "hour" | "day" },
 ): Promise<CampaignStats> {
@@ -36,6 +37,7 @@ export async function getStats(
     campaignId: id,
     status: campaign.status,
     audience: campaign.audience,
+    quiet: await findQuiet(read, deps, campaign),
     ...toNumbers(total),
     skipped: Object.fromEntries(SKIP_REASONS.map((reason) => [reason, total.get(`skip:${reason}`) ?? 0])) as Record<SkipReason, number>,
     links: await listLinks(read, id),

@@ -14,6 +14,7 @@ import { leaveSharedJobs } from "./shared-jobs.ts";
  * | -------------------------------------- | ----------------------------------------------------------------- |
  * | the mailbox does not exist             | the address is suppressed                                         |
  * | a simulated recipient reacts           | a job for each reaction                                           |
+ * | put back                               | its campaign releases it again, at once if it was resumed         |
  * | deferred, and the job was shared       | its own job at the instant of the retry                           |
  * | the email stays open                   | it leaves the job that it shares, so that only one delivers it    |
  */
@@ -22,6 +23,8 @@ export async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: re
   const open = outcomes.filter(({ move }) => OPEN.includes(move.patch.status));
   const sharing = open.map(({ move, sharedJob }) => ({ emailId: move.email.id, sharedJob }));
   await leaveSharedJobs(tx, deps, sharing);
+  const putBack = outcomes.flatMap(({ move, putBack: isBack }) => (isBack ? move.email : []));
+  if (putBack.length > 0) await deps.deliveryHooks.putBack(tx, putBack);
 }
 
 async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOutcome): Promise<void> {

@@ -6,6 +6,8 @@ import type { MailTransform, PendingMail } from "./transform.ts";
 
 /** What other features do with delivered mail. `features.ts` connects it. */
 interface DeliveryHooks {
+  /** These emails were put back because their campaign was paused when they were read. */
+  putBack(tx: Tx, emails: readonly EmailRow[]): Promise<void>;
   /** A simulated recipient answers an email. */
   answered(mail: PendingMail): Promise<void>;
   /** The people whom these emails were to were erased while their mail was made. */

@@ -25,6 +25,8 @@ export interface EmailOutcome {
   readonly reactions?: readonly Reaction[];
   /** The mailbox does not exist: the address is suppressed. */
   readonly invalidRecipient?: true | undefined;
+  /** It waits until its campaign is resumed. */
+  readonly putBack?: true;
   /** When to try again, ms. */
   readonly retryAt?: number;
   /** The job that the email shares with others: a retry needs its own job. */
@@ -100,7 +102,7 @@ export function withdrawnOutcome(email: EmailRow, withdrawal: Withdrawal, now: n
   const patch = { inDoubt: email.inDoubt || unsure, nextAttemptAt: null, updatedAt: now };
   switch (withdrawal.to) {
     case "hold":
-      return { kind: "outcome", move: { email, patch: { ...patch, status: unsure ? "deferred" : email.status } } };
+      return { kind: "outcome", move: { email, patch: { ...patch, status: unsure ? "deferred" : email.status } }, putBack: true };
     case "skipped":
       return { kind: "outcome", move: { email, patch: { ...patch, status: "skipped", skipReason: withdrawal.reason } } };
     case "cancelled":
