@@ -150,7 +150,7 @@ test("a campaign of which no mail left for minutes says since when, and for what
     since: expect.stringMatching(/^2026-01-01T00:00:00/),
     reason: "Its sample is out. The others get it once you pick the winner.",
   });
-  expect((await sdk.explanations.get(id)).summary).toContain("No mail left for 10 minutes. Its sample is out.");
+  expect((await sdk.explanations.get(id)).summary).toMatch(/No mail left for (?:9|10) minutes\. Its sample is out\./);
   await sdk.campaigns.winner(id, { variant: "A" });
   await world.settle();
   expect((await sdk.campaigns.stats(id)).quiet).toBeNull();
