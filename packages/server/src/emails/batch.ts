@@ -14,6 +14,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { ReadContext } from "../http/handler.ts";
 import type { EarlierAnswer, PartClaim } from "../http/part-answers.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { toCanonicalJson } from "../lib/json.ts";
 import { hashInTurns } from "../lib/hash-in-turns.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MB } from "../lib/units.ts";
@@ -32,7 +33,7 @@ interface PreparedEmail {
   readonly failure?: ApiError;
   readonly direct?: Pick<NewSend, "request" | "files">;
   readonly rendered?: PreparedSend;
-  /** Its own idempotency key, and a hash of the email as it was sent. */
+  /** Its own idempotency key, and a hash of what the email means. */
   readonly own?: Pick<PartClaim, "idempotencyKey" | "contentHash">;
 }
 
@@ -136,7 +137,7 @@ async function prepareEmail(
   decode: Decode,
 ): Promise<PreparedEmail> {
   const { idempotencyKey, template, attachments: _decoded, ...request } = email;
-  const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, contentHash: await hashInTurns(JSON.stringify(asSent)) } };
+  const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, contentHash: await hashInTurns(toCanonicalJson(email)) } };
   try {
     const files = await decode(email, asSent);
     if (template !== undefined) {

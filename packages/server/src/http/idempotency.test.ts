@@ -197,3 +197,45 @@ test("an internal error stores nothing, so the retry does the work", async () =>
   const again = await send(world, "k");
   expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, null]);
 });
+
+test("a request that means the same is the same, however its JSON is written", async () => {
+  await using world = await createWorld();
+  const post = (body: string, path = "/api/v1/send") =>
+    world.fetch(`${world.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", "idempotency-key": "k" },
+      body,
+    });
+  const first = await post('{"from":"a@acme.test","to":"ada@example.com","subject":"Hello","text":"x","headers":{"X-A":"1","X-B":"2"}}');
+  expect(first.status).toBe(200);
+  const spellings = [
+    '{"text":"x", "headers":{"X-B":"2","X-A":"1"},\n "subject":"Hello","to":"ada@example.com","from":"a@acme.test"}',
+    '{"from":"a@acme.test","to":"\\u0061da@example.com","subject":"Hello","text":"x","headers":{"X-A":"1","X-B":"2"}}',
+  ];
+  for (const spelling of spellings) {
+    const again = await post(spelling);
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+  }
+  const other = await post('{"from":"a@acme.test","to":"ada@example.com","subject":"Hello","text":"x","headers":{"X-A":"2","X-B":"1"}}');
+  expect(other.status).toBe(409);
+  const draft = '{"name":"n","subjectLine":"s","fromEmail":"news@acme.example"';
+  expect((await post(`${draft}}`, "/api/v1/campaigns")).status).toBe(201);
+  const spelledOut = await post(`${draft},"recipientType":"all","exclude":[],"trackOpens":true}`, "/api/v1/campaigns");
+  expect([spelledOut.status, spelledOut.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+});
+
+test("an email of a batch that means the same under its own key is the same", async () => {
+  await using world = await createWorld();
+  const batch = async (json: string) => {
+    const response = await world.fetch(`${world.url}/api/v1/send/batch`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+      body: `{"mode":"permissive","emails":[${json}]}`,
+    });
+    return (await response.json()) as { results: unknown[] };
+  };
+  const first = await batch('{"from":"a@acme.test","to":"eve@example.com","subject":"s","text":"x","idempotencyKey":"i"}');
+  const again = await batch('{ "idempotencyKey":"i", "text":"x","subject":"s","to":"eve@example.com","from":"a@acme.test"}');
+  expect(again.results).toMatchObject(first.results);
+  expect((await world.sdk.emails.list()).pagination.total).toBe(1);
+});

@@ -3,6 +3,8 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { toCanonicalJson } from "../lib/json.ts";
+import { hashInTurns } from "../lib/hash-in-turns.ts";
 import type { Seal } from "../lib/seal.ts";
 import { DAY, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -30,25 +32,28 @@ export interface StoredAnswer {
   answer: string;
 }
 
-/** The claim of a request with an Idempotency-Key; null without one. Throws ApiError validation_error. */
-export function parseClaim(
+/**
+ * The claim of a request with an Idempotency-Key; null without one. `understood` is the request as it was validated: requests that mean the
+ * same are the same, however their JSON is written. Throws ApiError validation_error.
+ */
+export async function parseClaim(
   headers: HeaderReader,
   keyId: string,
   { method, path }: Endpoint,
-  params: Record<string, string>,
-  body: Uint8Array,
-): Claim | null {
+  understood: Readonly<Record<string, unknown>>,
+): Promise<Claim | null> {
   const idempotencyKey = headers.get("idempotency-key");
   if (idempotencyKey === null) return null;
   if (idempotencyKey.length > MAX_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(idempotencyKey))
     throw invalid("Idempotency-Key", "invalid_header", `Idempotency-Key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters.`);
-  const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${JSON.stringify(params)}\n`), body]), "hex");
+  const requestHash = await hashInTurns(toCanonicalJson(understood));
   return { keyId, route: `${method} ${path}`, idempotencyKey: hashKey(keyId, idempotencyKey), requestHash };
 }
 
 /** An Idempotency-Key as it is stored. Callers make keys of what they know, such as `welcome/ada@example.com`, which must not stay. */
 export function hashKey(keyId: string, idempotencyKey: string): string {
-  return hash("sha256", `${keyId}\n${idempotencyKey}`, "base64url");
+  return hash("sha256", `${keyId}
+${idempotencyKey}`, "base64url");
 }
 
 /** The answer stored under this key; null when the key is new. Throws ApiError idempotency_key_reused for another request. */

@@ -182,9 +182,8 @@ export class Performer {
     if (isLarge) await waitForTurn();
     if (caller.limit) await caller.limit(input);
     const file = upload && (await upload.file());
-    // A repeated form has other boundaries, so its fields and file are compared, not its bytes.
-    const compared = file ? Buffer.from(JSON.stringify({ ...body, contentBase64: file.sha256 })) : bytes;
-    const claim = parseClaim(request.headers, caller.id, endpoint, params, compared);
+    const more = endpoint.raw ? { raw: Buffer.from(bytes).toString("base64") } : file && { contentBase64: file.sha256 };
+    const claim = await parseClaim(request.headers, caller.id, endpoint, { ...input, ...more });
     const extra = endpoint.raw ? { bytes, headers: request.headers } : file && { file };
     const informed = extra ? { ...caller, context: { ...caller.context, ...extra } } : caller;
     const result = await this.#writes.run({ endpoint, handler, input, caller: informed }, claim);

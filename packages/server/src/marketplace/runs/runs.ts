@@ -3,7 +3,7 @@ import { type Heartbeat, RUN_LIMITS, type Run } from "@mailsvc/sdk/contract";
 import { and, count, eq } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { isSameJson } from "../../lib/json.ts";
+import { isSameJson, toCanonicalJson } from "../../lib/json.ts";
 import { lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
@@ -211,7 +211,7 @@ export async function cancelRunForBrand(tx: AgentTx, deps: AgentDeps, name: RunK
 }
 
 function hashRequest({ title, trigger, parentRunId, metadata }: RunRequest): string {
-  return hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
+  return hash("sha256", toCanonicalJson([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
 }
 
 /**
