@@ -510,6 +510,7 @@ export interface Pagination {
   limit: number;
   total: number;
   totalIsMinimum?: true | undefined;
+  examined?: number | undefined;
   totalPages: number;
   hasMore: boolean;
   nextCursor: string | null;
@@ -723,7 +724,7 @@ export interface AgentApi<O> {
   readonly messages: {
     /** List the messages of the activation, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -873,7 +874,7 @@ export interface AgentApi<O> {
     }, options?: O): Promise<Run>;
     /** List the agent's runs, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -888,7 +889,7 @@ export interface AgentApi<O> {
     get(runId: string, options?: O): Promise<RunDetail>;
     /** List the log entries of a run, newest first. */
     logs(runId: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -903,7 +904,7 @@ export interface AgentApi<O> {
     get(options?: O): Promise<AgentCredits>;
     /** List the agent's transactions, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -953,7 +954,7 @@ export interface AgentApi<O> {
     }, options?: O): Promise<Wakeup>;
     /** List wakeups, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -970,7 +971,7 @@ export interface AgentApi<O> {
   readonly landingPages: {
     /** List this agent's pages and all published pages of the brand, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1191,7 +1192,7 @@ export interface AgentApi<O> {
   readonly lists: {
     /** List the names and sizes of the brand's lists, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1204,7 +1205,7 @@ export interface AgentApi<O> {
   readonly replies: {
     /** List the replies to mail that was sent for the agent, newest first. */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;

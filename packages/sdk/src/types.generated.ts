@@ -942,6 +942,11 @@ export interface CampaignStats {
   campaignId: string;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   audience: number | null;
+  quiet: {
+    /** ISO 8601 instant */
+    since: string;
+    reason: string;
+  } | null;
   recipients: RecipientCounts;
   opens: Reactions;
   clicks: Reactions;
@@ -2323,6 +2328,7 @@ export interface Pagination {
   limit: number;
   total: number;
   totalIsMinimum?: true | undefined;
+  examined?: number | undefined;
   totalPages: number;
   hasMore: boolean;
   nextCursor: string | null;

@@ -12,7 +12,14 @@ import type { View } from "./view.ts";
 
 interface PageLike {
   data: unknown[];
-  pagination?: { page?: number; totalPages?: number; total?: number; hasMore?: boolean; nextCursor?: string | null };
+  pagination?: {
+    page?: number;
+    totalPages?: number;
+    total?: number;
+    examined?: number;
+    hasMore?: boolean;
+    nextCursor?: string | null;
+  };
 }
 
 const PAGING: ReadonlySet<string> = new Set(["page", "limit", "cursor"]);
@@ -23,8 +30,29 @@ export async function printResult(session: Session, spec: CommandSpec, data: unk
     await session.out.data(data, () => objectView(session, spec, data));
     return;
   }
-  await session.out.data(data, () => rowsView(session, spec, data.data));
-  if (!session.out.json) footer(session, spec, data);
+  const page = await findRows(session, data);
+  await session.out.data(page, () => rowsView(session, spec, page.data));
+  if (!session.out.json) footer(session, spec, page);
+}
+
+/** The first page with rows from `page` on, or the last one: where a filter has no index, pages may be empty before the end of a list. */
+async function findRows(session: Session, page: PageLike): Promise<PageLike> {
+  const call = session.lastCall;
+  const progress = session.progress("Looking for the first match");
+  let [found, examined] = [page, page.pagination?.examined ?? 0];
+  try {
+    while (found.data.length === 0 && found.pagination?.hasMore && found.pagination.nextCursor && call) {
+      progress.update(`Looked at ${examined.toLocaleString("en-US")}, going on`);
+      const { page: _page, ...query } = call.query ?? {};
+      const { data } = await session.send({ ...call, query: { ...query, cursor: found.pagination.nextCursor } });
+      if (!isPage(data)) break;
+      found = data;
+      examined += data.pagination?.examined ?? 0;
+    }
+  } finally {
+    progress.stop();
+  }
+  return found;
 }
 
 /** Prints every page of a list: one JSON document per line, or one table. */
@@ -106,9 +134,15 @@ function footer(session: Session, spec: CommandSpec, page: PageLike): void {
   if (p?.hasMore) {
     const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
     const params = parsePathParams(spec.endpoint, session.lastCall);
-    const more = { summary: "", params, query: { ...query, page: (p.page ?? 1) + 1 } };
-    const next = safeText(formatCommandLine(spec, listFields(spec.endpoint), more));
-    session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in total. Next: ${next}, or all pages: --all`));
+    // Where it is not known how many match, pages have no numbers.
+    const isSearched = p.examined !== undefined && p.nextCursor;
+    const { page: _page, ...filters } = query;
+    const place = isSearched ? { ...filters, cursor: p.nextCursor } : { ...query, page: (p.page ?? 1) + 1 };
+    const next = safeText(formatCommandLine(spec, listFields(spec.endpoint), { summary: "", params, query: place }));
+    const where = isSearched
+      ? `More may follow, after ${p.examined} that were looked at.`
+      : `Page ${p.page} of ${p.totalPages}, ${p.total} in total.`;
+    session.out.note(err.dim(`${where} Next: ${next}, or all pages: --all`));
   }
   const next = findView(spec, page.data)?.next?.(page.data as never[], session);
   if (next !== undefined) session.out.note(`${err.dim("next")}  ${err.cyan(safeText(next))}`);

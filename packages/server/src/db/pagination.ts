@@ -185,7 +185,9 @@ async function paginate<Place, Row, Item>(
   toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const before = input.cursor === undefined ? null : toPlace(input.cursor);
-  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? offsetOf(input) : 0 });
+  const offset = before === null ? (input.page - 1) * input.limit : 0;
+  if (offset > MAX_COUNTED) return buildPage(input, [], assertBehindEnd(await count()), toItem, toCursor);
+  const found = await rows({ before, limit: input.limit + 1, offset });
   return buildPage(input, found, await count(), toItem, toCursor);
 }
 
@@ -282,16 +284,17 @@ function buildPage<Row, Item>(
   };
 }
 
-/** Rows before an offset are read only to be skipped, so far pages are reached with cursors. */
-function offsetOf({ page, limit }: PageInput): number {
-  const offset = (page - 1) * limit;
-  if (offset > MAX_COUNTED)
-    throw invalid(
-      "page",
-      "too_far",
-      `Only the first ${MAX_COUNTED.toLocaleString("en-US")} entries have page numbers. Continue with pagination.nextCursor as cursor.`,
-    );
-  return offset;
+/**
+ * Returns the number of entries of a list, where a page beyond the counted ones is behind its end. Throws ApiError validation_error for a
+ * longer list: rows before a page are read only to be skipped, so its far pages are reached with cursors.
+ */
+function assertBehindEnd(count: Total | number): Total | number {
+  if (typeof count === "number" ? count <= MAX_COUNTED : !count.isMinimum) return count;
+  throw invalid(
+    "page",
+    "too_far",
+    `Only the first ${MAX_COUNTED.toLocaleString("en-US")} entries have page numbers. Continue with pagination.nextCursor as cursor.`,
+  );
 }
 
 function encodeCursor(text: string): string {

@@ -3,6 +3,7 @@ import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
 import type { EmailLabel } from "../lib/email-labels.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import { showEmail } from "./show.ts";
 import { chooseEmails, type EmailFilter, isFirstOfMail, isTest, type ListedMail, selectIds, selectListed } from "./store.ts";
 import { OF_CAMPAIGN } from "./tables.ts";
@@ -18,21 +19,25 @@ interface ExaminedFilter extends EmailFilter {
   readonly subject?: string | undefined;
 }
 
-// Emails that a page looks through: some milliseconds.
-const MAX_EXAMINED = 1000;
+// Emails that are looked at in one query: some milliseconds.
+const SLICE = 1000;
+// Slices that a page looks at until it is full.
+const MAX_SLICES = 10;
 
 /** The newest emails that one index yields, and those of them that match. */
 interface Examined {
   readonly matching: readonly string[];
+  /** How many were looked at. */
+  readonly count: number;
   /** The last id that was looked at; null if there are no more. */
   readonly end: string | null;
 }
 
 /**
  * A page of emails, newest first, for filters that need rows of several tables. One index yields candidates: that of the recipient, else
- * that of a label or the campaign, else that of the status, else all emails. The newest thousand of them are looked at, so a page takes
- * as long in a million emails as in a thousand: it may be short, or empty, and there be more. `readable` gives mails of the page their final
- * subjects.
+ * that of a label or the campaign, else that of the status, else all emails. The newest of them are looked at until the page is full, ten
+ * thousand at most, so a page takes as long in a million emails as in ten thousand: it may be short, or empty, and there be more; `examined`
+ * of its pagination says how many were looked at. `readable` gives mails of the page their final subjects.
  */
 export async function listExamined(
   read: Reader,
@@ -45,30 +50,37 @@ export async function listExamined(
   // What was looked at so far, by where it began: the page and the count often begin at the same place.
   const known = new Map<string | null, Examined>();
   let from = first;
-  const examine = async (before: string | null): Promise<Examined> => {
-    const ids = await selectCandidates(read, workspaceId, filter, { before, limit: MAX_EXAMINED, offset: 0 });
-    const matching = ids.length === 0 ? [] : await selectMatching(read, workspaceId, filter, ids);
-    const examined = { matching, end: ids.length < MAX_EXAMINED ? null : (ids.at(-1) ?? null) };
+  const examine = async (before: string | null, wanted: number): Promise<Examined> => {
+    let [count, end]: [number, string | null] = [0, before];
+    const matching: string[] = [];
+    for (let slices = 0; slices < MAX_SLICES && matching.length < wanted && (end !== null || slices === 0); slices += 1) {
+      if (slices > 0) await waitForTurn();
+      const ids = await selectCandidates(read, workspaceId, filter, { before: end, limit: SLICE, offset: 0 });
+      if (ids.length > 0) matching.push(...(await selectMatching(read, workspaceId, filter, ids)));
+      count += ids.length;
+      end = ids.length < SLICE ? null : (ids.at(-1) ?? null);
+    }
+    const examined = { matching, count, end };
     known.set(before, examined);
     return examined;
   };
   const count = async (): Promise<Total> => {
-    const { matching, end } = known.get(first) ?? (await examine(first));
+    const { matching, end } = known.get(first) ?? (await examine(first, 1));
     return { total: matching.length, isMinimum: end !== null };
   };
   const found = await paginateById<Found, Email>(
     page,
     async ({ before, limit, offset }) => {
       from = before ?? first;
-      const { matching } = await examine(from);
+      const { matching } = await examine(from, offset + limit);
       return readable(await selectListed(read, workspaceId, matching.slice(offset, offset + limit)));
     },
     count,
     showEmail,
   );
-  const end = known.get(from)?.end ?? null;
-  if (found.pagination.hasMore || end === null) return found;
-  return { ...found, pagination: { ...found.pagination, hasMore: true, nextCursor: toIdCursor(end) } };
+  const { end = null, count: examined = 0 } = known.get(from) ?? {};
+  const more = found.pagination.hasMore || end === null ? {} : { hasMore: true, nextCursor: toIdCursor(end) };
+  return { ...found, pagination: { ...found.pagination, examined, ...more } };
 }
 
 /** A mail of a page, by the id of one of its recipients. */

@@ -107,9 +107,14 @@ test("pages follow each other to the end, also where few of many emails match", 
     cursor = pagination.nextCursor;
   }
   expect(seen).toEqual(rare.toReversed());
-  expect(pages).toEqual([1, 1]);
+  // The page goes on looking until it is full.
+  expect(pages).toEqual([2]);
   const { pagination } = await world.sdk.emails.list({ subject: "rare" });
-  expect(pagination).toMatchObject({ total: 1, totalIsMinimum: true });
+  expect(pagination).toMatchObject({ total: 2, examined: 1202, hasMore: false });
+  const part = await world.sdk.emails.list({ subject: "rare", limit: 1 });
+  expect(part.pagination).toMatchObject({ total: 2, hasMore: true });
+  const far = await world.sdk.emails.list({ page: 999 });
+  expect([far.data, far.pagination.total, far.pagination.hasMore]).toEqual([[], 1202, false]);
   const tagged: string[] = [];
   for await (const email of world.sdk.emails.list({ tag: "n=3", limit: 30 })) tagged.push(email.to);
   expect(new Set(tagged).size).toBe(100);

@@ -75,12 +75,15 @@ export async function listEvents(
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
     async (slice) => {
-      if (branches.length > 2 && slice.offset > 0 && slice.offset + limit > MAX_NUMBERED)
+      if (branches.length > 2 && slice.offset > 0 && slice.offset + limit > MAX_NUMBERED) {
+        const { total, isMinimum } = await countEvents(read, branches);
+        if (!isMinimum && slice.offset >= total) return [];
         throw invalid(
           "page",
           "too_far",
           `A filtered list of more than two event types has page numbers for its first ${MAX_NUMBERED.toLocaleString("en-US")} events only. Filter by one or two types, or continue with cursor=pagination.nextCursor.`,
         );
+      }
       const rows = await selectPage(read, deps, branches, slice);
       return rows.map((row) => ({ ...row, at: row.event.at, key: row.event.sequence }));
     },
