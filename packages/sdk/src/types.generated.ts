@@ -263,7 +263,7 @@ export interface Attachment {
   filename: string;
   /** The file, base64 */
   content: Base64Input;
-  /** Media type; guessed from the name when absent */
+  /** Media type, with any parameters; guessed from the name when absent. `text/calendar; method=REQUEST` is an invitation: mail programs show it with buttons */
   contentType?: string | undefined;
   /** Shows it inline: <img src='cid:…'> */
   contentId?: string | undefined;
@@ -618,6 +618,7 @@ export interface BatchEmail {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
+  icalEvent?: IcalEvent | undefined;
   /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
@@ -1722,6 +1723,14 @@ export interface Heartbeat {
   heartbeatIntervalSeconds: number;
   accepted: number;
   cancelRequested: boolean;
+}
+
+/** An invitation: {method, content}. Mail programs show it with buttons, and as the file invite.ics */
+export interface IcalEvent {
+  /** What it asks for; METHOD of the content */
+  method?: "REQUEST" | "CANCEL" | "REPLY" | "PUBLISH" | "ADD" | "REFRESH" | "COUNTER" | "DECLINECOUNTER" | undefined;
+  /** The calendar, from BEGIN:VCALENDAR to END:VCALENDAR */
+  content: string;
 }
 
 export type ImportResult = "created" | "updated" | "unchanged" | "skipped" | "failed";
@@ -2848,6 +2857,7 @@ export type SendRequest = {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
+  icalEvent?: IcalEvent | undefined;
   /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
@@ -2919,6 +2929,7 @@ export interface SlugSendRequest {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
+  icalEvent?: IcalEvent | undefined;
   /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
@@ -3176,6 +3187,7 @@ export interface TemplateSendRequest {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
+  icalEvent?: IcalEvent | undefined;
   /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */

@@ -112,20 +112,23 @@ export const Attachment = z
     content: z.string().meta({ format: "base64", contentEncoding: "base64", description: "The file, base64" }) as unknown as z.ZodBase64,
     contentType: z
       .string()
-      .max(127)
+      .max(255)
       .regex(
-        /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:; ?charset=[A-Za-z0-9_-]+)?$/,
-        "A media type such as application/pdf is needed.",
+        /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?: *; *[A-Za-z0-9!#$&^_.+-]+=(?:[A-Za-z0-9!#$%&'*^_`{|}~.+-]+|"[ !#-[\]-~]*"))*$/,
+        "A media type such as application/pdf is needed, with or without parameters.",
       )
       .refine((t) => !/^(?:multipart|message)\//i.test(t), {
         message: "multipart/* and message/* cannot be attached.",
         params: { code: "invalid_format" },
       })
       .optional()
-      .meta({ description: "Media type; guessed from the name when absent" }),
+      .meta({
+        description:
+          "Media type, with any parameters; guessed from the name when absent. `text/calendar; method=REQUEST` is an invitation: mail programs show it with buttons",
+      }),
     contentId: z
       .string()
-      .regex(/^[A-Za-z0-9_.@+-]{1,128}$/, "1 to 128 letters, digits, and _ . @ + - are needed.")
+      .regex(/^[!#-'*-;=?-[\]-~]{1,128}$/, 'Needed are 1 to 128 visible ASCII characters without " ( ) < > and backslash.')
       .optional()
       .meta({ description: "Shows it inline: <img src='cid:…'>" }),
   })
@@ -150,6 +153,32 @@ export const Attachments = z
     params: { code: "too_big" },
   })
   .meta({ description: "Files, up to 20 and 20 MiB in all" });
+
+/** Methods of calendar messages (RFC 5546). */
+const CALENDAR_METHODS = ["REQUEST", "CANCEL", "REPLY", "PUBLISH", "ADD", "REFRESH", "COUNTER", "DECLINECOUNTER"] as const;
+
+/** An invitation, or another calendar message, that mail programs show with buttons. */
+export const IcalEvent = z
+  .strictObject({
+    method: z.enum(CALENDAR_METHODS).default("REQUEST").meta({ description: "What it asks for; METHOD of the content" }),
+    content: Content.meta({ description: "The calendar, from BEGIN:VCALENDAR to END:VCALENDAR" }),
+  })
+  .superRefine(({ method, content }, ctx) => {
+    if (!/^\uFEFF?\s*BEGIN:VCALENDAR\s/i.test(content))
+      return issue(ctx, ["content"], "invalid_format", "A calendar that starts with BEGIN:VCALENDAR is needed.");
+    const own = /^METHOD:(.*)$/im.exec(content)?.[1]?.trim().toUpperCase();
+    if (own !== method)
+      issue(
+        ctx,
+        ["method"],
+        "mismatch",
+        `method is ${method}, and the content ${own ? `has METHOD:${own}` : "has no METHOD"}. Mail programs need the same in both.`,
+      );
+  })
+  .meta({
+    id: "IcalEvent",
+    description: "An invitation: {method, content}. Mail programs show it with buttons, and as the file invite.ics",
+  });
 
 export const ScheduledAt = Instant.meta({
   description: `Send later, at this instant (ISO 8601), at most ${SEND_LIMITS.scheduleDays} days ahead`,

@@ -8,7 +8,18 @@ import {
   type RecipientFields,
   recipientFields,
 } from "./recipients.ts";
-import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, ScheduledAt, Subject, Tags, Tracking } from "./send-fields.ts";
+import {
+  Attachments,
+  BypassUnsubscribe,
+  FailedRecipient,
+  Headers,
+  IcalEvent,
+  issue,
+  ScheduledAt,
+  Subject,
+  Tags,
+  Tracking,
+} from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 /** Values for the placeholders of a template, by name. */
@@ -37,6 +48,7 @@ const fields = {
   headers: Headers.optional(),
   tags: Tags.optional(),
   attachments: Attachments.optional(),
+  icalEvent: IcalEvent.optional(),
   scheduledAt: ScheduledAt.optional(),
   bypassUnsubscribe: BypassUnsubscribe.optional(),
   tracking: Tracking.optional(),

@@ -8,7 +8,7 @@ import { decodeAttachments } from "./attachments.ts";
 const bytesOf = (size: number): Buffer => Buffer.from(Uint8Array.from({ length: size }, (_, i) => (i * 7 + (i >> 12)) % 256));
 
 const decode = async (content: string): Promise<string | undefined> => {
-  const [file] = await decodeAttachments([{ filename: "a.bin", content }]);
+  const [file] = await decodeAttachments({ attachments: [{ filename: "a.bin", content }] });
   return file && Buffer.from(file.content).toString("hex");
 };
 

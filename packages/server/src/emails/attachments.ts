@@ -14,13 +14,14 @@ type AttachmentRow = EmailTables["attachments"]["$inferSelect"];
 export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
 
 /**
- * Decodes the attachments of a request before its transaction begins, because 20 MB of base64 take their time. Throws ApiError
- * validation_error for a content that is no base64.
+ * Decodes the files of a request before its transaction begins, because 20 MB of base64 take their time. An invitation is the first of
+ * them. Throws ApiError validation_error for a content that is no base64.
  */
-export async function decodeAttachments(
-  attachments: NonNullable<z.output<typeof SendRequest>["attachments"]>,
-): Promise<DecodedAttachments> {
-  const decoded: DecodedAttachments = [];
+export async function decodeAttachments({
+  attachments = [],
+  icalEvent,
+}: Pick<z.output<typeof SendRequest>, "attachments" | "icalEvent">): Promise<DecodedAttachments> {
+  const decoded: DecodedAttachments = icalEvent ? [toInvitation(icalEvent)] : [];
   for (const [i, { filename, content, contentType, contentId }] of attachments.entries()) {
     const bytes = await decodeBase64(content);
     if (bytes === null) {
@@ -36,6 +37,13 @@ export async function decodeAttachments(
     });
   }
   return decoded;
+}
+
+function toInvitation({ method, content }: NonNullable<z.output<typeof SendRequest>["icalEvent"]>): DecodedAttachments[number] {
+  // RFC 5545 3.1 wants CRLF.
+  const bytes = Buffer.from(content.replace(/^\uFEFF?\s*/, "").replaceAll(/\r\n?|\n/g, "\r\n"));
+  const contentType = `text/calendar; charset=utf-8; method=${method}`;
+  return { filename: "invite.ics", contentType, contentId: null, size: bytes.length, content: bytes };
 }
 
 /** The files of contents. */

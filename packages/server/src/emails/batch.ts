@@ -114,15 +114,15 @@ type Decode = (email: Email, asSent: unknown) => Promise<DecodedAttachments>;
 function decodeOnce(): Decode {
   const known = new Map<unknown, Promise<DecodedAttachments>>();
   let bytes = 0;
-  return async ({ attachments = [] }, asSent) => {
-    if (attachments.length === 0) return [];
+  return async ({ attachments = [], icalEvent }, asSent) => {
+    if (attachments.length === 0) return icalEvent ? decodeAttachments({ icalEvent }) : [];
     const list = (asSent as Email).attachments;
-    const before = known.get(list);
+    const before = icalEvent ? undefined : known.get(list);
     if (before) return before;
     bytes += attachments.reduce((sum, { content }) => sum + (content.length / 4) * 3, 0);
     if (bytes > BATCH_LIMITS.attachmentBytes)
       throw invalid("attachments", "too_big", `At most ${BATCH_LIMITS.attachmentBytes / MB} MiB of attachments in a batch.`);
-    const decoded = decodeAttachments(attachments);
+    const decoded = decodeAttachments({ attachments, icalEvent });
     known.set(list, decoded);
     return decoded;
   };
@@ -136,7 +136,7 @@ async function prepareEmail(
   asSent: unknown,
   decode: Decode,
 ): Promise<PreparedEmail> {
-  const { idempotencyKey, template, attachments: _decoded, ...request } = email;
+  const { idempotencyKey, template, attachments: _decoded, icalEvent: _invitation, ...request } = email;
   const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, contentHash: await hashInTurns(toCanonicalJson(email)) } };
   try {
     const files = await decode(email, asSent);

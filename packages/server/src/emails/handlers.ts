@@ -26,7 +26,7 @@ const templateSend = {
 
 export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   send: {
-    prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
+    prepare: (input) => (input.attachments || input.icalEvent ? decodeAttachments(input) : []),
     check: (input, { tx, deps, ...context }, files: DecodedAttachments) =>
       acceptSend(tx, deps, { ...toOrigin(context), request: input, files }),
     measure: (input, files: DecodedAttachments) => measureMessage(input, files),

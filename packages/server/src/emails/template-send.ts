@@ -143,12 +143,12 @@ async function prepare(request: Request, resolve: () => Promise<Sendable>): Prom
     const from = request.from ?? sendable.from;
     if (from === null) throw invalid("from", "required", `from is required, because the template ${sendable.slug} has no sender.`);
     const messages = await renderContents(request, sendable);
-    const { variables: _values, recipientVariables: _own, attachments, ...rest } = request;
+    const { variables: _values, recipientVariables: _own, attachments, icalEvent, ...rest } = request;
     const replyTo = request.replyTo ?? sendable.replyTo ?? undefined;
     return {
       ready: {
         request: { ...rest, from, replyTo, subject: "" },
-        files: attachments ? await decodeAttachments(attachments) : [],
+        files: attachments || icalEvent ? await decodeAttachments({ attachments, icalEvent }) : [],
         messages,
         template: { slug: sendable.slug, version: sendable.version },
       },

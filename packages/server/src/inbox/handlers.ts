@@ -41,7 +41,7 @@ export function inboxHandlers(arrivals: Arrivals): Handlers<typeof contract.inbo
     raw: async ({ id }, { deps }) => toSource(await getMail(deps.db.read, id)),
     reply: async ({ id, attachments, ...answer }, { deps }) => {
       const row = await getMail(deps.db.read, id);
-      const files = attachments ? await decodeAttachments(attachments) : [];
+      const files = await decodeAttachments({ attachments });
       const messageId = `<${deps.ids("mail")}@${parseAnyAddress(row.to).domain}>`;
       return simulateReply(deps, await toMailToAnswer(deps, row), { ...answer, attachments: files, messageId });
     },

@@ -75,7 +75,10 @@ export async function detectMediaType(filename: string): Promise<string> {
   return !type || /^(?:message|multipart)\//i.test(type) ? "application/octet-stream" : type;
 }
 
-/** The content of a mail: mixed(alternative(text, related(html, inline files)), other files), as far as it has these parts. */
+/**
+ * The content of a mail: mixed(alternative(text, related(html, inline files), invitation), other files), as far as it has these parts. The
+ * first calendar message among the files is the last alternative, as mail programs want it, and a file as well.
+ */
 async function addFiles(
   attachments: readonly MailAttachment[],
   { parts, whole, boundary }: EncodedTexts,
@@ -86,7 +89,10 @@ async function addFiles(
   for (const file of attachments) (file.contentId !== null && hasHtml ? inline : files).push(await encodeFile(file));
   const root = parts.at(-1) as MimeEntity;
   const related = await join('multipart/related; type="text/html"', [root, ...inline], `r${boundary}`);
-  const alternative = inline.length === 0 ? whole : joinAlternatives([...parts.slice(0, -1), related], boundary);
+  const message = attachments.find(isCalendarMessage);
+  const invitation = message ? [await encodeInvitation(message)] : [];
+  const isPlain = inline.length === 0 && invitation.length === 0;
+  const alternative = isPlain ? whole : joinAlternatives([...parts.slice(0, -1), related, ...invitation], boundary);
   return join("multipart/mixed", [alternative, ...files], `m${boundary}`);
 }
 
@@ -105,9 +111,28 @@ async function concatMessage(chunks: readonly (string | Buffer)[]): Promise<Buff
   return concat(chunks, Buffer.allocUnsafeSlow);
 }
 
-async function encodeFile({ filename, contentType, contentId, content }: MailAttachment): Promise<MimeEntity> {
+/** True for a file such as `text/calendar; method=REQUEST`: an invitation, its change or its end. */
+function isCalendarMessage({ contentType, contentId }: MailAttachment): boolean {
+  return contentId === null && /^text\/calendar *;(?:.*;)? *method=/i.test(contentType);
+}
+
+/** An alternative without a Content-Disposition: with one, mail programs show a file instead of buttons. */
+async function encodeInvitation({ contentType, content }: MailAttachment): Promise<MimeEntity> {
+  const body = await encodeLongBase64(Buffer.from(content.buffer, content.byteOffset, content.byteLength));
+  return { contentType: withoutName(contentType), transferEncoding: "base64", body };
+}
+
+/** A media type without the parameter `name`: files have their own. */
+function withoutName(contentType: string): string {
+  return contentType.replace(/ *; *name=(?:"[^"]*"|[^;]*)/gi, "");
+}
+
+async function encodeFile(file: MailAttachment): Promise<MimeEntity> {
+  const { filename, contentType, contentId, content } = file;
+  // Under its own type, a calendar message would be shown a second time.
+  const type = isCalendarMessage(file) ? "application/ics" : withoutName(contentType);
   return {
-    contentType: `${contentType};\r\n ${nameParam(filename)}`,
+    contentType: `${type};\r\n ${nameParam(filename)}`,
     // Nothing between here and the recipient may change a file, not even its line ends.
     transferEncoding: "base64",
     headers: [

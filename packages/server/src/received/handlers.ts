@@ -18,7 +18,7 @@ export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> 
   raw: async ({ id }, context) =>
     readRaw(context.read, await getReceivedRow(context.read, context.workspaceId, await visibleTo(context, id))),
   reply: {
-    prepare: ({ attachments }) => (attachments ? decodeAttachments(attachments) : []),
+    prepare: ({ attachments }) => (attachments ? decodeAttachments({ attachments }) : []),
     run: ({ id, ...request }, { tx, deps, workspaceId }, files: DecodedAttachments) =>
       answerReceived(tx, deps, workspaceId, id, request, files),
   },
