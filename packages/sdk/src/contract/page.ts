@@ -8,7 +8,13 @@ export const MAX_INTEGER = 2_147_483_647;
 
 /** Query fields of every list: `page` counts from 1, `limit` is 1 to 100. `cursor` replaces `page` and stays stable under inserts. */
 export const pageQuery = {
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1).meta({ description: "Page number, from 1; a page behind the end is empty" }),
+  page: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1)
+    .meta({ description: "Page number, from 1; a page behind the end is empty" }),
   limit: z.coerce.number().int().min(1).max(100).default(20).meta({ description: "Items per page, 1 to 100" }),
   cursor: z.string().max(200).optional().meta({ description: "Continue after this cursor (pagination.nextCursor); replaces page" }),
 };

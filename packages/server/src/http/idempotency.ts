@@ -3,8 +3,8 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { toCanonicalJson } from "../lib/json.ts";
 import { hashInTurns } from "../lib/hash-in-turns.ts";
+import { toCanonicalJson } from "../lib/json.ts";
 import type { Seal } from "../lib/seal.ts";
 import { DAY, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -52,8 +52,12 @@ export async function parseClaim(
 
 /** An Idempotency-Key as it is stored. Callers make keys of what they know, such as `welcome/ada@example.com`, which must not stay. */
 export function hashKey(keyId: string, idempotencyKey: string): string {
-  return hash("sha256", `${keyId}
-${idempotencyKey}`, "base64url");
+  return hash(
+    "sha256",
+    `${keyId}
+${idempotencyKey}`,
+    "base64url",
+  );
 }
 
 /** The answer stored under this key; null when the key is new. Throws ApiError idempotency_key_reused for another request. */
