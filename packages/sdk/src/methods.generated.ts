@@ -123,7 +123,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/emails`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -201,7 +201,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/received`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -280,7 +280,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/inbound-domains`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -329,7 +329,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/templates`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -425,7 +425,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/templates/:id/versions`
      */
     versions(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -565,7 +565,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/v1/templates`
      */
     listTransactional(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -639,7 +639,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/senders`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -736,7 +736,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/suppressions`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -828,7 +828,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/providers`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -869,7 +869,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/contacts`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1008,7 +1008,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/lists`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1077,7 +1077,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/lists/:id/contacts`
      */
     contacts(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1145,7 +1145,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/segments`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1212,7 +1212,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/segments/:id/contacts`
      */
     contacts(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1228,7 +1228,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/campaigns`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1392,7 +1392,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/campaigns/:id/recipients`
      */
     recipients(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 1,000 */
       limit?: number | undefined;
@@ -1429,7 +1429,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/automations`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1552,7 +1552,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/automations/:id/versions`
      */
     versions(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1601,7 +1601,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/automations/:id/entries`
      */
     entries(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1723,7 +1723,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/v1/webhooks`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1821,7 +1821,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/v1/webhooks/:id/deliveries`
      */
     deliveries(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1926,7 +1926,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/test-inbox`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2012,7 +2012,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/keys`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2093,7 +2093,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/dashboard/sessions`
      */
     sessions(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2125,7 +2125,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/workspaces`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2174,7 +2174,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/jobs`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2443,7 +2443,7 @@ export interface MailsvcMethods {
      * `GET /__dev/inbox`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2573,7 +2573,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/listings`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2685,7 +2685,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/listings/:slug/activations`
      */
     activations(slug: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2711,7 +2711,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/listings/:slug/deliveries`
      */
     list(slug: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2768,7 +2768,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/payments`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2800,7 +2800,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/catalog`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2824,7 +2824,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/activations`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2900,7 +2900,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/approvals`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2924,7 +2924,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/messages`
      */
     inbox(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -2943,7 +2943,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/activations/:id/messages`
      */
     list(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3016,7 +3016,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/activations/:id/runs`
      */
     list(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3039,7 +3039,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/activations/:id/runs/:runId/logs`
      */
     logs(id: string, runId: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3087,7 +3087,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/credits/entries`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3212,7 +3212,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/landing-pages`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3268,7 +3268,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/landing-pages/:id/submissions`
      */
     submissions(id: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3284,7 +3284,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/lead-magnets`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3333,7 +3333,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/marketplace/assets`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3526,7 +3526,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/messages`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3727,7 +3727,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/runs`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3750,7 +3750,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/runs/:runId/logs`
      */
     logs(runId: string, input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3774,7 +3774,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/credits/transactions`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3846,7 +3846,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/wakeups`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -3878,7 +3878,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/landing-pages`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -4157,7 +4157,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/lists`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -4180,7 +4180,7 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/replies`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1; a page behind the end is empty */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;

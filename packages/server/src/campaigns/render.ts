@@ -5,6 +5,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import type { RenderedMail } from "../emails/emails.ts";
+import { findBodyStarts } from "../html/body-start.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import {
@@ -143,11 +144,8 @@ const PADDING = "&#847;&zwnj;&nbsp;".repeat(40);
 function addPreheader(source: PinnedTemplate, previewText: string): PinnedTemplate {
   const text = previewText.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const preheader = `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${text}${PADDING}</div>`;
-  const insert = (html: string): string => {
-    const body = /<body\b[^>]*>/i.exec(html);
-    const at = body ? body.index + body[0].length : 0;
-    return html.slice(0, at) + preheader + html.slice(at);
-  };
+  const insert = (html: string): string =>
+    findBodyStarts(html).reduceRight((all, at) => all.slice(0, at) + preheader + all.slice(at), html);
   if (source.layout?.html) return { ...source, layout: { ...source.layout, html: insert(source.layout.html) } };
   return source.html === null ? source : { ...source, html: insert(source.html) };
 }
