@@ -1,4 +1,5 @@
 import type { contract, DryRun } from "@mailsvc/sdk/contract";
+import { getContactRow, holdContacts } from "../contacts/contacts.ts";
 import type { Handlers } from "../http/handler.ts";
 import { createAutomation, deleteAutomation, getAutomation, listAutomations, updateAutomation } from "./automations.ts";
 import type { AutomationDeps } from "./deps.ts";
@@ -22,10 +23,13 @@ export const automationHandlers: Handlers<typeof contract.automations, Automatio
   unarchive: ({ id }, { tx, deps, workspaceId }) => setArchived(tx, deps, workspaceId, id, false),
   versions: (input, { read, workspaceId }) => listVersions(read, workspaceId, input),
   stats: ({ id }, { read, workspaceId }) => getStats(read, workspaceId, id),
-  // It writes nothing, so it runs before the transaction, which only stores the response.
+  // It writes nothing, so it runs before the transaction, which only stores the response; that names the contact.
   test: {
     prepare: (input, { read, deps, workspaceId }) => dryRun(read, deps, workspaceId, input),
-    run: async (_input, _context, result: DryRun) => result,
+    run: async (_input, { tx, workspaceId }, result: DryRun) => {
+      await holdContacts(tx, workspaceId, [await getContactRow(tx, workspaceId, result.contactId)]);
+      return result;
+    },
   },
   entries: (input, { read, workspaceId }) => listEntries(read, workspaceId, input),
 };

@@ -11,6 +11,7 @@ import {
   suppressUnsubscribed,
 } from "../suppressions/suppressions.ts";
 import type { ContactDeps } from "./deps.ts";
+import { lockContacts } from "./held.ts";
 import { type ContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
@@ -106,6 +107,7 @@ export async function upsertContact(
   if (before) {
     contact = patchContact(deps, before, input, resolveUpsertStatus(before.status, wanted, undefined));
     await saveContacts(tx, deps, [], [{ before, after: contact }], { source });
+    if (contact === before) await holdUnchanged(tx, before);
   } else {
     const suppression = (await findSuppressions(tx, workspaceId, [emailKey])).get(emailKey);
     const row = buildContact(deps, workspaceId, input, resolveUpsertStatus(undefined, wanted, suppression));
@@ -132,8 +134,14 @@ export async function updateContact(
   if (status === "SUBSCRIBED") await liftUnsubscribe(tx, deps, before);
   const after = patchContact(deps, before, patch, status ?? before.status);
   await saveContacts(tx, deps, [], [{ before, after }], cause);
+  if (after === before) await holdUnchanged(tx, before);
   if (status === "UNSUBSCRIBED") await suppressUnsubscribed(tx, deps, workspaceId, [before.emailKey], "api");
   return after;
+}
+
+/** Holds a contact that a call leaves as it was: the answer shows it, and is stored if the call has an Idempotency-Key. */
+async function holdUnchanged(tx: Tx, { workspaceId, seq }: ContactRow): Promise<void> {
+  await lockContacts(tx, workspaceId, [seq]);
 }
 
 /**
