@@ -1,3 +1,4 @@
+import { Mailsvc } from "@mailsvc/sdk";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { DAY } from "../lib/units.ts";
@@ -42,6 +43,22 @@ test("old mail is deleted with its contents, files and labels; newer mail is not
   await expect(sdk.emails.get(old.id)).rejects.toMatchObject({ code: "not_found" });
   // Events have a time of their own.
   expect((await sdk.events.list({ email: old.id })).data.map(({ type }) => type)).toContain("email.delivered");
+});
+
+test("the captured copy of old mail goes as well, that of a live key and that of a test key", async () => {
+  await using world = await createWorld({ flags: { keep: "emails=30" } });
+  const { sdk } = world;
+  const { key } = await sdk.keys.create({ name: "staging", permissions: ["transactional:send"], test: true });
+  await sdk.emails.send({ ...hello, attachments: [{ filename: "a.txt", content: Buffer.from("A".repeat(200_000)).toString("base64") }] });
+  await new Mailsvc({ apiKey: key, baseUrl: world.url, fetch: world.fetch }).emails.send(hello);
+  await world.settle();
+  const { read } = world.app.deps.db;
+  const countCopies = async () => [await read.$count(read.t.inbox), await read.$count(read.t.inboxBytes)];
+  expect(await countCopies()).toEqual([2, 2]);
+  await pass(world, 60);
+  await sdk.emails.send(hello);
+  await pass(world, 15);
+  expect(await countCopies()).toEqual([1, 0]);
 });
 
 test("mail that is still to be sent stays, and leaves at its time", async () => {

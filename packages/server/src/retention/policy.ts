@@ -16,7 +16,7 @@ export interface RetentionPolicy {
   readonly events: number | null;
   /** Received mail with its files. */
   readonly received: number | null;
-  /** Mail that was sent, with its contents and files. */
+  /** Mail that was sent, with its contents and files, and captured mail. */
   readonly emails: number | null;
 }
 

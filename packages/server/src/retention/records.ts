@@ -3,6 +3,8 @@ import type { Reader, Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { deleteEvents, isNumbered } from "../events/events.ts";
 import type { EventTables } from "../events/tables.ts";
+import { deleteMails } from "../inbox/inbox.ts";
+import type { InboxTables } from "../inbox/tables.ts";
 import type { PageTables } from "../marketplace/landing-pages/tables.ts";
 import type { RunTables } from "../marketplace/runs/tables.ts";
 import type { WakeupTables } from "../marketplace/wakeups/tables.ts";
@@ -17,7 +19,7 @@ import type { RetentionPolicy } from "./policy.ts";
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables & ReceivedTables;
+type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables & ReceivedTables & InboxTables;
 type SourceTable = SourceTables[
   | "runLogs"
   | "runs"
@@ -26,10 +28,11 @@ type SourceTable = SourceTables[
   | "webhookDeliveries"
   | "landingPages"
   | "events"
-  | "received"];
+  | "received"
+  | "inbox"];
 type CreatedColumn =
   | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events"]["at"]
-  | SourceTables["received"]["receivedAt"]
+  | SourceTables["received" | "inbox"]["receivedAt"]
   | SourceTables["runs"]["startedAt"]
   | SourceTables["wakeups" | "landingPages"]["createdAt"];
 
@@ -190,8 +193,41 @@ const received: Records = {
 /** Mail that was sent. */
 const emails: Records = { policy: "emails", list: listOldMail, deleteExpired: deleteOldMail, daily: true };
 
+/** Copies of mail that was captured instead of sent. */
+const captured: Records = {
+  policy: "emails",
+  list: walk(({ inbox: m }) => ({ table: m, key: m.id, createdAt: m.receivedAt })),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
+    const { inbox: m } = tx.t;
+    const old = await tx
+      .select({ id: m.id })
+      .from(m)
+      .where(and(inArray(m.id, keys), lt(m.receivedAt, before)))
+      .limit(MAILS);
+    await deleteMails(
+      tx,
+      inArray(
+        m.id,
+        old.map(({ id }) => id),
+      ),
+    );
+    return old.length === MAILS ? "more" : undefined;
+  },
+};
+
 /** All records that expire, in the order in which a sweep deletes them. */
-export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, developerDeliveries, stats, events, received, emails];
+export const RECORDS: readonly Records[] = [
+  logs,
+  runs,
+  wakeups,
+  deliveries,
+  developerDeliveries,
+  stats,
+  events,
+  received,
+  emails,
+  captured,
+];
 
 /** Lists the rows of a table. */
 function walk(source: Source): Records["list"] {
