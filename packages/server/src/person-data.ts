@@ -19,7 +19,7 @@ import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages
 import { eraseReceived, exportReceived } from "./received/received.ts";
 import { clearEngagement, removeFromSegments } from "./segments/segments.ts";
 import { eraseAddress } from "./suppressions/suppressions.ts";
-import { eraseLinks } from "./tracking/tracking.ts";
+import { eraseLinks, listOwnLinks } from "./tracking/tracking.ts";
 
 const ID_ONLY = "The numbers of the automation stay; the id leads to nobody.";
 const OF_AGENTS = "Written by or for an agent, which cannot read contacts.";
@@ -193,19 +193,22 @@ async function eraseLabels(tx: Tx, { workspaceId, emails }: ErasedSubject): Prom
 }
 
 async function eraseTargets(tx: Tx, subject: ErasedSubject, { tracker }: DataSubjectDeps): Promise<number> {
-  return eraseLinks(tx, tracker, subject.workspaceId, listLinkTexts(subject));
+  const emailIds = subject.emails.map(({ id }) => id);
+  return eraseLinks(tx, tracker, subject.workspaceId, listLinkTexts(subject), emailIds);
 }
 
 /** Erases the targets of links that name the people whom emails were to: they were stored after these people were erased. */
 export async function eraseTargetsOf(tx: Tx, { tracker }: Pick<DataSubjectDeps, "tracker">, emails: readonly EmailRow[]): Promise<void> {
-  for (const { workspaceId, toKey, to, contactId } of emails) {
+  for (const { id, workspaceId, toKey, to, contactId } of emails) {
     const contact = contactId === null ? null : { id: contactId, email: to };
-    await eraseLinks(tx, tracker, workspaceId, listLinkTexts({ address: toKey, contact }));
+    await eraseLinks(tx, tracker, workspaceId, listLinkTexts({ address: toKey, contact }), [id]);
   }
 }
 
 async function eraseClickedLinks(tx: Tx, subject: ErasedSubject): Promise<number> {
-  return forgetLinks(tx, subject.workspaceId, listLinkTexts(subject));
+  const emailIds = subject.emails.map(({ id }) => id);
+  const own = await listOwnLinks(tx, subject.workspaceId, emailIds);
+  return forgetLinks(tx, subject.workspaceId, listLinkTexts(subject), own);
 }
 
 async function eraseSuppression(tx: Tx, { workspaceId, address }: ErasedSubject, deps: DataSubjectDeps): Promise<number> {

@@ -1002,7 +1002,8 @@ CREATE TABLE "tracked_links" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"hash" text COLLATE "C" NOT NULL,
-	"url" text COLLATE "C" NOT NULL
+	"url" text COLLATE "C" NOT NULL,
+	"owner_id" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "wakeups" (

@@ -1132,7 +1132,8 @@ CREATE TABLE `tracked_links` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
 	`hash` text NOT NULL,
-	`url` text NOT NULL
+	`url` text NOT NULL,
+	`owner_id` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tracked_links_hash` ON `tracked_links` (`workspace_id`,`hash`);--> statement-breakpoint

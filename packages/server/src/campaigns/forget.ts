@@ -32,17 +32,22 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
 }
 
 /**
- * Deletes the clicked links of a workspace's campaigns whose address contains one of these texts, in any case, with their numbers.
- * Returns how many rows that were.
+ * Deletes the clicked links of a workspace's campaigns whose address contains one of these texts, in any case, or is one of these, with their
+ * numbers. Returns how many rows that were.
  */
-export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly string[]): Promise<number> {
+export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly string[], urls: readonly string[]): Promise<number> {
   const { campaigns: c, campaignLinks: t } = tx.t;
   const own = tx.select({ id: c.id }).from(c).where(eq(c.workspaceId, workspaceId));
-  const rows = await tx
-    .delete(t)
-    .where(and(inArray(t.campaignId, own), or(...texts.map((text) => contains(tx.sqlDialect, t.url, text)))))
-    .returning({ link: t.link });
-  return rows.length;
+  let forgotten = 0;
+  const naming = or(...texts.map((text) => contains(tx.sqlDialect, t.url, text)));
+  for (const which of [naming, ...splitIntoChunks(urls).map((chunk) => inArray(t.link, chunk.map(hashLink)))])
+    forgotten += (
+      await tx
+        .delete(t)
+        .where(and(inArray(t.campaignId, own), which))
+        .returning({ link: t.link })
+    ).length;
+  return forgotten;
 }
 
 /**

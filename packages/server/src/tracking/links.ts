@@ -58,31 +58,40 @@ export interface TrackedLink {
   readonly url: string;
 }
 
+/** Targets of links, each with the email that has it; null for one that several have. */
+export type WantedLinks = ReadonlyMap<string, string | null>;
+
 /** Looks up a target that was loaded. */
 type LinkIds = (workspaceId: string, url: string) => number;
+
+interface StoredLink {
+  readonly id: number;
+  readonly ownerId: string | null;
+}
 
 type LinkDeps = Pick<TrackingDeps, "db">;
 
 /** The stored targets of links, and a cache of those in use. */
 export class TrackedLinks {
-  readonly #ids = growingCache<string, number>(MAX_CACHED);
+  readonly #known = growingCache<string, StoredLink>(MAX_CACHED);
   readonly #links = growingCache<number, TrackedLink>(MAX_CACHED);
 
   /** The ids of the wanted targets, by workspace. New ones are stored durably, so that no mail leads to an unknown link. */
-  async load(deps: LinkDeps, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<LinkIds> {
+  async load(deps: LinkDeps, wanted: ReadonlyMap<string, WantedLinks>): Promise<LinkIds> {
     const found = new Map<string, number>();
     for (const [workspaceId, urls] of wanted) {
-      const unknown: string[] = [];
-      for (const url of urls) {
+      const unknown: [url: string, ownerId: string | null][] = [];
+      for (const [url, ownerId] of urls) {
         const key = keyOf(workspaceId, url);
-        const id = this.#ids.get(key);
-        if (id === undefined) unknown.push(url);
-        else found.set(key, id);
+        const known = this.#known.get(key);
+        // One that only another email had may have gone with it.
+        if (known === undefined || (known.ownerId !== null && known.ownerId !== ownerId)) unknown.push([url, ownerId]);
+        else found.set(key, known.id);
       }
       for (const chunk of splitIntoChunks(unknown))
-        for (const [url, id] of await storeLinks(deps, workspaceId, chunk)) {
-          found.set(keyOf(workspaceId, url), id);
-          this.#remember(id, { workspaceId, url });
+        for (const [url, stored] of await storeLinks(deps, workspaceId, new Map(chunk))) {
+          found.set(keyOf(workspaceId, url), stored.id);
+          this.#remember(stored, { workspaceId, url });
         }
     }
     return (workspaceId, url) => {
@@ -99,63 +108,94 @@ export class TrackedLinks {
     const { trackedLinks: t } = q.t;
     const [row] = await findRows(q, t, { id });
     if (!row || row.url === ERASED) return null;
-    this.#remember(id, row);
+    this.#remember(row, row);
     return row;
   }
 
   clear(): void {
-    this.#ids.clear();
+    this.#known.clear();
     this.#links.clear();
   }
 
-  #remember(id: number, link: TrackedLink): void {
-    this.#links.set(id, link);
-    this.#ids.set(keyOf(link.workspaceId, link.url), id);
+  #remember({ id, ownerId }: StoredLink, { workspaceId, url }: TrackedLink): void {
+    this.#links.set(id, { workspaceId, url });
+    this.#known.set(keyOf(workspaceId, url), { id, ownerId });
   }
 }
 
-/** Erases the targets that contain one of these texts, in any case: old links to them lead nowhere. Returns how many. */
+/**
+ * Erases the targets that contain one of these texts, in any case, and those that only these emails have, which may say something of their
+ * readers in other words: old links to them lead nowhere. Returns how many.
+ */
 export async function eraseLinks(
   tx: Tx,
   tracker: { readonly links: TrackedLinks },
   workspaceId: string,
   texts: readonly string[],
+  emailIds: readonly string[],
 ): Promise<number> {
   const { trackedLinks: t } = tx.t;
-  const rows = await tx
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), or(...texts.map((text) => contains(tx.sqlDialect, t.url, text)))));
-  if (rows.length === 0) return 0;
-  for (const { id } of rows)
+  const naming = or(...texts.map((text) => contains(tx.sqlDialect, t.url, text)));
+  const erased = new Set<number>();
+  for (const which of [naming, ...splitIntoChunks(emailIds).map((chunk) => inArray(t.ownerId, chunk))])
+    for (const { id } of await tx
+      .select({ id: t.id })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), which)))
+      erased.add(id);
+  if (erased.size === 0) return 0;
+  for (const id of erased)
     await tx
       .update(t)
-      .set({ url: ERASED, hash: `${ERASED} ${id}` })
+      .set({ url: ERASED, hash: `${ERASED} ${id}`, ownerId: null })
       .where(eq(t.id, id));
   tx.afterCommit(() => tracker.links.clear());
-  return rows.length;
+  return erased.size;
+}
+
+/** The targets that only these emails have. */
+export async function listOwnLinks(tx: Tx, workspaceId: string, emailIds: readonly string[]): Promise<string[]> {
+  const { trackedLinks: t } = tx.t;
+  const urls: string[] = [];
+  for (const chunk of splitIntoChunks(emailIds))
+    for (const { url } of await tx
+      .select({ url: t.url })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.ownerId, chunk))))
+      urls.push(url);
+  return urls;
 }
 
 function keyOf(workspaceId: string, url: string): string {
   return `${workspaceId} ${url}`;
 }
 
-/** Inserts the targets that are not stored yet, and returns all of them with their ids. */
-async function storeLinks({ db }: LinkDeps, workspaceId: string, urls: readonly string[]): Promise<[url: string, id: number][]> {
-  const byHash = new Map(urls.map((url) => [createHash("sha256").update(url).digest("base64url"), url]));
-  const find = async (): Promise<[string, number][]> => {
+/** Inserts the targets that are not stored yet, takes those that another email has for shared, and returns all of them. */
+async function storeLinks({ db }: LinkDeps, workspaceId: string, wanted: WantedLinks): Promise<[url: string, link: StoredLink][]> {
+  const byHash = new Map([...wanted.keys()].map((url) => [createHash("sha256").update(url).digest("base64url"), url]));
+  const find = async (): Promise<[string, StoredLink][]> => {
     const { trackedLinks: t } = db.read.t;
     const rows = await db.read
-      .select({ id: t.id, hash: t.hash })
+      .select({ id: t.id, hash: t.hash, ownerId: t.ownerId })
       .from(t)
       .where(and(eq(t.workspaceId, workspaceId), inArray(t.hash, [...byHash.keys()])));
-    return rows.map(({ id, hash }) => [byHash.get(hash) as string, id]);
+    return rows.map(({ hash, ...link }) => [byHash.get(hash) as string, link]);
   };
-  const before = await find();
-  if (before.length === byHash.size) return before;
-  const known = new Set(before.map(([url]) => url));
-  const rows = [...byHash].filter(([, url]) => !known.has(url)).map(([hash, url]) => ({ workspaceId, hash, url }));
-  // Another process may store the same ones at the same time.
-  await db.tx(async (tx) => void (await tx.insert(tx.t.trackedLinks).values(rows).onConflictDoNothing()));
+  let found = await find();
+  if (found.length < byHash.size) {
+    const known = new Set(found.map(([url]) => url));
+    const rows = [...byHash]
+      .filter(([, url]) => !known.has(url))
+      .map(([hash, url]) => ({ workspaceId, hash, url, ownerId: wanted.get(url) ?? null }));
+    // Another process may store the same ones at the same time.
+    await db.tx(async (tx) => void (await tx.insert(tx.t.trackedLinks).values(rows).onConflictDoNothing()));
+    found = await find();
+  }
+  const shared = found.flatMap(([url, { id, ownerId }]) => (ownerId !== null && ownerId !== wanted.get(url) ? id : []));
+  if (shared.length === 0) return found;
+  await db.tx(async (tx) => {
+    const { trackedLinks: t } = tx.t;
+    await tx.update(t).set({ ownerId: null }).where(inArray(t.id, shared));
+  });
   return find();
 }

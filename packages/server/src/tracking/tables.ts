@@ -15,6 +15,8 @@ export function trackingTables(c: ColumnTypes) {
         hash: c.text("hash").notNull(),
         /** Empty for the pixel of the workspace, which stands for opens. */
         url: c.text("url").notNull(),
+        /** The email that has this link, while it is the only one: it may say something of its reader, and goes with it. */
+        ownerId: c.text("owner_id"),
       },
       (t) => [c.uniqueIndex("tracked_links_hash").on(t.workspaceId, t.hash)],
     ),

@@ -235,9 +235,11 @@ test("of 1,000 forged or altered addresses none is accepted, and nothing is reco
   expect([...(await events("email.opened")), ...(await events("email.clicked"))]).toEqual([]);
 });
 
-test("a link leads to its target after the person was erased, and records nothing", async () => {
+test("a link that others have too leads to its target after the person was erased, and records nothing", async () => {
   const { world, links, pixel, get } = await delivered();
   await using _ = world;
+  await world.sdk.emails.send({ from: "a@acme.test", to: "grace@example.com", subject: "Hi", html: HTML, tracking: TRACKING });
+  await world.settle();
   await advance(world, "1h");
   await get(links[0] as string);
   await advance(world, "10s");
@@ -249,13 +251,19 @@ test("a link leads to its target after the person was erased, and records nothin
   await advance(world, "1m");
 });
 
-test("a target that names the person is erased with them, and other targets stay", async () => {
-  const own = '<a href="https://acme.example/me?email=ada%40example.com">Me</a> <a href="https://acme.example/all">All</a>';
+test("a target that names the person, or that only they have, is erased with them; those of others stay", async () => {
+  const named = '<a href="https://acme.example/me?email=ada%40example.com">Me</a> <a href="https://acme.example/hello/Ada">Hello</a>';
+  const own = `${named} <a href="https://acme.example/all">All</a>`;
   const { world, links, get } = await delivered({ html: own });
   await using _ = world;
+  const shared = '<a href="https://acme.example/all">All</a>';
+  await world.sdk.emails.send({ from: "a@acme.test", to: "grace@example.com", subject: "Hi", html: shared, tracking: TRACKING });
+  await world.inbox.waitFor({ to: "grace@example.com" });
+  await world.sdk.inbox.clear();
   await world.sdk.people.erase("ada@example.com");
-  expect(await Promise.all(links.map(async (link) => (await get(link)).status))).toEqual([404, 302]);
+  expect(await Promise.all(links.map(async (link) => (await get(link)).status))).toEqual([404, 404, 302]);
   const { read } = world.app.deps.db;
+  expect(JSON.stringify(await read.select().from(read.t.trackedLinks))).not.toMatch(/hello\/Ada/);
   expect(JSON.stringify(await read.select().from(read.t.trackedLinks))).not.toMatch(/ada(?:@|%40)/);
   await world.sdk.emails.send({ from: "a@acme.test", to: "grace@example.com", subject: "Hi", html: own, tracking: TRACKING });
   const grace = await world.inbox.waitFor({ to: "grace@example.com" });

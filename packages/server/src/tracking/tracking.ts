@@ -6,7 +6,7 @@ import type { TrackingDeps } from "./deps.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL } from "./links.ts";
 import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAttribute } from "./skeleton.ts";
 
-export { eraseLinks } from "./links.ts";
+export { eraseLinks, listOwnLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
 export { REQUESTS_JOB, recordHeldRequests } from "./record.ts";
 export { Tracker } from "./tracker.ts";
@@ -18,7 +18,7 @@ export { Tracker } from "./tracker.ts";
  */
 export async function trackMails(deps: TrackingDeps, mails: readonly PendingMail[]): Promise<void> {
   const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL, VIEW_URL];
-  const wanted = new Map<string, Set<string>>();
+  const wanted = new Map<string, Map<string, string | null>>();
   const tracked: Tracked[] = [];
   for (const mail of mails) {
     const { html } = mail;
@@ -28,11 +28,12 @@ export async function trackMails(deps: TrackingDeps, mails: readonly PendingMail
     const skeleton =
       last?.html === html ? last.skeleton : await (html === mail.contents.html ? deps.tracker.skeletonOf(html) : cutHtml(html));
     const urls = getOrCreate(wanted, mail.email.workspaceId);
-    if (tracking.opens) urls.add(PIXEL);
+    const want = (url: string): void => void urls.set(url, urls.has(url) && urls.get(url) !== mail.email.id ? null : mail.email.id);
+    if (tracking.opens) urls.set(PIXEL, null);
     const targets: (string | null)[] = [];
     for (const cut of skeleton.cuts) {
       const target = toTarget(cut, tracking, own);
-      if (tracking.clicks && target !== null) urls.add(target);
+      if (tracking.clicks && target !== null) want(target);
       targets.push(target);
       if (targets.length % CUTS_PER_TURN === 0) await waitForTurn();
     }
@@ -90,8 +91,8 @@ function toTarget(cut: Cut, { utm }: Tracking, own: readonly string[]): string |
   return utm === undefined ? cut.url : addUtm(cut.url, utm);
 }
 
-function getOrCreate(map: Map<string, Set<string>>, key: string): Set<string> {
-  const known = map.get(key) ?? new Set();
+function getOrCreate(map: Map<string, Map<string, string | null>>, key: string): Map<string, string | null> {
+  const known = map.get(key) ?? new Map();
   map.set(key, known);
   return known;
 }
