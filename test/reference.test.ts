@@ -119,7 +119,8 @@ test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
     statuses.push(await tried(its, calls));
   }
   const expected = REFUSED[id] ?? expect.toSatisfy((status: number) => status >= 200 && status < 300);
-  expect(Object.assign({}, ...statuses)).toEqual(Object.fromEntries(shown.map(([label]) => [label, expected])));
+  const advice = `After a 404, add what the example of ${id} names to test/support/example-objects.ts.`;
+  expect(Object.assign({}, ...statuses), advice).toEqual(Object.fromEntries(shown.map(([label]) => [label, expected])));
 });
 
 test("the reference shows an answer of each endpoint that answers JSON", () => {

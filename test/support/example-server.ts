@@ -45,13 +45,14 @@ export async function nothing(): Promise<Ids> {
   return {};
 }
 
-export async function openExampleServer(): Promise<ExampleServer> {
+/** Opens such a server, with a Postgres database if one is named. */
+export async function openExampleServer(on: { readonly databaseUrl?: string } = {}): Promise<ExampleServer> {
   const hooks = await receiver();
   // Examples name instants around the beginning of this month.
   // Examples send captured mail on to example.com.
   const relay = await scriptedPeer({});
   const flags = { "release-relay": `smtp://127.0.0.1:${relay.port}`, "release-to": "*@example.com" };
-  const world = await createWorld({ now: "2030-01-31T08:00:00Z", flags, dns: DNS });
+  const world = await createWorld({ now: "2030-01-31T08:00:00Z", flags, dns: DNS, ...on });
   let agent: Promise<TestAgent> | undefined;
   const list = async (permissions: readonly AgentScope[] = AGENT_SCOPES): Promise<void> => {
     const listing = { slug: SLUG, name: "Launch Writer", description: "It writes.", webhookUrl: hooks.url, permissions: [...permissions] };
