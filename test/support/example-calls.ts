@@ -10,7 +10,7 @@ export const OBJECTS = { ...SENDING, ...MARKETPLACE };
 const OF_BUILDERS = ["listings", "deliveries", "payments"];
 
 /** The call that the example of an endpoint shows. */
-export interface ExampleCall {
+interface ExampleCall {
   readonly method: string;
   /** With the query. */
   readonly path: string;

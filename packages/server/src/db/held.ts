@@ -7,7 +7,7 @@ declare const held: unique symbol;
  * The key of a row that this transaction holds: one that deletes the row at the same time collides with it on Postgres, and the later of
  * both runs again. SQLite has one writer, so nothing collides there.
  */
-export type Held<Key extends string | number, Noun extends string> = Key & { readonly [held]: Noun };
+type Held<Key extends string | number, Noun extends string> = Key & { readonly [held]: Noun };
 
 /** The id of a held contact, see `holdContacts`. */
 export type HeldContactId = Held<string, "contact">;

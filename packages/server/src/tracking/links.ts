@@ -59,7 +59,7 @@ export interface TrackedLink {
 }
 
 /** Targets of links, each with the email that has it; null for one that several have. */
-export type WantedLinks = ReadonlyMap<string, string | null>;
+type WantedLinks = ReadonlyMap<string, string | null>;
 
 /** Looks up a target that was loaded. */
 type LinkIds = (workspaceId: string, url: string) => number;
