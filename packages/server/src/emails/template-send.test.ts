@@ -190,8 +190,12 @@ describe("missing variables", () => {
       variables: { name: "N" },
       recipientVariables: { "b@x.test": { code: 1 }, "c@x.test": { name: "C" } },
     });
-    const body = (await refused.json()) as { error: { details: { path: string }[] } };
-    expect(body.error.details.map((d) => d.path)).toEqual(["variables.code", "recipientVariables.c@x.test.code"]);
+    const { error } = (await refused.json()) as { error: { message: string; details: { path: string; message: string }[] } };
+    expect(error.message).toBe("The template needs variables that have no values for a@x.test, c@x.test.");
+    expect(error.details.map((d) => [d.path, d.message])).toEqual([
+      ["variables.code", "code is required for a@x.test."],
+      ["recipientVariables.c@x.test.code", "code is required for c@x.test."],
+    ]);
   });
 
   test("are no fault where the template does without", async () => {

@@ -112,29 +112,49 @@ async function renderContents(request: Request, sendable: Sendable): Promise<Map
   };
   let shared: MessageContent | undefined;
   const messages = new Map<string, MessageContent>();
-  const missing: ApiError[] = [];
-  for (const { key } of listRecipients(request).map(({ box }) => box)) {
+  const missing: Missing[] = [];
+  const boxes = listRecipients(request).map(({ box }) => box);
+  for (const { key, address } of boxes) {
     const own = personal.get(key);
     try {
       if (own) messages.set(key, await render({ ...common, ...own.values }, `recipientVariables.${own.to}`));
       else messages.set(key, (shared ??= await render(common, "variables")));
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "missing_variables") throw error;
-      missing.push(error);
+      missing.push({ to: address, error });
     }
   }
-  if (missing.length > 0) throw mergeMissing(missing);
+  const [first] = missing;
+  if (first) throw boxes.length === 1 ? first.error : mergeMissing(missing);
   return messages;
 }
 
-function mergeMissing(errors: readonly ApiError[]): ApiError {
-  const [first] = errors as [ApiError];
-  const seen = new Set<string>();
-  const details = errors.flatMap((error) => error.details).filter(({ path }) => !seen.has(path) && seen.add(path));
-  if (errors.length === 1) return first;
-  return new ApiError("missing_variables", `The template needs variables that ${errors.length} recipients have no values for.`, {
+/** A recipient for whom the template cannot be rendered. */
+interface Missing {
+  readonly to: string;
+  readonly error: ApiError;
+}
+
+/** One error for all recipients without a value of a variable, which tells who they are. */
+function mergeMissing(missing: readonly Missing[]): ApiError {
+  const byPath = Map.groupBy(
+    missing.flatMap(({ to, error }) => error.details.map((detail) => ({ to, detail }))),
+    ({ detail }) => detail.path,
+  );
+  const details = [...byPath.values()].map((of) => {
+    const { message, ...detail } = (of[0] as (typeof of)[number]).detail;
+    return { ...detail, message: `${message.replace(/\.$/, "")} for ${listSome(of.map(({ to }) => to))}.` };
+  });
+  const whom = listSome(missing.map(({ to }) => to));
+  return new ApiError("missing_variables", `The template needs variables that have no values for ${whom}.`, {
     details: details.slice(0, MAX_DETAILS),
   });
+}
+
+/** The first three of some addresses, and how many more there are. */
+function listSome(addresses: readonly string[]): string {
+  const more = addresses.length - 3;
+  return `${addresses.slice(0, 3).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 async function prepare(request: Request, resolve: () => Promise<Sendable>): Promise<PreparedSend> {
