@@ -40,6 +40,11 @@ export function needsMigration(state: SchemaState, folder: string, version: stri
   return state.migration === null || state.migration < latest || state.version !== version;
 }
 
+/** Whether a database has the tables of this build, whichever version made them. */
+export function isUpToDate(state: SchemaState, folder: string): boolean {
+  return state.migration === listMigrations(folder).at(-1);
+}
+
 function day(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

@@ -6,6 +6,7 @@ import { postgresSchema } from "../../schema.pg.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { encodeBytesArray } from "./arrays.ts";
 import { openPostgres, type PostgresDb, type PostgresOptions } from "./database.ts";
+import { assertNoServers } from "./migrate.ts";
 
 const databases: TestDatabase[] = [];
 const opened: PostgresDb[] = [];
@@ -69,6 +70,33 @@ describe("opening", () => {
     const error = (await openPostgres(url, postgresSchema).catch((e: unknown) => e)) as Error;
     expect(error).toBeInstanceOf(StorageUnavailable);
     expect(error.message).toContain(`was last used by mailsvc 9.8.7, which is newer than this mailsvc ${postgresSchema.version}`);
+  });
+
+  test("another version with the same tables starts beside servers that run; one that changes tables waits for their end", async () => {
+    const url = await fresh("empty");
+    const db = await open(url);
+    await db.read.raw("insert into workers (name, seen_at) values ('one', now())");
+    await db.read.raw("update drizzle.mailsvc set version = '0.0.9'");
+    await open(url);
+    const client = { query: async (text: string) => ({ rows: await db.read.raw(text) }) } as unknown as Parameters<
+      typeof assertNoServers
+    >[0];
+    await expect(assertNoServers(client, "9.8.7")).rejects.toMatchObject({
+      isAway: true,
+      message: expect.stringMatching(/^1 server of an earlier build still runs on the database, whose tables mailsvc 9\.8\.7 changes/),
+    });
+    // Killed a while ago.
+    await db.read.raw("update workers set seen_at = now() - interval '11 seconds'");
+    await assertNoServers(client, "9.8.7");
+  });
+
+  test("a database that another build made before its release is refused, and nothing is changed", async () => {
+    const url = await fresh("empty");
+    const db = await open(url);
+    await db.read.raw("update drizzle.__drizzle_migrations set created_at = created_at - 1");
+    const refused = openPostgres(url, postgresSchema);
+    await expect(refused).rejects.toBeInstanceOf(StorageUnavailable);
+    await expect(refused).rejects.toThrow(/was made by another build of mailsvc .+ whose tables this build cannot migrate/);
   });
 
   test("tells how many connections all processes together may open", async () => {

@@ -3,7 +3,7 @@ import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import { StorageUnavailable } from "../errors.ts";
 import { migrationsFolder } from "../migration-files.ts";
-import { type CheckBefore, needsMigration, type SchemaState } from "../migrations.ts";
+import { type CheckBefore, isUpToDate, needsMigration, type SchemaState } from "../migrations.ts";
 import { applySettings } from "./pool.ts";
 
 /** Records how far a copy from SQLite has come. While this table exists, servers do not start. */
@@ -46,6 +46,7 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also,
       const state = await readState(client);
       if (needsMigration(state, folder, version, "The database")) {
         if (state.migration !== null && checkBefore) checkBefore(await readFactNames(client));
+        if (state.migration !== null && !isUpToDate(state, folder)) await assertNoServers(client, version);
         await migrate(drizzle(client), { migrationsFolder: folder });
         await client.query("CREATE TABLE IF NOT EXISTS drizzle.mailsvc (version TEXT NOT NULL)");
         await client.query("WITH old AS (DELETE FROM drizzle.mailsvc) INSERT INTO drizzle.mailsvc VALUES ($1)", [version]);
@@ -58,6 +59,22 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also,
   } finally {
     await pool.end();
   }
+}
+
+/**
+ * Throws StorageUnavailable, which passes, while servers run on a database whose tables this build changes: those servers read and write
+ * the tables as they were. One that was killed counts for ten seconds more.
+ */
+export async function assertNoServers(client: Pick<pg.ClientBase, "query">, version: string): Promise<void> {
+  const { rows } = await client.query<{ n: number }>(
+    "SELECT count(*)::int AS n FROM workers WHERE seen_at > now() - interval '10 seconds'",
+  );
+  const n = rows[0]?.n ?? 0;
+  if (n === 0) return;
+  throw new StorageUnavailable(
+    `${n} ${n === 1 ? "server" : "servers"} of an earlier build still ${n === 1 ? "runs" : "run"} on the database, whose tables mailsvc ${version} changes. Stop all of them; a server that waits then starts by itself.`,
+    { isAway: true },
+  );
 }
 
 async function readFactNames(client: pg.ClientBase): Promise<Set<string>> {
