@@ -31,7 +31,7 @@ export function listVariables({ url, smtpUrl, apiKey, operatorKey, profiles }: R
  */
 export const npxScript = (cliServer: CliServer): string => `#!/bin/sh
 case "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac
-case "$1 $2" in "mailsvc "serve | "mailsvc "dev | "mailsvc "agent | "mailsvc "backup | "mailsvc "migrate) ;; "mailsvc "*)
+case "$1 $2" in "mailsvc "serve | "mailsvc "dev | "mailsvc "agent | "mailsvc "backup | "mailsvc "restore | "mailsvc "migrate) ;; "mailsvc "*)
 ${cliServer.script};; esac
 exec "$@"
 `;
