@@ -1,7 +1,7 @@
 import type { EventData } from "@mailsvc/sdk/contract";
 import type { EventRow } from "../events/events.ts";
 import { joinSentences, type Moment, quote } from "../lib/explanation.ts";
-import { explainRefusal } from "../mail/refusals.ts";
+import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 
 type Refused = EventData["email.bounced"] & { readonly source?: string };
 
@@ -47,13 +47,8 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
   }
 }
 
-/** A code of 4.x.x or 4xx is no refusal: the next mail server tried for as long as it does. */
-export function isGivenUpLater({ enhancedCode, smtpCode }: Pick<Refused, "enhancedCode" | "smtpCode">): boolean {
-  return (enhancedCode ?? String(smtpCode)).startsWith("4");
-}
-
 function toBounce(refused: Refused): string {
-  return isGivenUpLater(refused) ? "Given up by the next mail server" : "Refused for good";
+  return isTemporary(refused) ? "Given up by the next mail server" : "Refused for good";
 }
 
 const MACHINE = "A scanner of links or a proxy of images looked at it; it does not count as a reader.";
@@ -68,7 +63,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 function describe(refused: Refused): string | null {
   const { diagnostic: message, smtpCode, enhancedCode } = refused;
-  const text = joinSentences(explainRefusal({ message, smtpCode, enhancedCode })?.meaning, toReporter(refused));
+  const text = joinSentences(judgeReply({ message, smtpCode, enhancedCode })?.meaning, toReporter(refused));
   return text === "" ? null : text;
 }
 

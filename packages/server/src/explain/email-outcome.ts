@@ -2,10 +2,9 @@ import type { QueueHold } from "@mailsvc/sdk/contract";
 import type { CampaignRow } from "../campaigns/campaigns.ts";
 import type { EmailRow } from "../emails/emails.ts";
 import { type Action, count, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
-import { explainRefusal } from "../mail/refusals.ts";
+import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 import type { JobRow } from "../queue/queue.ts";
 import type { SuppressionRow } from "../suppressions/suppressions.ts";
-import { isGivenUpLater } from "./email-events.ts";
 import { describeSuppression, SKIPPED } from "./suppression.ts";
 
 /** What keeps an email from leaving, or has ended it; null for each that does not exist. */
@@ -117,7 +116,7 @@ function describeWait(email: Email, now: number): Outcome {
       next: { at: null, what: "Its outcome is stored." },
     };
   if (status === "deferred") {
-    const refusal = lastError && explainRefusal(lastError);
+    const refusal = lastError && judgeReply(lastError);
     return {
       summary: joinSentences(
         `It has not been accepted yet, in ${count(attempts, "attempt")}.`,
@@ -140,11 +139,11 @@ function describeWait(email: Email, now: number): Outcome {
 
 function describeRefusal(email: Email, { suppression }: Surroundings): Outcome {
   const { lastError, status, attempts, to } = email;
-  const refusal = lastError && explainRefusal(lastError);
+  const refusal = lastError && judgeReply(lastError);
   return {
     summary: joinSentences(
       status === "bounced"
-        ? lastError && isGivenUpLater(lastError)
+        ? lastError && isTemporary(lastError)
           ? "The next mail server could not deliver it and gave it up. It is not tried again."
           : "It was refused for good and is not tried again."
         : attempts === 0

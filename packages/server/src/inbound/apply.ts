@@ -7,6 +7,7 @@ import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import type { InboundDeps } from "./deps.ts";
 import type { Report, ReportOutcome } from "./report.ts";
 
@@ -16,13 +17,15 @@ type Applied = "applied" | "ignored" | "too-early";
 /*
  * What a report does to an email.
  *
- * | email                        | delivered | deferred    | bounced | complained |
- * | ---------------------------- | --------- | ----------- | ------- | ---------- |
- * | queued, deferred, sending    | too early | too early   | too early | too early |
- * | sent                         | delivered | event only  | bounced | complained |
- * | delivered                    | –         | –           | bounced | complained |
- * | all others                   | –         | –           | –       | –          |
+ * | email                        | delivered | deferred    | bounced | complained | unsubscribed |
+ * | ---------------------------- | --------- | ----------- | ------- | ---------- | ------------ |
+ * | queued, deferred, sending    | too early | too early   | too early | too early | too early    |
+ * | sent                         | delivered | event only  | bounced | complained | event only   |
+ * | delivered                    | –         | –           | bounced | complained | event only   |
+ * | bounced                      | –         | –           | –       | –          | event only   |
+ * | all others                   | –         | –           | –       | –          | event only   |
  *
+ * The address of a complaint is suppressed also if the email has bounced, and who unsubscribed is suppressed in every case.
  * Too early: the report came before the reply of the next hop was stored. Nothing is stored, and the other side sends it again.
  */
 
@@ -70,6 +73,8 @@ function applyOutcome(tx: Tx, deps: InboundDeps, email: EmailRow, { outcome, sou
       return bounce(tx, deps, email, source, outcome);
     case "complained":
       return complain(tx, deps, email, source, outcome.feedbackType);
+    case "unsubscribed":
+      return leave(tx, deps, email);
   }
 }
 
@@ -99,15 +104,22 @@ async function bounce(
   deps: InboundDeps,
   email: EmailRow,
   source: string,
-  { error, type, invalidRecipient }: Extract<ReportOutcome, { kind: "bounced" }>,
+  { error, type, invalidRecipient, refusedFor }: Extract<ReportOutcome, { kind: "bounced" }>,
 ): Promise<boolean> {
   const moved = await transition(tx, deps, ["sent", "delivered"], {
     email,
     patch: { status: "bounced", lastError: error, updatedAt: deps.clock.now() },
     events: [{ type: "email.bounced", data: { type, ...toData(error), source } }],
   });
-  if (moved && invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
-  return moved;
+  if (refusedFor === "unsubscribe") return leave(tx, deps, email);
+  if (refusedFor === "complaint") await suppressRecipient(tx, deps, email, "complaint");
+  else if (moved && invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
+  return moved || refusedFor !== undefined;
+}
+
+async function leave(tx: Tx, deps: InboundDeps, { workspaceId, to, id }: EmailRow): Promise<boolean> {
+  await unsubscribe(tx, deps, { workspaceId, email: to, emailId: id }, "provider");
+  return true;
 }
 
 async function complain(tx: Tx, deps: InboundDeps, email: EmailRow, source: string, feedbackType: string): Promise<boolean> {
@@ -116,8 +128,9 @@ async function complain(tx: Tx, deps: InboundDeps, email: EmailRow, source: stri
     patch: { status: "complained", updatedAt: deps.clock.now() },
     events: [{ type: "email.complained", data: { feedbackType, source } }],
   });
-  if (moved) await suppressRecipient(tx, deps, email, "complaint");
-  return moved;
+  const counts = moved || email.status === "bounced";
+  if (counts) await suppressRecipient(tx, deps, email, "complaint");
+  return counts;
 }
 
 async function suppressRecipient(

@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import { MB } from "../lib/units.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import type { LoadProgram, ThreadProgram } from "./mail-parser-program.ts";
-import type { ParsedMail } from "./parse-mail.ts";
+import type { ParsedMail, ReportEnvelope } from "./parse-mail.ts";
 import type { CapturedContent } from "./read-captured.ts";
 import type { ReadResult } from "./read-mail.ts";
 
@@ -32,6 +32,8 @@ const YOUNG_MB = 8;
 const HEAP_CHECK_MS = 20;
 const LAST_RESORT = 8;
 
+const NO_ENVELOPE: ReportEnvelope = { sender: null, about: [] };
+
 /** A mail that was not read, though another attempt, perhaps of another version, might. */
 export class MailNotRead extends Error {
   override readonly name = "MailNotRead";
@@ -46,7 +48,7 @@ export class MailNotRead extends Error {
 
 /** What the thread gets: a mail in which a report is looked for, a captured one, or one to be stored. */
 export type ParserTask =
-  | { readonly kind: "report"; readonly raw: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "report"; readonly raw: Uint8Array<ArrayBuffer>; readonly envelope: ReportEnvelope }
   | { readonly kind: "captured"; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: "message"; readonly raw: Uint8Array<ArrayBuffer>; readonly maxText: number };
 
@@ -101,9 +103,9 @@ export class MailParser {
   }
 
   /** Looks for a report in the start of a mail. Throws MailNotRead when it took too much, or too many others wait. */
-  async parse(mail: Uint8Array): Promise<ParsedMail> {
+  async parse(mail: Uint8Array, envelope: ReportEnvelope = NO_ENVELOPE): Promise<ParsedMail> {
     // A copy, which goes over to the thread as it is.
-    return (await this.#ask({ kind: "report", raw: new Uint8Array(mail.subarray(0, MAIL_LIMITS.bytes)) })) as ParsedMail;
+    return (await this.#ask({ kind: "report", raw: new Uint8Array(mail.subarray(0, MAIL_LIMITS.bytes)), envelope })) as ParsedMail;
   }
 
   /**

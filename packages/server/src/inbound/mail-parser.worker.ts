@@ -11,7 +11,7 @@ Object.assign(globalThis, { Blob: JoinedBytes });
 // The thread of `MailParser`: it gets one mail at a time and answers what the mail says. An error ends the thread.
 parentPort?.on("message", async (task: ParserTask) => {
   const { raw } = task;
-  if (task.kind === "report") return post(await parseMail(raw));
+  if (task.kind === "report") return post(await parseMail(raw, task.envelope));
   if (task.kind === "captured") {
     const content = await readLarge(raw);
     return post(content, listBuffers(content.files));

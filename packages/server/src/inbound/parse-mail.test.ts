@@ -11,7 +11,7 @@ import {
   qmailBounce,
   vacation,
 } from "../../test/bounce-samples.ts";
-import { parseMail } from "./parse-mail.ts";
+import { parseMail, type ReportEnvelope } from "./parse-mail.ts";
 
 const ABOUT: BouncedMail = { messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.test>", to: "ada@example.com" };
 
@@ -86,6 +86,155 @@ describe("complaints", () => {
   test.each(["not-spam", "auth-failure", "nonsense", ""])("%j is none", async (type) => {
     expect((await parseMail(arf(ABOUT, { type }))).outcome).toBeNull();
   });
+});
+
+const ENVELOPE: ReportEnvelope = { sender: "", about: ["ada@example.com"] };
+
+/** A report whose block about the recipient has these fields. */
+const report = (fields: readonly string[], words = "The mail could not be delivered."): Buffer =>
+  mail(
+    "From: Mail Delivery System <MAILER-DAEMON@mx.example.net>",
+    "Subject: Undelivered Mail Returned to Sender",
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="B1"',
+    "",
+    "--B1",
+    "Content-Type: text/plain",
+    "",
+    words,
+    "--B1",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; mx.example.net",
+    "",
+    "Final-Recipient: rfc822; ada@example.com",
+    ...fields,
+    "",
+    "--B1--",
+  );
+
+describe("the reply that a report returns decides", () => {
+  test.each<[string, string[], boolean, string?]>([
+    [
+      "words in X-Supplementary-Info",
+      ["Action: failed", "Status: 5.0.0", 'X-Supplementary-Info: <192.0.2.1 #5.0.0 smtp; 550 "Unknown User">'],
+      true,
+    ],
+    ["words above the status", ["Action: failed", "Status: 5.0.0"], true, "ada@example.com: 550 5.1.1 <ada@example.com>: User unknown"],
+    [
+      "a host that is not found",
+      [
+        "Action: failed",
+        "Status: 5.4.4",
+        "Diagnostic-Code: X-Postfix; Host or domain name not found. Name service error for name=example.com type=A: Host not found",
+      ],
+      true,
+    ],
+    [
+      "a mailbox that Outlook denies",
+      [
+        "Action: failed",
+        "Status: 5.4.1",
+        "Diagnostic-Code: smtp;550 5.4.1 Recipient address rejected: Access denied. [X.prod.protection.outlook.com]",
+      ],
+      true,
+    ],
+    [
+      "a block list, whatever the status",
+      ["Action: failed", "Status: 5.1.1", "Diagnostic-Code: smtp; 550 5.7.1 IP address blacklisted by recipient"],
+      false,
+    ],
+    ["a quota, whatever the status", ["Action: failed", "Status: 5.1.1", "Diagnostic-Code: smtp; 552 5.2.2 Over quota"], false],
+    [
+      "a rate, in spite of the code",
+      [
+        "Action: failed",
+        "Status: 5.2.1",
+        "Diagnostic-Code: smtp; 550 5.2.1 The user you are trying to contact is receiving mail at a rate that 550 5.2.1 prevents additional messages from being delivered.",
+      ],
+      false,
+    ],
+    ["an action of the server's own", ["Action: expired", "Status:", "Diagnostic-Code: Connection timed out"], false],
+    ["a comment in the status", ["Action: failed", "Status: 5.4.4 (Illegal host/domain name found)"], true],
+  ])("%s", async (_name, fields, invalidRecipient, words) => {
+    expect((await parseMail(report(fields, words), ENVELOPE)).outcome).toMatchObject({ kind: "bounced", invalidRecipient });
+  });
+
+  test("a plain text with the null sender is a bounce if it has a code", async () => {
+    const raw = mail(
+      "From: Administrator <administrator@corp.test>",
+      "Subject: There was an error sending your mail",
+      "",
+      "SMTP Server <mx.example.com> rejected recipient <ada@example.com>. It responded as follows: [550 5.1.1 User unknown]",
+    );
+    expect((await parseMail(raw, ENVELOPE)).outcome).toMatchObject({ kind: "bounced", invalidRecipient: true });
+    expect((await parseMail(raw.subarray(0, raw.indexOf("SMTP Server")), ENVELOPE)).outcome).toBeNull();
+  });
+
+  test("parts between other boundaries than the header names are read as text", async () => {
+    const broken = Buffer.from(postfixDsn(ABOUT).toString().replaceAll("--4F8D21C0A3.1767225600/", "--OTHER/"));
+    expect((await parseMail(broken, ENVELOPE)).outcome).toMatchObject({ kind: "bounced", invalidRecipient: true });
+  });
+});
+
+describe("an automatic reply to the return path is no bounce", () => {
+  const answer = (headers: readonly string[], ...text: readonly string[]): Buffer => mail("Return-Path: <>", ...headers, "", ...text);
+  test.each<[string, Buffer]>([
+    [
+      "a challenge",
+      answer(
+        ["From: Ada <ada@example.com>", "Subject: Please confirm your message", "Auto-Submitted: auto-replied"],
+        "Your mail was not delivered yet. Click to prove that you are a person, address not found in my list.",
+      ),
+    ],
+    [
+      "a challenge of a service",
+      answer(["From: check@guard.example", "Subject: Confirm"], "Your mail to my list was not delivered yet: address not found."),
+    ],
+    [
+      "an absence notice",
+      answer(["From: ada@example.com", "Subject: Out of office"], "Mail could not be delivered to me faster. ada@example.com, ext. 550 12"),
+    ],
+    [
+      "an absence notice of another address",
+      answer(
+        ["From: helper@example.com", "Subject: Away from my desk"],
+        "ada@example.com is away, your mail could not be delivered to her.",
+      ),
+    ],
+    [
+      "a ticket",
+      answer(["From: desk@example.com", "Subject: [#550 12] Do not reply: undeliverable", "Precedence: auto_reply"], "We got it."),
+    ],
+  ])("%s", async (_name, raw) => {
+    expect((await parseMail(raw, ENVELOPE)).outcome).toBeNull();
+  });
+});
+
+test("the older report of Hotmail, the mail with one field above it, is a complaint", async () => {
+  const raw = mail(
+    "From: staff@hotmail.com",
+    "Subject: complaint about message from 192.0.2.1",
+    'Content-Type: multipart/mixed; boundary="B1"',
+    "",
+    "--B1",
+    "Content-Type: message/rfc822",
+    "",
+    "X-HmXmrOriginalRecipient: ada@example.com",
+    `Message-ID: ${ABOUT.messageId}`,
+    "Subject: News",
+    "",
+    "News",
+    "--B1--",
+  );
+  expect(await parseMail(raw)).toMatchObject({
+    outcome: { kind: "complained" },
+    about: { messageId: ABOUT.messageId, recipient: "ada@example.com" },
+  });
+});
+
+test("the mail of Apple's button to unsubscribe is the wish of a person, though it says auto-replied", async () => {
+  const raw = mail("From: ada@example.com", "Subject: unsubscribe", "Auto-Submitted: auto-replied", "X-Apple-Unsubscribe: true", "", "x");
+  expect((await parseMail(raw, { sender: "ada@example.com", about: [] })).automatic).toBe(false);
 });
 
 describe("what is no report", () => {

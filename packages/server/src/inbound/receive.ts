@@ -39,7 +39,7 @@ export async function receiveMail(deps: InboundDeps, message: ReceivedMessage): 
   const addresses = message.recipients.flatMap((one) => ("address" in one ? one.address : []));
   const mailboxes = message.recipients.flatMap((one) => ("mailbox" in one ? one.mailbox : []));
   const results: Received[] = [];
-  if (addresses.length > 0) results.push(...(await applyToEmails(deps, addresses, message.raw)));
+  if (addresses.length > 0) results.push(...(await applyToEmails(deps, addresses, message)));
   if (mailboxes.length > 0 && !results.includes("unreadable")) results.push(await deliver(deps, mailboxes, message));
   return (["unreadable", "over-quota", "too-early", "applied", "expired"] as const).find((result) => results.includes(result)) ?? "ignored";
 }
@@ -69,8 +69,13 @@ async function deliver(deps: InboundDeps, mailboxes: readonly Mailbox[], message
   }
 }
 
-async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received[]> {
-  const mail = await orFault(deps.mailParser.parse(raw.subarray(0, MAIL_LIMITS.bytes)));
+async function applyToEmails(
+  deps: InboundDeps,
+  addresses: readonly InboundAddress[],
+  { raw, envelopeFrom: sender }: Pick<ReceivedMessage, "raw" | "envelopeFrom">,
+): Promise<Received[]> {
+  const about = await listRecipients(deps, addresses);
+  const mail = await orFault(deps.mailParser.parse(raw.subarray(0, MAIL_LIMITS.bytes), { sender, about }));
   if (!("outcome" in mail) || mail.fault !== null) {
     const emailIds = addresses.flatMap((address) => ("emailId" in address ? address.emailId : []));
     deps.log.warn("a mail to the inbound domain cannot be read", { reason: mail.fault, emailIds });
@@ -82,6 +87,13 @@ async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddre
       address.kind === "unsubscribe" ? await unsubscribeByMail(deps, address.emailId, mail) : await applyMail(deps, address, mail),
     );
   return results;
+}
+
+/** The recipients of the emails whose return paths a mail came to. */
+async function listRecipients({ db }: InboundDeps, addresses: readonly InboundAddress[]): Promise<string[]> {
+  const ids = addresses.flatMap((address) => (address.kind === "bounce" ? address.emailId : []));
+  const emails = await Promise.all(ids.map((id) => findEmailById(db.read, id)));
+  return emails.flatMap((email) => email?.to ?? []);
 }
 
 /** A mail that can never be read is one with a fault: its sender must not try again. */

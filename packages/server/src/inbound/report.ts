@@ -28,9 +28,16 @@ export type ReportOutcome =
       readonly type: BounceType;
       /** The mailbox does not exist or is disabled, so that the address is suppressed. */
       readonly invalidRecipient: boolean;
+      /** The provider did not even try, because of what the recipient had told it before. */
+      readonly refusedFor?: "complaint" | "unsubscribe";
     }
   /** Reported as spam. `feedbackType` is that of ARF: `abuse`, `fraud`, `virus`, `other`. */
-  | { readonly kind: "complained"; readonly feedbackType: string };
+  | { readonly kind: "complained"; readonly feedbackType: string }
+  /** The recipient told the provider that they want no more such mail. */
+  | { readonly kind: "unsubscribed" };
+
+/** Types of feedback that are complaints; `not-spam` and `auth-failure` are none (RFC 5965, RFC 6430). */
+export const COMPLAINTS: ReadonlySet<string> = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized"]);
 
 /** `UNDETERMINED` where a report gives no reason that we understand. */
 export type BounceType = "PERMANENT" | "TRANSIENT" | "UNDETERMINED";

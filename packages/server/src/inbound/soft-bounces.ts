@@ -5,15 +5,12 @@ import { type EmailRow, isTest, type StatusChange } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { DAY } from "../lib/units.ts";
+import { isMailboxInTrouble } from "../mail/reply-judge.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { InboundDeps } from "./deps.ts";
 
 /** So many emails to an address in a row, over at least this time (ms), that bounced softly make a hard bounce. */
 const SOFT_BOUNCES = { emails: 5, overMs: 7 * DAY } as const;
-
-// A full or moved mailbox, or a domain without a mail server that answers. Replies about us, our relay, our reputation or the
-// content (x.3.x, x.6.x, x.7.x) say nothing about the recipient, and neither do replies without a code.
-const SOFT = /^(?:4\.[124]\.\d{1,3}|5\.2\.(?!1$)\d{1,3})$/;
 
 /**
  * Suppresses addresses whose mail has bounced softly for too long: each of the last five emails that came to an end did, the
@@ -65,5 +62,7 @@ function findLastEnded(tx: Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[
 }
 
 function isSoft({ status, lastError }: Ended): boolean {
-  return (status === "bounced" || status === "failed") && SOFT.test(lastError?.enhancedCode ?? "");
+  // Replies without a code say too little.
+  if ((status !== "bounced" && status !== "failed") || !lastError?.enhancedCode) return false;
+  return isMailboxInTrouble(lastError);
 }

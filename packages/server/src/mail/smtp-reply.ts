@@ -1,4 +1,5 @@
 import type { DeliveryError, Receipt } from "./mailer.ts";
+import { isMailboxGone } from "./reply-judge.ts";
 
 // Replies are for people to read: long enough for any honest one.
 const MAX_MESSAGE = 500;
@@ -64,7 +65,7 @@ export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
     const error = parseReply(response);
     const permanent = responseCode >= 500 && responseCode < 600 && !ABOUT_US.has(responseCode);
     if (!permanent) return { outcome: "deferred", error, ...(ABOUT_US.has(responseCode) && { unavailable: true }) };
-    return { outcome: "bounced", error, ...(command === "RCPT TO" && isInvalidRecipient(error) && { invalidRecipient: true }) };
+    return { outcome: "bounced", error, ...(command === "RCPT TO" && isMailboxGone(error) && { invalidRecipient: true }) };
   }
   // The server announced a limit (SIZE, RFC 1870) that this message exceeds: no attempt can change that.
   if (code === "EMESSAGE" && command === "MAIL FROM")
@@ -104,34 +105,6 @@ export const eightBitRefused: Receipt = {
     enhancedCode: "5.6.3",
   },
 };
-
-// RFC 3463 and its registry: a bad or unknown mailbox, domain or syntax (5.1.x, but 5.1.7 and 5.1.8 are the sender's), and a
-// disabled mailbox (5.2.1).
-const INVALID_CODE = /^5\.(?:1\.(?:[1-6]|10)|2\.1)$/;
-// Codes that say no more than "address" or "mailbox": then the text decides, as it does without a code.
-const VAGUE_CODE = /^5\.[012]\.0$/;
-
-const MAILBOX = "(?:user|mail ?box|recipient|address(?:ee)?|account|alias|local part)";
-const INVALID_TEXT = new RegExp(
-  [
-    `\\b(?:unknown|invalid|no such|non-?existent|bad|inactive|disabled|unrout(?:e?)able|undeliverable) (?:(?:local|virtual|destination|recipient|e-?mail) )?${MAILBOX}`,
-    `\\b${MAILBOX}\\b.{0,40}?\\b(?:unknown|not found|not known|invalid|disabled|inactive|deactivated|nonexistent|(?:does not|doesn't|not|no longer) (?:exist|have an? [^ ]+ account)|(?:no longer|not) (?:valid|active|a valid|a known)|name not allowed|syntax incorrect|closed|terminated)`,
-    `\\bno (?:mail ?box|user|one|recipient) (?:here|by that name)`,
-    `\\bnot a (?:valid|known) ${MAILBOX}`,
-  ].join("|"),
-  "i",
-);
-// A reason that has nothing to do with the mailbox, even if the reply names it too.
-const OTHER_REASON =
-  /\brelay|spam|\bpolic|\bblock|black ?list|\bdenied|not (?:permitted|authori[sz]ed|owned|allowed)|\bsender|\bdns|\bspf\b|dkim|dmarc|reputation|\brate\b|quota|\bfull\b|gr[ae]y ?list|authenticat|virus|\bbanned|\blisted|temporar|try again|verif(?:y|ication) fail/i;
-
-/** Whether a permanent failure says that the mailbox itself is unknown, invalid or disabled. */
-export function isInvalidRecipient({ message, enhancedCode }: DeliveryError): boolean {
-  if (enhancedCode !== null && !VAGUE_CODE.test(enhancedCode)) return INVALID_CODE.test(enhancedCode);
-  // Addresses in the reply may hold any word.
-  const text = message.replace(/<[^<>]*>|[^\s<>"(]+@[^\s<>")]+/g, " ").replace(/\s+/g, " ");
-  return INVALID_TEXT.test(text) && !OTHER_REASON.test(text.replace(/name not allowed/gi, ""));
-}
 
 /** A reply such as `550-5.1.1 No such\n550 5.1.1 user`: one line, its codes once at the start. */
 export function parseReply(reply: string): DeliveryError {

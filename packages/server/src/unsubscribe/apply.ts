@@ -20,8 +20,11 @@ export interface SubscriberList {
   readonly name: string;
 }
 
-/** How a person unsubscribed: by the page of the link, by one click in a mail program, or by an email to the address in its header. */
-type UnsubscribeMethod = "page" | "one-click" | "mailto";
+/**
+ * How a person unsubscribed: by the page of the link, by one click in a mail program, an email to the address in its header, or
+ * at the provider that delivered the mail.
+ */
+type UnsubscribeMethod = "page" | "one-click" | "mailto" | "provider";
 
 /**
  * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED; in addition to a bounce or another reason that is

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { HOUR } from "../../lib/units.ts";
-import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
+import { isMailboxGone } from "../../mail/reply-judge.ts";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 import { claimToken } from "./webhook-tokens.ts";
@@ -60,10 +60,16 @@ export const readMailgun: ReadWebhook = async (deps, { bytes }, key) => {
 function toOutcome({ event, severity, reason = "", "delivery-status": status }: MailgunEvent): ReportOutcome | null {
   if (event === "delivered") return { kind: "delivered" };
   if (event === "complained") return { kind: "complained", feedbackType: "abuse" };
+  if (event === "unsubscribed") return { kind: "unsubscribed" };
   if (event !== "failed") return null;
   const error = toError(status?.message || status?.description || reason, status?.code, status?.["enhanced-code"]);
   if (severity === "temporary") return { kind: "deferred", error };
-  // 605 and 606 are Mailgun's own: not sent, because the address bounced before or is no address.
-  const known = Number(status?.code) === 605 || reason === "suppress-bounce";
-  return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: known || isInvalidRecipient(error) };
+  const code = Number(status?.code);
+  // Mailgun's own reasons: not sent, because the address has bounced, unsubscribed or complained before.
+  if (code === 606 || reason === "suppress-unsubscribe")
+    return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: false, refusedFor: "unsubscribe" };
+  if (code === 607 || reason === "suppress-complaint")
+    return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: false, refusedFor: "complaint" };
+  const known = code === 605 || reason === "suppress-bounce";
+  return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: known || isMailboxGone(error) };
 }

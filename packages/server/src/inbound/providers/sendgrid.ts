@@ -1,7 +1,7 @@
 import { verify } from "node:crypto";
 import * as z from "zod";
 import { parsePublicKey } from "../../lib/public-key.ts";
-import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
+import { isMailboxGone } from "../../mail/reply-judge.ts";
 import type { Report, ReportOutcome } from "../report.ts";
 import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
@@ -50,14 +50,18 @@ function toReport(item: unknown): Report[] {
 function toOutcome({ event, type, status, reason, response }: SendgridEvent): ReportOutcome | null {
   if (event === "delivered") return { kind: "delivered" };
   if (event === "spamreport") return { kind: "complained", feedbackType: "abuse" };
+  if (event === "unsubscribe" || event === "group_unsubscribe") return { kind: "unsubscribed" };
   if (event === "deferred") return { kind: "deferred", error: toError(response ?? reason, undefined, status) };
   const error = toError(reason, undefined, status);
   // Dropped without an attempt, because the address is on one of SendGrid's own lists.
-  if (event === "dropped")
-    return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: /^(?:bounced|invalid)/i.test(reason ?? "") };
+  if (event === "dropped") {
+    const refusedFor = /^unsubscribed/i.test(reason ?? "") ? "unsubscribe" : /^spam reporting/i.test(reason ?? "") ? "complaint" : null;
+    const invalidRecipient = /^(?:bounced|invalid)/i.test(reason ?? "");
+    return { kind: "bounced", error, type: "PERMANENT", invalidRecipient, ...(refusedFor && { refusedFor }) };
+  }
   if (event !== "bounce") return null;
   // A block is a refusal for now, whatever its code.
   if (type === "blocked" || error.enhancedCode?.startsWith("4"))
     return { kind: "bounced", error, type: "TRANSIENT", invalidRecipient: false };
-  return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: isInvalidRecipient(error) };
+  return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: isMailboxGone(error) };
 }

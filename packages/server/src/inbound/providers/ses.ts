@@ -1,7 +1,8 @@
 import { createVerify } from "node:crypto";
 import * as z from "zod";
+import { hasOtherReason } from "../../mail/reply-judge.ts";
 import type { InboundDeps } from "../deps.ts";
-import type { Report, ReportOutcome } from "../report.ts";
+import { COMPLAINTS, type Report, type ReportOutcome } from "../report.ts";
 import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
 /** A message of SNS, through which SES reports. */
@@ -21,6 +22,13 @@ const SnsMessage = z.object({
 type SnsMessage = z.infer<typeof SnsMessage>;
 
 const recipients = z.array(z.object({ status: z.string().optional(), diagnosticCode: z.string().optional() })).optional();
+
+const topics = z
+  .object({
+    unsubscribeAll: z.boolean().optional(),
+    topicSubscriptionStatus: z.array(z.object({ topicName: z.string(), subscriptionStatus: z.string() })).optional(),
+  })
+  .optional();
 
 const SesEvent = z.object({
   // Notifications say notificationType, configuration sets eventType.
@@ -42,6 +50,8 @@ const SesEvent = z.object({
     })
     .optional(),
   complaint: z.object({ feedbackId: z.string().optional(), complaintFeedbackType: z.string().nullish() }).optional(),
+  reject: z.object({ reason: z.string().optional() }).optional(),
+  subscription: z.object({ newTopicPreferences: topics, oldTopicPreferences: topics }).optional(),
   deliveryDelay: z.object({ delayType: z.string().optional(), delayedRecipients: recipients }).optional(),
 });
 type SesEvent = z.infer<typeof SesEvent>;
@@ -96,22 +106,40 @@ function findEmail({ returnPath }: InboundDeps, { mail }: SesEvent): Pick<Report
 // Permanent bounces for other reasons (content, attachment) say nothing about the address.
 const INVALID = new Set(["General", "NoEmail", "Suppressed", "OnAccountSuppressionList"]);
 
-function toOutcome({ notificationType, eventType, bounce, complaint, deliveryDelay }: SesEvent): ReportOutcome | null {
+function toOutcome(event: SesEvent): ReportOutcome | null {
+  const { notificationType, eventType, bounce, complaint, deliveryDelay, reject } = event;
   const type = notificationType ?? eventType;
   if (type === "Delivery") return { kind: "delivered" };
-  if (type === "Complaint") return { kind: "complained", feedbackType: complaint?.complaintFeedbackType ?? "abuse" };
+  if (type === "Complaint") {
+    const feedbackType = complaint?.complaintFeedbackType ?? "abuse";
+    return COMPLAINTS.has(feedbackType.toLowerCase()) ? { kind: "complained", feedbackType } : null;
+  }
+  if (type === "Subscription") return hasLeft(event) ? { kind: "unsubscribed" } : null;
+  // Taken by SES, and not sent because of what is in it.
+  if (type === "Reject")
+    return { kind: "bounced", error: toError(reject?.reason ?? "SES rejected the content."), type: "PERMANENT", invalidRecipient: false };
   if (type === "DeliveryDelay") {
     const [recipient] = deliveryDelay?.delayedRecipients ?? [];
     return { kind: "deferred", error: toError(recipient?.diagnosticCode ?? deliveryDelay?.delayType, undefined, recipient?.status) };
   }
   if (type !== "Bounce" || bounce === undefined) return null;
   const { bounceType, bounceSubType = "", bouncedRecipients: [recipient] = [] } = bounce;
+  const error = toError(recipient?.diagnosticCode ?? `${bounceType} ${bounceSubType}`, undefined, recipient?.status);
   return {
     kind: "bounced",
-    error: toError(recipient?.diagnosticCode ?? `${bounceType} ${bounceSubType}`, undefined, recipient?.status),
+    error,
+    ...(bounceSubType === "UnsubscribedRecipient" && { refusedFor: "unsubscribe" }),
     type: bounceType === "Permanent" ? "PERMANENT" : bounceType === "Transient" ? "TRANSIENT" : "UNDETERMINED",
-    invalidRecipient: bounceType === "Permanent" && INVALID.has(bounceSubType),
+    invalidRecipient: bounceType === "Permanent" && INVALID.has(bounceSubType) && !hasOtherReason(error),
   };
+}
+
+/** Whether a recipient left all topics of a list of SES, or one of them. */
+function hasLeft({ subscription }: SesEvent): boolean {
+  const { newTopicPreferences: now, oldTopicPreferences: before } = subscription ?? {};
+  const out = (status: typeof now): string[] =>
+    (status?.topicSubscriptionStatus ?? []).flatMap((one) => (/^optout$/i.test(one.subscriptionStatus) ? one.topicName : []));
+  return now?.unsubscribeAll === true || out(now).some((topic) => !out(before).includes(topic));
 }
 
 function tryJson(text: string): unknown {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { explainRefusal } from "./refusals.ts";
+import { judgeReply } from "./reply-judge.ts";
 
 const reply = (message: string, enhancedCode: string | null = null, smtpCode: number | null = Number(message.slice(0, 3))) =>
-  explainRefusal({ message, smtpCode, enhancedCode });
+  judgeReply({ message, smtpCode, enhancedCode });
 
 test.each<[what: string, message: string, code: string | null, meaning: RegExp, party: string]>([
   ["no such user", "550 5.1.1 No such user here", "5.1.1", /does not exist/, "address"],
