@@ -11,19 +11,23 @@ const TO =
 const OPENS = /^\s*(?:on|am|le|el|em|il|op|den|på|w dniu|dnia|dne|kl\.|vào|pada)\s/iu;
 const WROTE =
   /(?:wrote|writes|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)(?=\s|$)/iu;
-const ENDS = /[:：]$/;
+const ENDS = /[:：]\s*$/;
 // A name may stand between the verb and the colon.
 const MAX_NAME = 300;
-// "2026年1月31日(土) 9:30 Ada <ada@example.com>:", and the same of programs that name no verb.
-const DATED = /^\s*(?:\d{4}[年./-]|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})[^<>]{0,120}<[^<>\s@]+@[^<>\s@]+>.{0,20}[:：]\s*$/u;
-// "Ada <ada@example.com> wrote:", without a date: BSD Mail, mailx, Gnus.
-const NAMED = /<[^<>\s@]+@[^<>\s@]+>/;
+// An address as attributions name it, perhaps broken after the bracket; and a whole date: a year, or day and month in digits.
+const NAMED = /[<([（]\s{0,9}(?:mailto:)?[^\s<>()[\]@]+@[^\s<>()[\]@]+\s{0,9}[>)\]）]/u;
+const DATED = /(?<!\d)\d{4}(?!\d)|\d{1,2}[./-]\s?\d{1,2}(?!\d)|\d{1,2}月/u;
+// "---- On Thu, 15 Jan 2026 Acme <hello@acme.example> wrote ---": Zoho.
+const BETWEEN_DASHES = /^\s*-{2,}\s.{5,}\s-{2,}\s*$/u;
 // "Ada <ada@example.com> wrote in" and the Message-ID in the next line: S-nail.
 const WROTE_IN = /\swrote in\s*$/;
 const MESSAGE_ID = /^\s*<[^<>\s@]+@[^<>\s@]+>:\s*$/;
 const RULE = /^\s*_{10,}\s*$/;
+const FIELD = /^\s*[*_]?[^\s:：][^:：]{0,30}[:：]/u;
 const QUOTED = /^\s{0,3}[>|]/;
 const BLANK = /^\s*$/;
+// Marks of direction, which programs write around addresses and dates.
+const MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 // Lines of an attribution such as "On Sat, Jan 31, 2026 at 9:30 AM Ada Lovelace wrote:", which programs wrap.
 const ATTRIBUTION_LINES = 4;
@@ -33,21 +37,27 @@ const FIELD_LINES = 6;
 const MAX_LINE = 400;
 
 /**
- * The text of a mail without what it quotes: without lines after `>`, and without everything after what mail programs write above the mail
- * they answer, in English, German, French and a dozen other languages. Answers between quoted lines are kept.
+ * The text of a mail without what it quotes: without lines after `>` and the line above them that names who wrote them, in any language; and
+ * without everything after what Outlook and others write above the mail they answer. Answers between quoted lines are kept.
  */
 export function cutQuotedText(text: string): string {
   const lines = text.split(/\r?\n/);
+  const attributions = findAttributions(lines);
   const kept: string[] = [];
   for (let i = 0; i < lines.length; i += 1) {
     const line = lineAt(lines, i);
-    if (ORIGINAL.test(line) || startsFields(lines, i)) break;
-    const after = skipAttribution(lines, i);
-    if (after !== null) {
-      // Without quoted lines after it, all of the rest is the quoted mail.
-      if (!QUOTED.test(lineAt(lines, nextWritten(lines, after)))) break;
-      i = after - 1;
-    } else if (!QUOTED.test(line)) kept.push(lines[i] as string);
+    if (BLANK.test(line)) {
+      kept.push("");
+      continue;
+    }
+    if (ORIGINAL.test(line) || startsFields(lines, i) || startsBetweenDashes(lines, i)) break;
+    const end = attributions.get(i);
+    if (end !== undefined) {
+      i = end;
+      continue;
+    }
+    if (startsUnquoted(lines, i, kept)) break;
+    if (!QUOTED.test(line)) kept.push(lines[i] as string);
   }
   return kept.join("\n").trim();
 }
@@ -59,39 +69,123 @@ const QUOTING_HTML =
 /** The same of a mail that has only HTML, whose plain text is given: making it takes a millisecond for 30 kB. */
 export function cutQuotedHtml(html: string, text: string): string {
   const at = html.search(QUOTING_HTML);
-  return cutQuotedText(at === -1 ? text : toPlainText(html.slice(0, at)));
+  const above = cutQuotedText(at === -1 ? text : toPlainText(html.slice(0, at)));
+  // What was written below the quotation, or between its parts.
+  return above === "" && at !== -1 ? cutQuotedText(toPlainText(quoteBlocks(html))) : above;
 }
 
-/** Whether the fields of a quoted mail begin here, perhaps after a rule. */
+/**
+ * The same of a mail that has both: the text decides, unless all that it has more than the HTML above the quotation is a line that names who
+ * wrote what follows.
+ */
+export function cutQuoted(text: string, html: string | null): string {
+  const reply = cutQuotedText(text);
+  const at = html === null ? -1 : html.search(QUOTING_HTML);
+  if (html === null || at === -1) return reply;
+  const above = cutQuotedText(toPlainText(html.slice(0, at)));
+  const [written, all] = [above, reply].map((one) => one.split(/\s+/u).filter(Boolean)) as [string[], string[]];
+  if (written.length === 0 || !written.every((word, i) => all[i] === word)) return reply;
+  const rest = all.slice(written.length).join(" ");
+  return rest.length < MAX_LINE && (NAMED.test(rest) || DATED.test(rest)) && ENDS.test(rest) ? above : reply;
+}
+
+/** HTML with each quotation in it replaced by one quoted line. */
+function quoteBlocks(html: string): string {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (const tag of html.matchAll(/<(\/?)blockquote(?=[\s>])[^<>]{0,2000}>/gi)) {
+    if (tag[1] === "" && depth === 0) parts.push(html.slice(from, tag.index), "<p>&gt;</p>");
+    depth = Math.max(0, depth + (tag[1] === "" ? 1 : -1));
+    if (depth === 0) from = tag.index + tag[0].length;
+  }
+  return depth === 0 ? parts.join("") + html.slice(from) : parts.join("");
+}
+
+/** Whether the fields of a quoted mail begin here, perhaps after a rule. A person may write such words, but not with an address or a date. */
 function startsFields(lines: readonly string[], i: number): boolean {
-  const first = RULE.test(lineAt(lines, i)) ? nextWritten(lines, i + 1) : i;
-  if (!FROM.test(lineAt(lines, first))) return false;
-  const fields = lines.slice(first + 1, first + 1 + FIELD_LINES).map((line) => line.slice(0, MAX_LINE));
-  return fields.some((line) => SENT.test(line)) && fields.some((line) => TO.test(line));
+  const ruled = RULE.test(lineAt(lines, i));
+  const first = ruled ? nextWritten(lines, i + 1) : i;
+  const opening = lineAt(lines, first);
+  if (!FIELD.test(opening)) return false;
+  const fields = lines.slice(first, first + 1 + FIELD_LINES).map((line) => line.slice(0, MAX_LINE));
+  if (!fields.some((line) => NAMED.test(line) || line.includes("@") || DATED.test(line))) return false;
+  if (ruled && fields.filter((line) => FIELD.test(line)).length >= 4) return true;
+  if (!FROM.test(opening) && !SENT.test(opening)) return false;
+  return [FROM, SENT, TO].every((kind) => fields.some((line) => kind.test(line)));
 }
 
-/** The line after an attribution that begins here; null if none does. */
-function skipAttribution(lines: readonly string[], i: number): number | null {
+/** Whether a line between dashes names who wrote all that follows, or stands above the fields of a quoted mail. */
+function startsBetweenDashes(lines: readonly string[], i: number): boolean {
   const line = lineAt(lines, i);
-  if (DATED.test(line)) return i + 1;
-  if (!OPENS.test(line)) return skipUndated(lines, i);
+  if (BETWEEN_DASHES.test(line)) return (NAMED.test(line) && /\d/.test(line)) || startsFields(lines, i + 1);
+  return /^\s*-{3,}[^-]{3,60}-{3,}\s*$/u.test(line) && startsFields(lines, nextWritten(lines, i + 1));
+}
+
+/**
+ * The attributions above quoted lines, as the numbers of their first and last lines: up to four lines with an address or a verb of writing, and
+ * a date, that end with a colon. No language is needed for it: nothing else stands there.
+ */
+function findAttributions(lines: readonly string[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  let written = -1;
+  for (let i = 0; i < lines.length; i += 1) {
+    const line = lineAt(lines, i);
+    if (BLANK.test(line)) continue;
+    if (QUOTED.test(line)) {
+      const start = written === -1 ? null : findStart(lines, written);
+      if (start !== null) found.set(start, written);
+      written = -1;
+    } else written = i;
+  }
+  return found;
+}
+
+/** The first line of the attribution that ends here; null if none does. */
+function findStart(lines: readonly string[], end: number): number | null {
+  if (MESSAGE_ID.test(lineAt(lines, end))) return WROTE_IN.test(lineAt(lines, end - 1)) ? end - 1 : null;
+  let joined = "";
+  if (!ENDS.test(lineAt(lines, end))) return null;
+  for (let at = end; at > end - ATTRIBUTION_LINES && at >= 0; at -= 1) {
+    const line = lineAt(lines, at);
+    if (BLANK.test(line) || QUOTED.test(line)) break;
+    joined = `${line.trim()} ${joined}`;
+    const around = joined.replace(NAMED, " ");
+    const names = NAMED.test(joined) || WROTE.test(joined.slice(-MAX_NAME).replace(ENDS, ""));
+    const opened = OPENS.test(joined);
+    if (names && DATED.test(around) && (opened || !continuesAbove(lines, at))) return at;
+    if (names && opened && /\d/.test(around)) return at;
+  }
+  // Without a date: BSD Mail, mailx, Gnus.
+  const last = lineAt(lines, end);
+  return NAMED.test(last) || (OPENS.test(last) && endsAttribution(last) && /\d/.test(last)) ? end : null;
+}
+
+/** Whether the line above belongs to the same attribution: it has the rest of the date, or an opening that programs write. */
+function continuesAbove(lines: readonly string[], at: number): boolean {
+  const above = lineAt(lines, at - 1);
+  return at > 0 && !BLANK.test(above) && !QUOTED.test(above) && OPENS.test(above) && /\d/.test(above) && !/[.!?…。]\s*$/u.test(above);
+}
+
+/**
+ * Whether a mail that is quoted without `>` begins here, after a line that names who wrote it: Yahoo and others. It has the address and a date; or
+ * a whole date, if something was written above it. A person may begin with such a line.
+ */
+function startsUnquoted(lines: readonly string[], i: number, kept: readonly string[]): boolean {
+  const first = lineAt(lines, i);
+  if (!OPENS.test(first) && !(NAMED.test(first) && DATED.test(first.replace(NAMED, " ")))) return false;
   let joined = "";
   for (let at = i; at < Math.min(i + ATTRIBUTION_LINES, lines.length); at += 1) {
     const next = lineAt(lines, at);
-    if (BLANK.test(next) || QUOTED.test(next)) return null;
+    if (BLANK.test(next) || QUOTED.test(next)) return false;
     joined += ` ${next.trim()}`;
-    // A sentence of a person has no date or address before its "wrote:".
-    if (endsAttribution(joined)) return /\d|@/.test(joined) ? at + 1 : null;
+    if (!ENDS.test(joined)) continue;
+    const around = joined.replace(NAMED, " ");
+    const named = NAMED.test(joined);
+    if (OPENS.test(first) && !endsAttribution(joined) && !named) return false;
+    return named ? DATED.test(around) : DATED.test(around) && kept.some((line) => !BLANK.test(line));
   }
-  return null;
-}
-
-/** The line after an attribution without a date; null if none begins here. A person may write such a line, so quoted lines must follow. */
-function skipUndated(lines: readonly string[], i: number): number | null {
-  const line = lineAt(lines, i);
-  if (QUOTED.test(line)) return null;
-  const ends = NAMED.test(line) && endsAttribution(line) ? i : WROTE_IN.test(line) && MESSAGE_ID.test(lineAt(lines, i + 1)) ? i + 1 : null;
-  return ends !== null && QUOTED.test(lineAt(lines, nextWritten(lines, ends + 1))) ? ends + 1 : null;
+  return false;
 }
 
 /** Whether a text ends with "wrote:", perhaps with a name between the verb and the colon. */
@@ -108,5 +202,5 @@ function nextWritten(lines: readonly string[], from: number): number {
 }
 
 function lineAt(lines: readonly string[], i: number): string {
-  return (lines[i] ?? "").slice(0, MAX_LINE);
+  return (lines[i] ?? "").slice(0, MAX_LINE).replace(MARKS, "");
 }

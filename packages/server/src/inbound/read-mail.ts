@@ -7,7 +7,8 @@ import { peerText } from "../mail/smtp-reply.ts";
 import type { IncomingFile, IncomingMail } from "../received/received.ts";
 import { findAutoReply } from "./auto-reply.ts";
 import { cutBase64 } from "./cut-base64.ts";
-import { cutQuotedHtml, cutQuotedText } from "./quoted-text.ts";
+import { mendCharsets } from "./mend-charsets.ts";
+import { cutQuoted, cutQuotedHtml } from "./quoted-text.ts";
 
 /** How much of a mail is read besides files in base64; postal-mime takes 10 µs for a line. */
 export const READ_LIMITS = { bytes: 4 * MB, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
@@ -20,6 +21,7 @@ const MAX_MESSAGE_ID = 500;
 const MAX_FILENAME = 255;
 const MAX_SUBJECT = 998;
 const MAX_ADDRESS = 320;
+const MAX_FROM = 2000;
 // Addresses of Reply-To that are read; an answer goes to 50 of them at most.
 const MAX_ADDRESSES = 100;
 
@@ -48,23 +50,24 @@ export type ReadResult = { readonly mail: IncomingMail } | { readonly fault: str
  * contains. Texts longer than `maxText` are cut. It may take seconds: the server calls it on the thread of `MailParser`.
  */
 export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadResult> {
-  const { default: PostalMime } = await import("postal-mime");
+  const { default: PostalMime, decodeWords } = await import("postal-mime");
   const { skeleton, restore } = cutBase64(raw);
   const start = takeStart(skeleton, READ_LIMITS);
   let mail: Email;
   try {
-    mail = await PostalMime.parse(start, OPTIONS);
+    mail = await PostalMime.parse(mendCharsets(start), OPTIONS);
   } catch (error) {
     return { fault: peerText(String(error)) };
   }
   const html = mail.html === undefined ? null : cutText(storable(mail.html), maxText);
   const text = cutText(mail.text === undefined ? toPlainText(html ?? "") : storable(mail.text), maxText);
-  const from = toAddress(mail.from?.address);
+  const author = readAuthor(mail, decodeWords);
+  const from = toAddress(author.address);
   const messageId = listMessageIds(mail.messageId)[0] ?? null;
   return {
     mail: {
       from,
-      fromName: cutText(storable(mail.from?.name ?? ""), MAX_SUBJECT) || null,
+      fromName: cutText(storable(author.name), MAX_SUBJECT) || null,
       replyTo: listAddresses(mail.replyTo),
       subject: cutText(storable(mail.subject ?? "").replace(/\p{Cc}+/gu, " "), MAX_SUBJECT),
       messageId,
@@ -76,12 +79,28 @@ export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadRe
       headers: mail.headers.map(({ originalKey, value }) => ({ name: storable(originalKey), value: storable(value) })),
       text,
       html,
-      reply: mail.text === undefined && html !== null ? cutQuotedHtml(html, text) : cutQuotedText(text),
+      reply: mail.text === undefined && html !== null ? cutQuotedHtml(html, text) : cutQuoted(text, html),
       autoReply: findAutoReply({ headers: mail.headers, from }),
       files: mail.attachments.map((file, i) => toFile(file, i + 1, restore)),
       truncated: start.length < skeleton.length || [mail.text, mail.html].some((one) => (one?.length ?? 0) > maxText),
     },
   };
+}
+
+/**
+ * The mailbox in From. A name with a comma that should be in quotes and is not, as in `Lovelace, Ada <ada@example.com>`, reads as two
+ * mailboxes, of which one has no address.
+ */
+function readAuthor(
+  { from, headers }: Email,
+  decode: (text: string) => string,
+): { readonly name: string; readonly address: string | undefined } {
+  if (from?.address) return { name: from.name ?? "", address: from.address };
+  const field = headers.find(({ key }) => key === "from")?.value ?? "";
+  const boxes = field.slice(0, MAX_FROM).match(/<[^<>\s@]+@[^<>\s]+>/g) ?? [];
+  const [box] = boxes;
+  if (box === undefined || boxes.length > 1) return { name: from?.name ?? "", address: from?.address };
+  return { name: decode(field.slice(0, field.indexOf(box))).replace(/^[\s"]+|[\s"]+$/g, ""), address: box.slice(1, -1) };
 }
 
 // What the author wrote; the others tell the way of a mail.
