@@ -9,19 +9,22 @@ export interface EmailCopy {
   ofCampaign: boolean;
   /** The mail whose headers name the address together with other recipients; null if there is none. */
   namedIn: string | null;
+  /** The Message-ID that its relay gave it; null for ours. */
+  sentAs: string | null;
 }
 
 /** All emails to an address. */
 export async function findEmailCopies(read: Reader | Tx, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
   const { emails: t } = read.t;
   const emails = await read
-    .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId, mailId: t.mailId, kind: t.kind })
+    .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId, mailId: t.mailId, kind: t.kind, sentAs: t.sentAs })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey)));
-  return emails.map(({ id, contentsId, campaignId, mailId, kind }) => ({
+  return emails.map(({ id, contentsId, campaignId, mailId, kind, sentAs }) => ({
     id,
     contentsId,
     ofCampaign: campaignId !== null,
     namedIn: kind === "bcc" ? null : mailId,
+    sentAs,
   }));
 }

@@ -1,5 +1,5 @@
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, findEmailRows, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
+import { type EmailRow, findEmailRows, labelSent, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -110,6 +110,10 @@ async function findSending(tx: Tx, marks: readonly Mark[]): Promise<void> {
 async function storeRecords(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {
   const records = outcomes.flatMap(({ record }) => record ?? []);
   const engagements = outcomes.flatMap(({ engagement }) => engagement ?? []);
+  await labelSent(
+    tx,
+    outcomes.map(({ move: { email, patch } }) => ({ ...email, newName: patch.sentAs })),
+  );
   await Promise.all([recordDeliveries(tx, records), deps.engagementHooks.emailsEngaged(tx, engagements)]);
 }
 

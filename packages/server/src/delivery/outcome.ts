@@ -1,4 +1,5 @@
 import type { EmailRow, Engagement, Move } from "../emails/emails.ts";
+import { readSentAs } from "../lib/message-id.ts";
 import type { Random } from "../lib/random.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
@@ -117,9 +118,11 @@ function acceptedOutcome(
   const { workspaceId, toKey, to, inDoubt } = email;
   const sent = { type: "email.sent" as const, data: { response: receipt.response, attempt: attempts } };
   const patch = { attempts, inDoubt, nextAttemptAt: null, updatedAt: at, status: receipt.outcome, lastError: null, sentAt: at };
+  const sentAs = readSentAs(receipt.response);
   const engagement = { workspaceId, email: toKey, sentAt: at };
   const reactions = listSimulatedReactions(to);
-  if (receipt.outcome === "sent") return { kind: "outcome", move: { email, patch, events: [sent] }, engagement, reactions };
+  if (receipt.outcome === "sent")
+    return { kind: "outcome", move: { email, patch: { ...patch, ...(sentAs && { sentAs }) }, events: [sent] }, engagement, reactions };
   return {
     kind: "outcome",
     move: { email, patch, events: [sent, { type: "email.delivered" }] },

@@ -35,7 +35,7 @@ export { type DecodedAttachments, decodeAttachments, findAttachments, getMessage
 export { selectOfCampaign } from "./examine.ts";
 export { holdEmail } from "./held.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
-export { deleteLabels, findMailByMessageId, joinThread } from "./labels.ts";
+export { deleteLabels, findMailByMessageId, joinThread, labelSent } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";

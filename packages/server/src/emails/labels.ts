@@ -59,6 +59,24 @@ async function findSubmitted(q: Tx | Reader, workspaceId: string, messageId: str
   return newest?.id ?? null;
 }
 
+/** Emails that were accepted by the next mail server, as they were before and with the Message-ID that it gave them, if any. */
+type Renamed = Pick<EmailRow, "workspaceId" | "id" | "sentAs"> & { readonly newName: string | null | undefined };
+
+/** Lets emails be found by the Message-ID under which they were sent on. */
+export async function labelSent(tx: Tx, emails: readonly Renamed[]): Promise<void> {
+  const { emailLabels: t } = tx.t;
+  for (const { workspaceId, id, sentAs, newName } of emails) {
+    if (!newName || newName === sentAs) continue;
+    // Sent again, it has another one.
+    if (sentAs !== null)
+      await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.label, toMessageLabel(sentAs)), eq(t.emailId, id)));
+    await tx
+      .insert(t)
+      .values({ workspaceId, label: toMessageLabel(newName), emailId: id })
+      .onConflictDoNothing();
+  }
+}
+
 /** What the labels of an email follow from. */
 type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId" | "messageId">>;
 
@@ -81,10 +99,14 @@ export async function insertLabels(tx: Tx, labelled: readonly LabelledEmails[]):
 }
 
 /**
- * Deletes the labels of emails whose contents are still there, and returns how many there were. They follow from the contents, so that no
- * index has to find them by their email: it took a seventh of what SQLite does for a send with two tags.
+ * Deletes the labels of emails whose contents are still there, and returns how many there were. They follow from the contents and the name
+ * that a relay gave the email, so that no index has to find them by their email: it took a seventh of what SQLite does for a send with two tags.
  */
-export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly Pick<EmailRow, "id" | "contentsId">[]): Promise<number> {
+export async function deleteLabels(
+  tx: Tx,
+  workspaceId: string,
+  emails: readonly Pick<EmailRow, "id" | "contentsId" | "sentAs">[],
+): Promise<number> {
   const { contents: c, emailLabels: t } = tx.t;
   const labelsOf = new Map<number, EmailLabel[]>();
   for (const ids of splitIntoChunks([...new Set(emails.map(({ contentsId }) => contentsId))])) {
@@ -92,7 +114,10 @@ export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly
     const found = await tx.select({ id, tags, template, automationId, threadId, messageId }).from(c).where(inArray(id, ids));
     for (const contents of found) labelsOf.set(contents.id, listLabels(contents));
   }
-  const labelled = emails.flatMap(({ id, contentsId }) => (labelsOf.get(contentsId) ?? []).map((label) => ({ label, id })));
+  const labelled = emails.flatMap(({ id, contentsId, sentAs }) => {
+    const labels = [...(labelsOf.get(contentsId) ?? []), ...(sentAs === null ? [] : [toMessageLabel(sentAs)])];
+    return labels.map((label) => ({ label, id }));
+  });
   let deleted = 0;
   for (const [label, own] of Map.groupBy(labelled, (one) => one.label))
     for (const chunk of splitIntoChunks(own.map(({ id }) => id))) {

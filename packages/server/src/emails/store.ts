@@ -158,7 +158,17 @@ export async function measureAttachments(
 /** The columns of an email that change. */
 type Mutable = Pick<
   EmailRow,
-  "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "skipReason" | "updatedAt" | "relay"
+  | "status"
+  | "attempts"
+  | "inDoubt"
+  | "lastError"
+  | "scheduledAt"
+  | "nextAttemptAt"
+  | "sentAt"
+  | "skipReason"
+  | "updatedAt"
+  | "relay"
+  | "sentAs"
 >;
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
 
@@ -175,10 +185,12 @@ interface EmailChange {
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
   // With one relay none is ever stored.
   const routed = changes.some(({ email, patch }) => patch.relay !== undefined && patch.relay !== email.relay);
+  // Few relays tell a Message-ID of their own.
+  const renamed = changes.some(({ email, patch }) => patch.sentAs !== undefined && patch.sentAs !== email.sentAs);
   return tx.updateAll(
     tx.t.emails,
     changes.map(({ email, patch }) => {
-      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, relay } = {
+      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, relay, sentAs } = {
         ...email,
         ...patch,
       };
@@ -187,7 +199,7 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
       return {
         // The instant too: an email that was rescheduled while it waited for its hand-over is as `queued` as before.
         where: { workspaceId, id, attempts: email.attempts, status: email.status, scheduledAt: email.scheduledAt },
-        set: { ...set, ...(routed && { relay }) },
+        set: { ...set, ...(routed && { relay }), ...(renamed && { sentAs }) },
       };
     }),
   );

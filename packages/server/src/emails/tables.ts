@@ -143,6 +143,8 @@ function emails(c: ColumnTypes) {
       skipReason: c.text("skip_reason").$type<SkipReason>(),
       /** The relay that had the last attempt; null for the default one, so that a server with one relay stores nothing. */
       relay: c.text("relay"),
+      /** The Message-ID under which the next mail server sent it on, if it told one of its own. */
+      sentAs: c.text("sent_as"),
     },
     // The key starts with the workspace, so that it serves the list (newest first) too: a send writes one b-tree less. On
     // SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot express that, its migration does.

@@ -2,7 +2,7 @@ import { hashMessageId } from "./message-id.ts";
 
 /**
  * What an email is found by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues, the
- * Message-ID of a program that submitted it.
+ * Message-ID of a program that submitted it, or that its relay gave it.
  */
 export type EmailLabel = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}` | `message:${string}`;
 

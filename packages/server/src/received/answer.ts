@@ -60,7 +60,8 @@ export async function answerReceived(
 
 /** The addresses that an answer goes to. Throws ApiError invalid_state for a mail that must not be answered. */
 function getAnswerable({ autoReply, replyTo }: ReceivedRow): [string, ...string[]] {
-  if (autoReply !== null)
+  // Many mails of one sender may be a person's: who asks for an answer to one of them decides.
+  if (autoReply !== null && autoReply !== "too_many")
     throw new ApiError("invalid_state", `This mail was written by a program (${autoReply}), and is not answered.`, {
       hint: "To write to its sender nevertheless, send an email of its own.",
     });

@@ -91,12 +91,13 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
     replyTo: joinAddresses(listReplyAddresses(mail.replyTo, from?.address ?? null, addressKey(mailbox.address))),
     references: [...references],
     headers: [...headers],
-    autoReply: await judge(tx, deps, delivery, from?.key, isTestMail(email?.id)),
+    autoReply: null,
     files: files.length,
     authentication: delivery.authentication,
     size: raw.length,
     receivedAt: deps.clock.now(),
   };
+  row.autoReply = await judge(tx, deps, delivery, thread, row);
   const added = await tx.insert(tx.t.received).values(row).onConflictDoNothing().returning({ id: tx.t.received.id });
   if (added.length === 0) return false;
   if (!isTestMail(row.emailId)) await countIntoQuota(tx, deps, { workspaceId, size: raw.length });
@@ -124,24 +125,47 @@ async function judge(
   tx: Tx,
   { clock }: ReceivedDeps,
   delivery: Delivery,
-  fromKey: string | undefined,
-  test: boolean,
+  thread: Thread,
+  { fromKey, replyTo, emailId }: Pick<ReceivedRow, "fromKey" | "replyTo" | "emailId">,
 ): Promise<AutoReplyReason | null> {
   const { mailbox, mail, envelopeFrom } = delivery;
-  if (mail.autoReply !== null) return mail.autoReply;
+  if (mail.autoReply !== null && !isPersonal(mail, thread)) return mail.autoReply;
   if (envelopeFrom === "") return "null_sender";
   if (await isReturned(tx, delivery)) return "loop";
-  if (fromKey === undefined) return null;
+  if (fromKey === null) return null;
   const { received: t } = tx.t;
   const last = await tx
-    .select({ receivedAt: t.receivedAt })
+    .select({ receivedAt: t.receivedAt, replyTo: t.replyTo })
     .from(t)
-    .where(and(eq(t.workspaceId, mailbox.workspaceId), eq(t.fromKey, fromKey), isTest(tx, test)))
+    .where(and(eq(t.workspaceId, mailbox.workspaceId), eq(t.fromKey, fromKey), isTest(tx, isTestMail(emailId))))
     .orderBy(desc(t.id))
-    .limit(RECEIVED_LIMITS.personalPerHour);
-  const isFast = last.length === RECEIVED_LIMITS.personalPerHour && (last.at(-1)?.receivedAt ?? 0) > clock.now() - HOUR;
-  return isFast ? "too_many" : null;
+    .limit(LOOKED_BACK);
+  // A contact form or a help desk has one From, and each person who writes by it an own Reply-To.
+  const fresh = last.filter(({ receivedAt }) => receivedAt > clock.now() - HOUR);
+  const same = fresh.filter((one) => one.replyTo === replyTo);
+  // A program that answers every mail of ours may name another address each time.
+  const isRound = thread.threadId !== null && fresh.length >= ANSWERS_PER_HOUR;
+  return isRound || same.length >= RECEIVED_LIMITS.personalPerHour ? "too_many" : null;
 }
+
+// Answers of one From within an hour, with whatever Reply-To.
+const ANSWERS_PER_HOUR = 100;
+
+// The mails of a sender in which those with the same Reply-To are counted.
+const LOOKED_BACK = 500;
+
+/**
+ * Whether a mail that looks like one of a program is an answer of a person all the same: it continues a conversation, and has no more than the
+ * List-Unsubscribe of a tool for outreach, or the X-Loop of a forwarder.
+ */
+function isPersonal({ autoReply, headers }: IncomingMail, { threadId }: Thread): boolean {
+  if (threadId === null) return false;
+  if (autoReply === "mailing_list") return !headers.some(({ name }) => /^list-(?:id|post|help)$/i.test(name));
+  return autoReply === "loop" && headers.filter(({ name }) => /^received$/i.test(name)).length <= MAX_HOPS;
+}
+
+// Servers on the way of a mail that is not going in circles.
+const MAX_HOPS = 50;
 
 /**
  * Whether a mail is one of ours that came back. One that was written to this mailbox did not, such as the message of a contact form. But

@@ -11,7 +11,7 @@ import type { Key } from "./records.ts";
 const SEND_NUMBERS = 100_000;
 
 /** A deleted email, as far as what belongs to it needs it. */
-type Deleted = Pick<EmailRow, "id" | "contentsId" | "campaignId">;
+type Deleted = Pick<EmailRow, "id" | "contentsId" | "campaignId" | "sentAs">;
 
 /** The next emails made before an instant (ms), by workspace, with those that stay. */
 export async function listOldMail(read: Reader, after: Key | null, limit: number, before: number) {
@@ -59,7 +59,7 @@ export async function deleteOldMail(tx: Tx, keys: readonly Key[], before: number
     const deleted = await tx
       .delete(e)
       .where(and(eq(e.workspaceId, workspaceId), inArray(e.id, ids), lt(e.createdAt, before), not(isStaying(tx))))
-      .returning({ id: e.id, contentsId: e.contentsId, campaignId: e.campaignId });
+      .returning({ id: e.id, contentsId: e.contentsId, campaignId: e.campaignId, sentAs: e.sentAs });
     if (deleted.length === 0) continue;
     await deleteBelongings(tx, workspaceId, deleted);
     // What a campaign said stays with it.
