@@ -7,7 +7,7 @@ import * as z from "./zod.ts";
 export const SEND_LIMITS = {
   recipients: 50,
   /** RFC 5321 4.5.3.1.8 asks for 100 at least; many programs do not send again to recipients beyond the limit, nor report them. */
-  smtpRecipients: 100,
+  smtpRecipients: 1000,
   subject: 998,
   content: 5 * 1024 * 1024,
   headers: 50,

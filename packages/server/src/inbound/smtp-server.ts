@@ -101,11 +101,19 @@ async function admit(deps: InboundDeps, address: string, { accepted, refused, se
     return times > MAX_REFUSED ? reply(421, "4.7.0 Too many unknown addresses") : reply(550, "5.1.1 No such address here");
   }
   if (deps.storage.lowDisk !== null) return reply(452, "4.3.1 Not enough disk space, please try again later");
+  const announced = readSize(session);
+  if ("mailbox" in recipient && announced > RECEIVED_LIMITS.message) return reply(552, "5.3.4 Message too large for this mailbox");
   if ("mailbox" in recipient && (await isQuotaReached(deps.db.read, deps, recipient.mailbox.workspaceId))) return overQuota();
   const known = accepted.get(session) ?? new Map<string, Recipient>();
   if (known.size >= MAX_RECIPIENTS) return reply(452, "4.5.3 Too many recipients");
   accepted.set(session, known.set(address.toLowerCase(), recipient));
   return null;
+}
+
+/** The size that MAIL announced; 0 without one. */
+function readSize({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const given = mailFrom ? mailFrom.args : false;
+  return given ? Number(given.SIZE ?? 0) : 0;
 }
 
 interface Message {

@@ -47,13 +47,17 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   return dkim === undefined ? message : concatMessage([await dkim(from.domain, message), message]);
 }
 
-/** A message that goes out as it came in, with the headers that it lacks before its own. */
+/** A message that goes out as it came in, with the headers that it lacks before its own, below the trace of the servers on its way. */
 async function completeMessage(mail: OutgoingMail, message: Buffer, domain: string, dkim: DkimSigner | undefined): Promise<Buffer> {
-  const names = new Set(splitMessage(message).fields.map(({ key }) => key));
+  const { fields } = splitMessage(message);
+  const names = new Set(fields.map(({ key }) => key));
+  const others = fields.findIndex(({ key }) => key !== "received" && key !== "return-path");
+  const trace = fields.slice(0, others === -1 ? fields.length : others).reduce((sum, { line }) => sum + line.length, 0);
   const added = Object.entries(mail.headers).map(([name, value]) => customHeader(name, value));
   if (!names.has("message-id")) added.push(`Message-ID: ${mail.messageId}`);
   if (!names.has("date")) added.push(`Date: ${mailDate(mail.date)}`);
-  const whole = added.length === 0 ? message : await concatMessage([`${added.join("\r\n")}\r\n`, message]);
+  const whole =
+    added.length === 0 ? message : await concatMessage([message.subarray(0, trace), `${added.join("\r\n")}\r\n`, message.subarray(trace)]);
   return dkim === undefined ? whole : concatMessage([await dkim(domain, whole), whole]);
 }
 

@@ -7,9 +7,10 @@ import { KB } from "../lib/units.ts";
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
 /**
- * smtp-server with five differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
+ * smtp-server with seven differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
  * its own enhanced status code keeps it; a connection can be ended by the id of its session; a message that comes quickly is read in
- * several turns of the event loop; and EXPN is a command that it does not have, not one that it does not know.
+ * several turns of the event loop; EXPN is a command that it does not have, not one that it does not know; parameters of extensions that it does not
+ * announce are refused; and a quoted local part may hold a blank.
  */
 export class PromptServer extends SMTPServer {
   readonly #closed: OnClose;
@@ -42,6 +43,11 @@ export class PromptServer extends SMTPServer {
 // Node reads up to 2 MB of a socket in one turn, and where each line begins with a dot that takes 60 ms.
 const PARSED_PER_TURN = 256 * KB;
 
+// Parameters of MAIL: of SIZE, 8BITMIME, SMTPUTF8, and of AUTH, which says who wrote the message. RCPT has none.
+const OF_MAIL: ReadonlySet<string> = new Set(["SIZE", "BODY", "SMTPUTF8", "AUTH"]);
+const NONE: ReadonlySet<string> = new Set();
+const IN_PLACE_OF_BLANK = "_\u00b7_";
+
 type ConnectionParameters = ConstructorParameters<typeof SMTPConnection>;
 
 class PromptConnection extends SMTPConnection {
@@ -72,6 +78,33 @@ class PromptConnection extends SMTPConnection {
   override send(...[code, data, context]: Parameters<SMTPConnection["send"]>): void {
     const hasOwnCode = typeof data === "string" && /^[245]\.\d{1,3}\.\d{1,3} /.test(data);
     super.send(code, data, hasOwnCode ? false : context);
+  }
+
+  override handler_MAIL(command: Buffer, done: () => void): void {
+    if (!this.#refuseParameter("mail from", command, OF_MAIL, done)) super.handler_MAIL(command, done);
+  }
+
+  override handler_RCPT(command: Buffer, done: () => void): void {
+    if (!this.#refuseParameter("rcpt to", command, NONE, done)) super.handler_RCPT(command, done);
+  }
+
+  /** Refuses parameters of extensions that are not announced (RFC 5321 4.1.1.11): a client that asks for a report would believe it gets one. */
+  #refuseParameter(name: string, command: Buffer, known: ReadonlySet<string>, done: () => void): boolean {
+    const parsed = this._parseAddressCommand(name, command);
+    const unknown = parsed === false ? undefined : Object.keys(parsed.args || {}).find((key) => !known.has(key));
+    if (unknown === undefined) return false;
+    this.send(555, `5.5.4 The parameter ${unknown.replace(/[^\x21-\x7e]/g, "?").slice(0, 40)} is not known here`);
+    done();
+    return true;
+  }
+
+  /** The library cuts a command at its blanks, also one inside quotes: it gets another character in its place meanwhile. */
+  override _parseAddressCommand(name: string, command: Buffer | string): ReturnType<SMTPConnection["_parseAddressCommand"]> {
+    const text = command.toString();
+    const quoted = /<"(?:[^"\\<>]|\\[^<>])*"@/.exec(text)?.[0];
+    if (quoted === undefined || !quoted.includes(" ")) return super._parseAddressCommand(name, command);
+    const parsed = super._parseAddressCommand(name, text.replace(quoted, quoted.replaceAll(" ", IN_PLACE_OF_BLANK)));
+    return parsed === false ? parsed : { ...parsed, address: String(parsed.address).replaceAll(IN_PLACE_OF_BLANK, " ") };
   }
 
   /** RFC 5321 4.2.4: a command that is known but not implemented. */

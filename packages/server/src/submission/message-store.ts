@@ -7,6 +7,7 @@ import type { PartClaim } from "../http/part-answers.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { SubmissionDeps, Submitter } from "./deps.ts";
 import { fingerprint } from "./fingerprint.ts";
+import { mendLines } from "./lines.ts";
 import { type Envelope, type ReadMessage, readMessage } from "./message.ts";
 
 const ROUTE = "SMTP";
@@ -32,7 +33,8 @@ export class MessageStore {
    * Stores a submitted message as one mail to all of its recipients, and returns its id. Under an Idempotency-Key that was used before it
    * stores nothing and returns the id of then. Throws ApiError as a send over HTTP does.
    */
-  async submit(submitter: Submitter, raw: Buffer, envelope: Envelope): Promise<string> {
+  async submit(submitter: Submitter, received: Buffer, envelope: Envelope): Promise<string> {
+    const raw = await mendLines(received, envelope.captured);
     const message = await readMessage(raw, envelope);
     const accept = await prepare(this.#deps, submitter, message, envelope);
     const { idempotencyKey } = message.instructions;

@@ -9,7 +9,7 @@ import {
   SEND_LIMITS,
 } from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
+import { concatInTurns } from "../lib/turn.ts";
 import { MAX_BOXES, readAddressList } from "../mail/address-list.ts";
 import { mailDate } from "../mail/header.ts";
 import { type HeaderField, splitMessage } from "../mail/message-head.ts";
@@ -52,15 +52,12 @@ export interface ReadMessage {
 const MAX_HEAD = 128 * 1024;
 // RFC 5321 6.3 wants at least 100: a message that has passed more servers goes in a circle.
 const MAX_RECEIVED = 100;
-const MAX_LINE = 998;
-const [LF, CR] = [10, 13];
 
 /**
- * Reads a submitted message: who it is from, whom its headers name, and what they say to this server. What is not for others is taken out of
+ * Reads a submitted message, whose lines `mendLines` has mended: who it is from, whom its headers name, and what they say to this server. What is not for others is taken out of
  * the headers and a Received header is added; all else stays as it is. Throws ApiError validation_error.
  */
 export async function readMessage(raw: Buffer, envelope: Envelope): Promise<ReadMessage> {
-  await assertLines(raw, envelope.captured);
   const { fields, headBytes, content } = splitMessage(raw, MAX_HEAD);
   if (headBytes > MAX_HEAD) throw unreadable(`The headers take more than ${MAX_HEAD / 1024} KB.`);
   if (fields.filter(({ key }) => key === "received").length > MAX_RECEIVED)
@@ -70,7 +67,7 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   const from = readMailbox("From", { fields, captured, decode: decodeWords }) ?? readEnvelopeFrom(envelope);
   const [to, cc] = [readNamed("To", fields, decodeWords), readNamed("Cc", fields, decodeWords)];
   const instructions = readInstructions(fields, decodeWords);
-  const kept = fields.filter((field) => !isStripped(field)).map(({ line }) => line);
+  const kept = mendFields(fields.filter((field) => !isStripped(field))).map(({ line }) => line);
   const trace = `Received: by ${envelope.by} (mailsvc) with ${envelope.protocol};\r\n\t${mailDate(envelope.at)}\r\n`;
   const missing = fields.some(({ key }) => key === "from") ? "" : `From: ${from}\r\n`;
   return {
@@ -88,37 +85,39 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   };
 }
 
+// Header fields that a message has once (RFC 5322 3.6); big receivers refuse those that have two.
+const ONCE: ReadonlySet<string> = new Set(["subject", "message-id", "date", "reply-to", "in-reply-to", "references"]);
+
 /**
- * A line must end in CRLF and nothing else: servers that disagree about where a message ends let a second one be smuggled in. Long lines are
- * refused where the message may go out, because servers behind this one cut or refuse them.
+ * The fields as they go out: of those that a message has once the first, To and Cc in one field each, and no Date that cannot be read, in
+ * whose place the server writes its own. A message that is signed stays as it is.
  */
-async function assertLines(raw: Buffer, captured: boolean): Promise<void> {
-  const longest = captured ? Number.POSITIVE_INFINITY : MAX_LINE;
-  let start = 0;
-  for (let from = 0; from < raw.length; from += CHUNK_BYTES) {
-    if (from > 0) await waitForTurn();
-    start = assertBytes(raw, { from, to: Math.min(raw.length, from + CHUNK_BYTES), start, longest });
-  }
+function mendFields(fields: readonly HeaderField[]): readonly HeaderField[] {
+  if (fields.some(({ key }) => key === "dkim-signature")) return fields;
+  const seen = new Set<string>();
+  return fields.flatMap((field): readonly HeaderField[] => {
+    const { key, name, value } = field;
+    if (key === "date" && !isDate(value)) return [];
+    const isRepeated = seen.has(key);
+    seen.add(key);
+    if (ONCE.has(key)) return isRepeated ? [] : [field];
+    if (key !== "to" && key !== "cc") return [field];
+    if (isRepeated) return [];
+    const same = fields.filter((one) => one.key === key);
+    if (same.length === 1) return [field];
+    // Each as it was folded, so that no line gets longer.
+    const written = same.map(({ line }) =>
+      line
+        .slice(line.indexOf(":") + 1)
+        .replace(/\r\n$/, "")
+        .replace(/[,\s]+$/, ""),
+    );
+    return [{ ...field, value, line: `${name}:${written.join(",\r\n")}\r\n` }];
+  });
 }
 
-/** Checks the bytes from `from` to `to` of a message, and returns where the line begins that is open there; `start` is the one before. */
-function assertBytes(
-  raw: Buffer,
-  { from, to, start, longest }: { readonly from: number; readonly to: number; readonly start: number; readonly longest: number },
-): number {
-  let line = start;
-  // Byte by byte: a search for each line end takes ten times as long where lines are short.
-  for (let at = from; at < to; at += 1) {
-    const byte = raw[at];
-    if (byte === LF) {
-      if (raw[at - 1] !== CR)
-        throw unreadable("A line of the message ends in LF without CR; lines end in CRLF (RFC 5321 2.3.8). With curl, add --crlf.");
-      if (at - 1 - line > longest) throw unreadable(`A line of the message is longer than ${MAX_LINE} bytes; encode it (RFC 5322 2.1.1).`);
-      line = at + 1;
-    } else if (byte === CR && raw[at + 1] !== LF) throw unreadable("The message has a CR without LF; lines end in CRLF (RFC 5321 2.3.8).");
-    else if (byte === 0) throw unreadable("The message holds a NUL byte; encode it (RFC 5321 2.3.8).");
-  }
-  return line;
+function isDate(value: string): boolean {
+  return !Number.isNaN(Date.parse(value.replace(/\([^()]*\)/g, " ").replace(/\bUT\b/, "UTC")));
 }
 
 function unreadable(message: string): ApiError {

@@ -88,10 +88,16 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandli
         (error: unknown) => done(tell(deps, session, sessions.failed(session, error))),
       );
     },
-    onMailFrom: ({ address }, session, done) => done(tell(deps, session, sessions.refuseStranger(session), { from: address })),
+    onMailFrom: ({ address }, session, done) => {
+      sessions.beginMessage(session);
+      done(tell(deps, session, sessions.refuseStranger(session), { from: address }));
+    },
     // Answered at once: commands that wait are read into memory that nothing limits. `receive` asks the database too.
-    onRcptTo: ({ address }, session, done) =>
-      done(tell(deps, session, refuseRecipient(address, session, config.dev && deps.relays.capturesAll), { to: [address] })),
+    onRcptTo: ({ address }, session, done) => {
+      const refused = refuseRecipient(address, session, config.dev && deps.relays.capturesAll);
+      if (refused !== null) sessions.countRefused(session);
+      done(tell(deps, session, refused, { to: [address] }));
+    },
     onData: (stream, session, done) => {
       receive(deps, sessions, parts, stream, session).then(
         (result) => {
@@ -125,9 +131,12 @@ async function receive(
     if (stream.sizeExceeded) return reply(552, `5.3.4 The message is larger than ${deps.config.maxBodyBytes} bytes`);
     if (bytes === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
     if (submitter === null) return reply(530, "5.7.0 Log in first");
+    const refused = sessions.refusedOf(session);
+    // Many programs do not look at single replies: on the way to production the loss must be seen.
+    if (refused > 0 && deps.config.dev && rcptTo.length >= SEND_LIMITS.smtpRecipients) return tooManyRecipients();
     await sessions.admit(submitter, session.remoteAddress);
     const captured = deps.config.dev && (await deps.relays.capturesMail(deps.db.read));
-    return await store.submit(submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+    const id = await store.submit(submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
       captured,
       from: mailFrom ? mailFrom.address : "",
       recipients: listEach(rcptTo.map(({ address }) => parseRecipient(address, captured))),
@@ -135,6 +144,9 @@ async function receive(
       by: nameOf(deps.config),
       at: deps.clock.now(),
     });
+    if (refused > 0)
+      deps.log.warn("a message went to fewer recipients than its program named", { mailId: id, taken: rcptTo.length, refused });
+    return id;
   } finally {
     release();
   }
@@ -161,8 +173,7 @@ function listEach(boxes: readonly Mailbox[]): Mailbox[] {
 /** Why a recipient is refused; null if it is taken. smtp-server would refuse those beyond the limit without telling us. */
 function refuseRecipient(address: string, { envelope: { rcptTo } }: SMTPServerSession, captured: boolean): Error | null {
   const named = address.toLowerCase();
-  if (rcptTo.length >= SEND_LIMITS.smtpRecipients && !rcptTo.some((one) => one.address.toLowerCase() === named))
-    return reply(452, `4.5.3 A message goes to ${SEND_LIMITS.smtpRecipients} recipients at most: send another one to the others`);
+  if (rcptTo.length >= SEND_LIMITS.smtpRecipients && !rcptTo.some((one) => one.address.toLowerCase() === named)) return tooManyRecipients();
   try {
     parseRecipient(address, captured);
     return null;
@@ -170,6 +181,10 @@ function refuseRecipient(address: string, { envelope: { rcptTo } }: SMTPServerSe
     if (!(error instanceof ApiError)) throw error;
     return toReply(error);
   }
+}
+
+function tooManyRecipients(): Error {
+  return reply(452, `4.5.3 A message goes to ${SEND_LIMITS.smtpRecipients} recipients at most: send another one to the others`);
 }
 
 /** A recipient of the envelope; captured mail may go to local hosts too. Throws ApiError validation_error. */
@@ -191,6 +206,8 @@ interface Session {
   readonly ended: AbortController;
   submitter: Submitter | null;
   failures: number;
+  /** Recipients of the current message that were refused. */
+  refused: number;
   deadline: Timer | null;
 }
 
@@ -226,7 +243,7 @@ class Sessions {
       this.#access.anonymous(session.remoteAddress) === null
         ? real.after(loginMs, () => this.#cut(session.id, "4.7.0 Too long without a login"))
         : null;
-    this.#sessions.set(session, { ended: new AbortController(), submitter: null, failures: 0, deadline });
+    this.#sessions.set(session, { ended: new AbortController(), submitter: null, failures: 0, refused: 0, deadline });
     if (!this.#mayLogIn(session)) session.disabledCommands = tls === null ? ["AUTH", "STARTTLS"] : ["AUTH"];
   }
 
@@ -274,6 +291,18 @@ class Sessions {
 
   submitterOf(session: SMTPServerSession): Submitter | null {
     return this.#find(session).submitter ?? this.#access.anonymous(session.remoteAddress);
+  }
+
+  beginMessage(session: SMTPServerSession): void {
+    this.#find(session).refused = 0;
+  }
+
+  countRefused(session: SMTPServerSession): void {
+    this.#find(session).refused += 1;
+  }
+
+  refusedOf(session: SMTPServerSession): number {
+    return this.#find(session).refused;
   }
 
   /** Throws ApiError when the key was revoked meanwhile, has used up its rate, or the storage takes nothing. */
