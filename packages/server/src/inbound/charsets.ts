@@ -15,7 +15,7 @@ const SILENT =
   /^(?:|us-?ascii|ascii|ansi_x3\.4-19(?:68|86)|iso-ir-6|iso646-us|cp367|x?-?unknown(?:-8bit)?|8bit|binary|none|default|unspecified)$/;
 
 /** The way to read a text whose label TextDecoder does not know, or which has none. */
-export interface OddCharset {
+interface OddCharset {
   /** The text, for charsets that are read here. */
   readonly text?: string;
   /** A better label, for bytes that TextDecoder reads under it. */
