@@ -228,14 +228,14 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       expect(next).not.toBe(secret);
       await server.turn(id, "pause");
       await server.settle();
-      expect(signedWith(server.hooks.calls.at(-1), next)).toBe(true);
-      expect(signedWith(server.hooks.calls.at(-1), secret, "x-service-signature-previous")).toBe(true);
+      expect(signedWith(server.hooks.calls.at(-1), secret)).toBe(true);
+      expect(signedWith(server.hooks.calls.at(-1), next, "x-service-signature-next")).toBe(true);
       await server.advance("2h");
       await server.turn(id, "resume");
       await server.settle();
       expect(server.types(id).at(-1)).toBe("agent.resumed");
       expect(signedWith(server.hooks.calls.at(-1), next)).toBe(true);
-      expect(server.hooks.calls.at(-1)?.headers["x-service-signature-previous"]).toBeUndefined();
+      expect(server.hooks.calls.at(-1)?.headers["x-service-signature-next"]).toBeUndefined();
       const stored = await server.database.bytes();
       expect([secret, next].map((text) => containsText(stored, text))).toEqual([false, false]);
       await server.judge(slug, 1);

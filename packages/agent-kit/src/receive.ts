@@ -1,7 +1,7 @@
 import type { AgentEvent } from "./contract.generated.ts";
 import { UsageError } from "./errors.ts";
 import { parseEvent, type UnknownEvent } from "./event.ts";
-import { SIGNATURE_HEADER, verifySignature } from "./verify.ts";
+import { NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER, verifySignature } from "./verify.ts";
 
 /** The headers of a request, as frameworks have them: a Headers object, or a record whose names may be in any case. */
 export type RequestHeaders = { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -51,14 +51,14 @@ export function assertSecrets(secrets: string | readonly string[]): void {
 }
 
 /**
- * Whether one of the two signatures is valid. During a rotation X-Service-Signature is made with the new secret and webhook-signature
- * with both, so a receiver that knows only the old one accepts the second. The time of a request is that of the machines, not of the
- * agent's clock, which a test may have moved.
+ * Whether one of the signatures is valid. During a rotation X-Service-Signature is made with the old secret, X-Service-Signature-Next with
+ * the new one and webhook-signature with both, so that a receiver may know either. The time of a request is that of the machines, not of
+ * the agent's clock, which a test may have moved.
  */
 function isSigned(body: Uint8Array | string, headers: RequestHeaders, secrets: string | readonly string[]): boolean {
   // Without id and timestamp, so that the other form is not accepted in this header.
-  const spec = { body, signature: readHeader(headers, SIGNATURE_HEADER), id: null, timestamp: null, secrets };
-  if (verifySignature(spec) !== null) return true;
+  for (const name of [SIGNATURE_HEADER, NEXT_SIGNATURE_HEADER])
+    if (verifySignature({ body, signature: readHeader(headers, name), id: null, timestamp: null, secrets }) !== null) return true;
   const [signature, id, timestamp] = ["signature", "id", "timestamp"].map((name) => readHeader(headers, `webhook-${name}`));
   if (typeof signature !== "string" || !/^v\d/.test(signature)) return false;
   const single = (value: typeof id): string | null => (typeof value === "string" ? value : null);

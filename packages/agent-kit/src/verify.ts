@@ -5,6 +5,9 @@ import { currentTime } from "./runtime.ts";
 /** The header with the signature that needs no library (docs/agents-webhooks.md#signatures). */
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
+/** The same with the new secret, while one replaces another. */
+export const NEXT_SIGNATURE_HEADER = "X-Service-Signature-Next";
+
 /** A delivery to check: the body exactly as it arrived, its signature headers, and every secret that may have signed it. */
 export interface SignedDelivery {
   /** The raw body. Bytes as they came in; a text is taken as UTF-8. Never a re-serialised object: its bytes differ. */

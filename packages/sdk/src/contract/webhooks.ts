@@ -237,7 +237,7 @@ export const webhooks = {
     mailsTo: "nobody",
     summary: "Rotate the secret of a webhook",
     description:
-      "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the new secret, X-Service-Signature-Previous with the old one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
+      "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the old secret, X-Service-Signature-Next with the new one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
     body: z.strictObject({
       overlapHours: z
         .int()

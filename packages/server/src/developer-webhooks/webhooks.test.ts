@@ -117,8 +117,8 @@ test("requests are signed as agent events are, and as Standard Webhooks say, dur
   const during = await deliver();
   expect([verifies(secret, during), verifies(rotated.secret, during)]).toEqual([true, true]);
   const hex = (key: string): string => createHmac("sha256", key).update(during.body).digest("hex");
-  expect(during.headers["x-service-signature"]).toBe(hex(rotated.secret));
-  expect(during.headers["x-service-signature-previous"]).toBe(hex(secret));
+  expect(during.headers["x-service-signature"]).toBe(hex(secret));
+  expect(during.headers["x-service-signature-next"]).toBe(hex(rotated.secret));
 });
 
 test("after the overlap the new secret alone signs", async () => {

@@ -38,10 +38,10 @@ test("webhook-signature: id, seconds and bytes, with the decoded secret as the k
   expect(headers["webhook-signature"]).toBe(`v1,${expected}`);
 });
 
-test("during a rotation X-Service-Signature uses the new secret, a second header the old one, and webhook-signature both", () => {
+test("during a rotation X-Service-Signature uses the old secret, a second header the new one, and webhook-signature both", () => {
   const headers = pairs(new Signer({ current: SECRET, next: NEXT }).headers(message, bytes, NOW));
-  expect(headers["x-service-signature"]).toBe(createHmac("sha256", NEXT).update(bytes).digest("hex"));
-  expect(headers["x-service-signature-previous"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
+  expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
+  expect(headers["x-service-signature-next"]).toBe(createHmac("sha256", NEXT).update(bytes).digest("hex"));
   const signed = [7, 9].map(
     (fill) => `v1,${createHmac("sha256", Buffer.alloc(32, fill)).update(`evt_1.1767268800.${message.body}`).digest("base64")}`,
   );

@@ -30,8 +30,8 @@ export class Signer {
    * docs/agents-webhooks.md#signatures, and the three headers of Standard Webhooks. X-Service-Timestamp is the event's time, the same on
    * every attempt; webhook-timestamp is the attempt's.
    *
-   * During a rotation webhook-signature holds a signature with each secret. X-Service-Signature holds one: that of the new secret, and
-   * X-Service-Signature-Previous that of the old one.
+   * During a rotation webhook-signature holds a signature with each secret. X-Service-Signature holds one: that of the old secret, so that a
+   * receiver that was not changed goes on, and X-Service-Signature-Next that of the new one.
    */
   headers({ id, type, at, attempt }: Message, bytes: Uint8Array, sentAt: number): string[] {
     const seconds = String(Math.floor(sentAt / 1000));
@@ -43,7 +43,7 @@ export class Signer {
     const headers = [
       "content-type", "application/json",
       "accept-encoding", "identity",
-      "x-service-signature", hex(this.#next ?? this.#current),
+      "x-service-signature", hex(this.#current),
       "x-service-event-id", id,
       "x-service-event-type", type,
       "x-service-timestamp", iso(at),
@@ -52,7 +52,7 @@ export class Signer {
       "webhook-timestamp", seconds,
       "webhook-signature", standard,
     ];
-    if (this.#next !== null) headers.push("x-service-signature-previous", hex(this.#current));
+    if (this.#next !== null) headers.push("x-service-signature-next", hex(this.#next));
     return headers;
   }
 }

@@ -269,13 +269,13 @@ test("during a rotation both kinds of signatures can be verified", async () => {
   expect([verifies(old, before), verifiesStandard(old, before)]).toEqual([true, true]);
   const { webhookSecret: next } = await world.builder.sdk.listings.rotateSecret("writer", { overlapSeconds: 3600 });
   const during = await ping();
-  expect([verifies(old, during), verifies(next, during)]).toEqual([false, true]);
-  expect(verifies(old, during, "x-service-signature-previous")).toBe(true);
+  expect([verifies(old, during), verifies(next, during)]).toEqual([true, false]);
+  expect(verifies(next, during, "x-service-signature-next")).toBe(true);
   expect([verifiesStandard(old, during), verifiesStandard(next, during)]).toEqual([true, true]);
   await world.clock.advance("1h");
   const after = await ping();
   expect([verifies(old, after), verifies(next, after)]).toEqual([false, true]);
-  expect(after?.headers).not.toHaveProperty("x-service-signature-previous");
+  expect(after?.headers).not.toHaveProperty("x-service-signature-next");
   expect([verifiesStandard(old, after), verifiesStandard(next, after)]).toEqual([false, true]);
 });
 
