@@ -6,8 +6,10 @@ import { createWorld } from "./testing.ts";
 test("every kind of job is said in words, and no other one", async () => {
   const world = await createWorld();
   try {
-    // Deliveries of webhooks have a timer, and no job.
-    expect(Object.keys(TIMER_LABELS).toSorted()).toEqual([...Object.keys(jobsOf(world.app.deps)), "agent.deliver"].toSorted());
+    // Deliveries of webhooks and checks of relays have a timer, and no job.
+    expect(Object.keys(TIMER_LABELS).toSorted()).toEqual(
+      [...Object.keys(jobsOf(world.app.deps)), "agent.deliver", "relays.check"].toSorted(),
+    );
   } finally {
     await world.dispose();
   }

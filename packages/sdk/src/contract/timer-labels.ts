@@ -6,6 +6,7 @@ export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "email.release": "send emails that were held",
   "email.requeue": "try deferred emails again",
   "agent.deliver": "deliver webhooks",
+  "relays.check": "check a relay that is out of service",
   "webhooks.redeliver": "deliver webhooks again",
   "webhooks.alert": "tell the owner of a webhook that fails",
   "webhooks.clear": "delete old webhook deliveries",

@@ -42,11 +42,11 @@ function setUp() {
 
 test("a relay goes down with the first reply that says so, and up with a mail that it takes afterwards", async () => {
   const { availability, handOver, lines } = setUp();
-  expect([availability.takesMail(), availability.reason]).toEqual([true, null]);
+  expect([availability.reason === null, availability.reason]).toEqual([true, null]);
   await handOver()(GONE);
-  expect([availability.takesMail(), availability.reason]).toEqual([false, "421 4.3.2 not now"]);
+  expect([availability.reason === null, availability.reason]).toEqual([false, "421 4.3.2 not now"]);
   await handOver()(SENT);
-  expect([availability.takesMail(), availability.reason]).toEqual([true, null]);
+  expect([availability.reason === null, availability.reason]).toEqual([true, null]);
   expect(lines).toEqual(["a relay is out of service", "a relay is in service again"]);
 });
 
@@ -55,7 +55,20 @@ test("a mail that was under way when the relay went down does not bring it up", 
   const before = handOver();
   await handOver()(GONE);
   await before(SENT);
-  expect(availability.takesMail()).toBe(false);
+  expect(availability.reason === null).toBe(false);
+});
+
+test("it is checked while no mail is sent, and not any more once it is closed", async () => {
+  const { availability, clock, found, handOver, lines } = setUp();
+  await handOver()(GONE);
+  expect(clock.next()?.name).toBe("relays.check");
+  found.check = null;
+  await clock.advanceTo(clock.now() + 15 * SECOND, () => clock.real.sleep(0));
+  expect(availability.reason).toBeNull();
+  expect(lines.at(-1)).toBe("a relay is in service again");
+  await handOver()(GONE);
+  await availability.watched().close();
+  expect(clock.next()).toBeNull();
 });
 
 test("it is checked after 15 seconds, then after twice as long, and is up once a check succeeds", async () => {
@@ -63,9 +76,8 @@ test("it is checked after 15 seconds, then after twice as long, and is up once a
   await handOver()(GONE);
   const isUpAfter = async (seconds: number): Promise<boolean> => {
     await clock.advanceTo(clock.now() + seconds * SECOND, async () => {});
-    availability.takesMail();
     await clock.real.sleep(0);
-    return availability.takesMail();
+    return availability.reason === null;
   };
   found.check = null;
   expect(await isUpAfter(14)).toBe(false);

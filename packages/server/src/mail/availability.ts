@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { Mailer, Receipt } from "./mailer.ts";
@@ -9,10 +9,14 @@ const MAX_CHECK_MS = 10 * MINUTE;
 // How long (real time) a relay may keep a mail without answering any, before others get new mail.
 const STALLED_MS = 10 * SECOND;
 
+/** The name of the timer of a check. */
+const CHECK_TIMER = "relays.check";
+
 interface Down {
   readonly reason: string;
   readonly since: number;
-  nextCheckAt: number;
+  readonly nextCheckAt: number;
+  readonly timer: Timer;
 }
 
 interface AvailabilityOptions {
@@ -30,7 +34,7 @@ interface AvailabilityOptions {
  * | up    | a receipt with `unavailable`: no connection, login refused, 421, no reply    | down |
  * | up    | mails are under way for ten seconds, and none is answered                    | stalled, until one is |
  * | down  | any other receipt, of a mail that was handed over since                      | up   |
- * | down  | a check succeeds: `takesMail` begins one when it is due                      | up   |
+ * | down  | a check succeeds: a timer begins one when it is due, also while no mail waits | up   |
  * | down  | a check fails; a receipt with `unavailable`                                  | down, the next check is due later |
  *
  * It stops no mail: that of a relay without another one to take over is handed over as ever.
@@ -42,7 +46,7 @@ export class Availability {
   readonly #underWay = new Map<symbol, number>();
   #answeredAt = Number.NEGATIVE_INFINITY;
   #down: Down | null = null;
-  #checking = false;
+  #closed = false;
   /** How often it went down since it last took a mail. */
   #failures = 0;
   #changedAt: number;
@@ -65,13 +69,16 @@ export class Availability {
 
   /** The mailer, watched. */
   watched(): Mailer {
-    return { ...this.#mailer, send: (mail) => this.#send(() => this.#mailer.send(mail)), check: () => this.#checkForOthers() };
-  }
-
-  /** Whether it is up. Begins a check of one that is down when it is due. */
-  takesMail(): boolean {
-    if (this.#down && this.#options.clock.now() >= this.#down.nextCheckAt) void this.#check(this.#down);
-    return this.reason === null;
+    return {
+      ...this.#mailer,
+      send: (mail) => this.#send(() => this.#mailer.send(mail)),
+      check: () => this.#checkForOthers(),
+      close: (graceMs) => {
+        this.#closed = true;
+        this.#down?.timer.cancel();
+        return this.#mailer.close(graceMs);
+      },
+    };
   }
 
   async #send(send: () => Promise<Receipt>): Promise<Receipt> {
@@ -106,11 +113,10 @@ export class Availability {
     return reason;
   }
 
-  async #check(down: Down): Promise<void> {
-    if (this.#checking) return;
-    this.#checking = true;
-    const reason = await this.#mailer.check().finally(() => (this.#checking = false));
-    if (this.#down !== down) return;
+  async #check(): Promise<void> {
+    const down = this.#down;
+    const reason = await this.#mailer.check().catch((error: Error) => error.message);
+    if (down === null || this.#down !== down) return;
     if (reason === null) this.#goUp();
     else this.#goDown(reason);
   }
@@ -122,8 +128,11 @@ export class Availability {
     if (!wasUp && clock.now() < (this.#down?.nextCheckAt ?? 0)) return;
     this.#failures += 1;
     const now = clock.now();
-    const nextCheckAt = now + Math.min(FIRST_CHECK_MS * 2 ** (this.#failures - 1), MAX_CHECK_MS);
-    this.#down = { reason, since: this.#down?.since ?? now, nextCheckAt };
+    const wait = Math.min(FIRST_CHECK_MS * 2 ** (this.#failures - 1), MAX_CHECK_MS);
+    this.#down?.timer.cancel();
+    if (this.#closed) return;
+    const timer = clock.after(wait, CHECK_TIMER, () => void this.#check());
+    this.#down = { reason, since: this.#down?.since ?? now, nextCheckAt: now + wait, timer };
     if (!wasUp) return;
     this.#changedAt = now;
     log.error("a relay is out of service", { relay: name, reason, next: `mailsvc relays test ${name}` });
@@ -132,6 +141,7 @@ export class Availability {
   #goUp(): void {
     if (this.#down === null) return;
     const { clock, log, name } = this.#options;
+    this.#down.timer.cancel();
     this.#down = null;
     this.#changedAt = clock.now();
     log.info("a relay is in service again", { relay: name });

@@ -1,12 +1,14 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Log } from "../lib/log.ts";
 import { maskAddresses } from "../lib/mask-addresses.ts";
-import { MINUTE } from "../lib/units.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
 import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
 // Outcomes are counted in the current and the previous slot, so over two and a half to five minutes.
 const SLOT_MS = 2.5 * MINUTE;
 const PROBE_MS = MINUTE;
+// A pause that no mail has tried for this long is not reported any more.
+const UNTRIED_MS = HOUR;
 const MIN_RECIPIENTS = 10;
 // A list of dead mailboxes at one domain is real; one reply for mailboxes at several domains comes from a relay.
 const MIN_DOMAINS = 3;
@@ -176,7 +178,8 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
 
   /** The pause that holds all mail up: that of all senders, or one of those of each who sends. */
   const findFault = (): Pause | null => {
-    const [pause] = pauses.values();
+    // Only mail finds out whether it is over, so one that no mail has tried for an hour says nothing any more.
+    const [pause] = [...pauses.values()].filter(({ nextProbeAt }) => now() - nextProbeAt < UNTRIED_MS);
     if (pause === undefined || pauses.has(ALL)) return pause ?? null;
     const { senders } = recent;
     return senders.length < MAX_SENDERS && senders.every((sender) => pauses.has(sender)) ? pause : null;

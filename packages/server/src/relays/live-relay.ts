@@ -64,7 +64,7 @@ export class LiveRelay {
     if (this.#retired) return false;
     if (this.mailer.fault(workspaceId) === null) {
       this.#probedAt.delete(workspaceId);
-      return this.#availability.takesMail();
+      return this.#availability.reason === null;
     }
     const refused = this.mailer.fault() === null ? workspaceId : "";
     const age = this.#clock.now() - (this.#probedAt.get(refused) ?? Number.NEGATIVE_INFINITY);
