@@ -23,6 +23,8 @@ export class AddressError extends Error {
 // RFC 5321 4.5.3.1: 64 octets before the @, 254 in all.
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
+// Longer texts are refused before anything looks for parts in them: a name of 255 bytes with escapes, and an address, are shorter.
+const MAX_TEXT = 2000;
 // RFC 5322 atext, plus everything beyond ASCII (RFC 6532).
 const ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u;
 // Quoted local parts: printable text, with backslash escapes.
@@ -42,6 +44,7 @@ const encoder = new TextEncoder();
  */
 export function toDomain(text: string): string {
   // The URL parser is the one IDNA implementation every runtime has, but it also reads ports, paths and IP literals.
+  if (text.length > MAX_TEXT) fail("The domain is longer than 253 characters.");
   if (text === "" || /[\s/:?#@\\[\]<>^|%"'`{}()*,;!$&=+~]/.test(text)) fail(`"${text}" is not a domain name.`);
   // Plain lower-case ASCII needs no IDNA.
   let ascii = PLAIN.test(text) && !text.includes("xn--") ? text : "";
@@ -101,6 +104,7 @@ function parse(input: string, readDomain: (text: string) => string): Mailbox {
     const at = input.indexOf("@");
     return { name: "", address: input, local: input.slice(0, at), domain: input.slice(at + 1), key: input.toLowerCase() };
   }
+  if (input.length > MAX_TEXT) fail(`The address has ${input.length} characters, and ${MAX_ADDRESS} bytes are allowed.`);
   if (/[\p{Cc}\u2028\u2029]/u.test(input)) fail("An address cannot contain line breaks or control characters.");
   if (!input.isWellFormed()) fail("The address is not valid Unicode.");
   const text = input.trim();

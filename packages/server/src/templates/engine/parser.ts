@@ -12,6 +12,9 @@ export async function loadParser(): Promise<Parse> {
 
 /** Placeholders and blocks allowed in one source. */
 export const MAX_TAGS = 10_000;
+/** Characters between `{{` and `}}` of one placeholder, and of all: the parser takes a second for a million of them. */
+const MAX_TAG_LENGTH = 5000;
+const MAX_TAG_LENGTHS = 200_000;
 /** Levels blocks may nest. */
 const MAX_NESTING = 50;
 const MAX_OPEN_PARENTHESES = 1000;
@@ -66,6 +69,7 @@ function scan(source: string): Open[] {
   let depth = 0;
   let count = 0;
   let parentheses = 0;
+  let lengths = 0;
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at)) {
     count += 1;
     if (count > MAX_TAGS) fail(source, at, "too_many_tags", `A template can have at most ${MAX_TAGS} placeholders.`);
@@ -90,6 +94,11 @@ function scan(source: string): Open[] {
     if (depth > MAX_NESTING) fail(source, at, "too_deep", `Blocks can nest at most ${MAX_NESTING} levels deep, counting each {{else if}}.`);
     const end = source.indexOf("}}", at + 2);
     const stop = end === -1 ? source.length : end;
+    if (stop - at > MAX_TAG_LENGTH)
+      fail(source, at, "tag_too_long", `A placeholder can have at most ${MAX_TAG_LENGTH} characters, and this one has more, or no end.`);
+    lengths += stop - at;
+    if (lengths > MAX_TAG_LENGTHS)
+      fail(source, at, "too_many_tags", `The placeholders have more than ${MAX_TAG_LENGTHS} characters in all.`);
     for (let i = at; i < stop; i += 1) {
       if (source[i] === "(") parentheses += 1;
       else if (source[i] === ")") parentheses -= 1;
