@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HTTPResponse as H3Response } from "h3";
 import { readNodeBody } from "./body/read.ts";
+import type { BodyShare } from "./body/share.ts";
 import type { HeaderReader } from "./headers.ts";
 import { type AnyResponse, isStreamed, writeResponse } from "./response.ts";
 
@@ -13,8 +14,8 @@ export interface HttpRequest {
   search(): URLSearchParams;
   /** The path parameters, still encoded. */
   params(): Readonly<Record<string, string>>;
-  /** Reads the body, at most `limit` bytes. Throws ApiError payload_too_large. */
-  body(limit: number): Promise<Uint8Array>;
+  /** Reads the body, at most `limit` bytes; a large one once it has its share of memory. Throws ApiError payload_too_large. */
+  body(limit: number, share?: BodyShare): Promise<Uint8Array>;
   /** Aborted when the client disconnects; of a read, also when it closes its side of the connection. */
   signal(): AbortSignal;
   /** Responds; gives what h3 makes a response of, and undefined for a request that did not come through it. */
@@ -58,8 +59,8 @@ export class DirectRequest implements HttpRequest, HeaderReader {
     return NO_PARAMS;
   }
 
-  body(limit: number): Promise<Uint8Array> {
-    return readNodeBody(this.#req, limit);
+  body(limit: number, share?: BodyShare): Promise<Uint8Array> {
+    return readNodeBody(this.#req, limit, share);
   }
 
   signal(): AbortSignal {

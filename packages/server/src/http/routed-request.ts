@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { type H3Event, HTTPResponse as H3Response } from "h3";
 import { MINUTE } from "../lib/units.ts";
 import { readNodeBody, readWebBody } from "./body/read.ts";
+import type { BodyShare } from "./body/share.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { HttpRequest } from "./request.ts";
 import { type AnyResponse, isStreamed, writeResponse } from "./response.ts";
@@ -40,8 +41,8 @@ export class RoutedRequest implements HttpRequest {
     return this.#event.context.params ?? {};
   }
 
-  body(limit: number): Promise<Uint8Array> {
-    return this.#node ? readNodeBody(this.#node, limit) : readWebBody(this.#event.req, limit);
+  body(limit: number, share?: BodyShare): Promise<Uint8Array> {
+    return this.#node ? readNodeBody(this.#node, limit, share) : readWebBody(this.#event.req, limit);
   }
 
   signal(): AbortSignal {

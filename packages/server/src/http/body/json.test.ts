@@ -99,3 +99,23 @@ test("commas and brackets inside a text are no values", () => {
   const text = ",[{".repeat(MAX_JSON_VALUES);
   expect(parseJson(Buffer.from(JSON.stringify({ text })))).toEqual({ text });
 });
+
+test("an integer that a double cannot hold is refused, wherever it stands, and nothing that it can hold", () => {
+  const parse = (text: string) => parseJson(Buffer.from(text));
+  for (const number of ["9007199254740993", "-9007199254740993", "12345678901234567891", "100000000000000000001"])
+    expect(() => parse(`{"customFields": {"a": ["9007199254740993", 1], "id": ${number}}}`)).toThrow(
+      /customFields\.id is a number that would be/,
+    );
+  for (const number of [
+    "9007199254740991",
+    "9007199254740992",
+    "1e21",
+    "1.5e300",
+    "-0",
+    "0.1",
+    "10000000000000000000000",
+    "9007199254740993.5",
+  ])
+    expect(parse(`{"a": ${number}}`)).toEqual({ a: Number(number) });
+  expect(parse('{"a": "9007199254740993", "b\\"9007199254740993": 9007199254740992}')).toMatchObject({ a: "9007199254740993" });
+});

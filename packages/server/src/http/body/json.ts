@@ -54,9 +54,10 @@ export function parseJson(bytes: Uint8Array, list?: string): Record<string, unkn
  * detail has the code `invalid_json` if the body is no JSON.
  */
 export function parseObjectOrArray(bytes: Uint8Array): object {
-  const value = bytes.length === 0 ? {} : parseValue(decodeUtf8(bytes));
+  const text = bytes.length === 0 ? "{}" : decodeUtf8(bytes);
+  const value = parseValue(text);
   if (typeof value !== "object" || value === null) throw invalidJson("The body must be a JSON object or an array.", "", "invalid_type");
-  assertKept(value);
+  assertKept(value, text);
   return value;
 }
 
@@ -72,7 +73,7 @@ function parseText(text: string, list: string | undefined): Record<string, unkno
   if (list !== undefined && !Array.isArray(value)) throw invalidJson("The body must be a JSON array: [ … ].");
   const body = list === undefined ? value : { [list]: value };
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw invalidJson("The body must be a JSON object: { … }.");
-  assertKept(body);
+  assertKept(body, text);
   return body as Record<string, unknown>;
 }
 
@@ -139,12 +140,15 @@ function decodeUtf8(bytes: Uint8Array): string {
  * of a double becomes Infinity, and then null where it is stored; validation drops a nested field named `__proto__`. Throws ApiError
  * validation_error.
  */
-function assertKept(value: object): void {
-  const fault = findFault(value, true);
+function assertKept(value: object, text: string): void {
+  let changed: ReadonlySet<number> | null = null;
+  const isChanged = (number: number): boolean => (changed ??= listChanged(text)).has(number);
+  const fault = findFault(value, isChanged, true);
   if (fault === null) return;
   const path = fault.path.join(".");
   const messages: Record<Fault["code"], string> = {
     out_of_range: `${path} is out of range: a number must lie between -1.8e308 and 1.8e308.`,
+    changed_number: `${path} is a number that would be changed: integers beyond 9007199254740991 are not exact. Send it as a text.`,
     invalid_key: "A field must not be named __proto__.",
     too_many_fields: `${path === "" ? "The body" : path} has more than ${MAX_FIELDS} fields.`,
   };
@@ -153,16 +157,19 @@ function assertKept(value: object): void {
 
 interface Fault {
   readonly path: (string | number)[];
-  readonly code: "out_of_range" | "invalid_key" | "too_many_fields";
+  readonly code: "out_of_range" | "changed_number" | "invalid_key" | "too_many_fields";
 }
 
-function findFault(value: unknown, isRoot = false): Fault | null {
-  if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], code: "out_of_range" };
+function findFault(value: unknown, isChanged: (number: number) => boolean, isRoot = false): Fault | null {
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) return { path: [], code: "out_of_range" };
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && isChanged(value) ? { path: [], code: "changed_number" } : null;
+  }
   if (typeof value !== "object" || value === null) return null;
   if (Array.isArray(value)) {
     // By index: names of a million items would take a second.
     for (let i = 0; i < value.length; i += 1) {
-      const fault = findFault(value[i]);
+      const fault = findFault(value[i], isChanged);
       if (fault) return within(i, fault);
     }
     return null;
@@ -172,10 +179,40 @@ function findFault(value: unknown, isRoot = false): Fault | null {
   for (const key of keys) {
     // At the root it is reported as an unknown field.
     if (key === "__proto__" && !isRoot) return { path: [key], code: "invalid_key" };
-    const fault = findFault((value as Record<string, unknown>)[key]);
+    const fault = findFault((value as Record<string, unknown>)[key], isChanged);
     if (fault) return within(key, fault);
   }
   return null;
+}
+
+/** What the integers of a JSON text that a double cannot hold become. */
+function listChanged(text: string): ReadonlySet<number> {
+  const changed = new Set<number>();
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      for (i += 1; i < text.length && text.charCodeAt(i) !== QUOTE; i += 1) if (text.charCodeAt(i) === BACKSLASH) i += 1;
+      continue;
+    }
+    if (!isDigit(code)) continue;
+    const start = i;
+    while (isNumberPart(text.charCodeAt(i + 1))) i += 1;
+    const literal = text.slice(start, i + 1);
+    // Shorter ones are exact, and those longer than the largest double are out of range.
+    if (literal.length < 16 || literal.length > 309 || !/^\d+$/.test(literal)) continue;
+    const number = Number(literal);
+    if (BigInt(literal) !== BigInt(number)) changed.add(number).add(-number);
+  }
+  return changed;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Digits, and `.`, `e`, `E`, `+` and `-`, which may follow in a number. */
+function isNumberPart(code: number): boolean {
+  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
 }
 
 function within(step: string | number, fault: Fault): Fault {

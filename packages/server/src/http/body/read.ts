@@ -1,13 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../lib/api-error.ts";
 import { MB } from "../../lib/units.ts";
+import { type BodyShare, FREE_BYTES } from "./share.ts";
 
 // How long a client whose body was refused may be silent before its connection is closed, ms. The server's time limit for a whole
 // request applies besides.
 const DRAIN_SILENCE_MS = 2000;
 
-/** Reads the body of a Node request, at most `limit` bytes. Throws ApiError payload_too_large, or validation_error when the client disconnects. */
-export function readNodeBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+/**
+ * Reads the body of a Node request, at most `limit` bytes. A large one is not read before it has its share of memory; one that does not say how
+ * large it is takes that of the largest once it is. Throws ApiError payload_too_large, or validation_error when the client
+ * disconnects.
+ */
+export async function readNodeBody(req: IncomingMessage, limit: number, share: BodyShare | null = null): Promise<Uint8Array> {
+  const announced = Number(req.headers["content-length"] ?? 0);
+  if (share !== null && announced > FREE_BYTES && announced <= limit) await share.take(announced);
   return new Promise((resolve, reject) => {
     // A connection that broke before its request's turn came emits no further event.
     if (req.destroyed) {
@@ -18,7 +25,7 @@ export function readNodeBody(req: IncomingMessage, limit: number): Promise<Uint8
       drainRequest(req);
       reject(tooLarge(limit));
     };
-    if (Number(req.headers["content-length"] ?? 0) > limit) {
+    if (announced > limit) {
       refuse();
       return;
     }
@@ -27,14 +34,20 @@ export function readNodeBody(req: IncomingMessage, limit: number): Promise<Uint8
     let chunks: Buffer[] | null = null;
     let size = 0;
     let ended = false;
+    let isShared = share === null || announced > 0;
     // A request closes after its end too: an error for each of them would cost 9 µs, for its stack.
     const fail = (): void => {
       if (!ended) reject(incomplete());
     };
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) refuse();
-      else if (first === null) first = chunk;
+      if (size > limit) return refuse();
+      if (!isShared && size > FREE_BYTES) {
+        isShared = true;
+        req.pause();
+        void share?.take(limit).then(() => req.resume());
+      }
+      if (first === null) first = chunk;
       else if (chunks === null) chunks = [first, chunk];
       else chunks.push(chunk);
     });
