@@ -1,17 +1,26 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { isForbiddenAddress } from "../lib/guard-url.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
+
+// Hops that are looked at: longer chains are made up.
+const MAX_HOPS = 20;
 
 /**
- * The address of the client behind a request. A reverse proxy on this machine or its network is trusted: the last address of its
- * X-Forwarded-For is the one it saw itself. From anywhere else the header is ignored. "local" in process, where there is no
- * connection.
+ * The address of the client behind a request. X-Forwarded-For counts only from proxies of --trust-proxy, each of which adds the address that
+ * it saw: the last one that is no such proxy is the client's. From anybody else, and without proxies, the header is ignored. "local" in
+ * process, where there is no connection, unless the header says otherwise.
  */
-export function getClientAddress(remote: string | undefined, forwardedFor: string | null): string {
-  const peer = remote === undefined ? undefined : unmapIPv4(remote);
-  if (peer !== undefined && !isForbiddenAddress(peer, { dev: false })) return peer;
-  const last = unmapIPv4(forwardedFor?.split(",").at(-1)?.trim() ?? "");
-  return isIP(last) === 0 ? (peer ?? "local") : last;
+export function getClientAddress(remote: string | undefined, forwardedFor: string | null, proxies: readonly IpNetwork[]): string {
+  const peer = remote === undefined ? "local" : unmapIPv4(remote);
+  const isProxy = (address: string): boolean => address === "local" || proxies.some((proxy) => proxy.has(address));
+  let client = peer;
+  const hops = forwardedFor === null || !isProxy(peer) ? [] : forwardedFor.split(",").slice(-MAX_HOPS);
+  while (isProxy(client)) {
+    const hop = unmapIPv4(hops.pop()?.trim() ?? "");
+    if (isIP(hop) === 0) break;
+    client = hop;
+  }
+  return client;
 }
 
 /** What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which a single host has to itself. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
 import { perMinute, TokenBuckets } from "../lib/rate.ts";
 import type { BrowserRequest } from "./auth.ts";
 import { getClientAddress, toNetwork } from "./client-address.ts";
@@ -18,7 +19,11 @@ export class FailedLogins {
   /** Of this process, in real time: guessing is not slowed by a database query each, nor sped up by a developer's clock. */
   readonly #addresses: TokenBuckets;
 
-  constructor(clock: Clock) {
+  readonly #proxies: readonly IpNetwork[];
+
+  /** `proxies` say in X-Forwarded-For for whom they call. */
+  constructor(clock: Clock, proxies: readonly IpNetwork[]) {
+    this.#proxies = proxies;
     this.#addresses = new TokenBuckets(() => clock.real.now());
   }
 
@@ -39,6 +44,7 @@ export class FailedLogins {
   /** Counts an error of a request. One in process has no address: it comes from a door that counts itself, such as /mcp. */
   countRequest(error: unknown, request: Pick<BrowserRequest, "headers" | "remoteAddress">, headers: HeaderList = []): void {
     const { remoteAddress } = request;
-    if (remoteAddress !== undefined) this.count(error, getClientAddress(remoteAddress, request.headers.get("x-forwarded-for")), headers);
+    if (remoteAddress !== undefined)
+      this.count(error, getClientAddress(remoteAddress, request.headers.get("x-forwarded-for"), this.#proxies), headers);
   }
 }

@@ -1,15 +1,24 @@
 import type { StorageHealth } from "../http/storage-health.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import type { ReceivedDeps } from "../received/deps.ts";
 import type { UnsubscribeDeps } from "../unsubscribe/deps.ts";
 import type { MailAuthenticator } from "./authentication/mail-authenticator.ts";
+import type { InboundPeers } from "./inbound-peers.ts";
 import type { MailParser } from "./mail-parser.ts";
 import type { SnsClient } from "./providers/sns.ts";
 import type { ReturnPath } from "./return-path.ts";
 
 /** What inbound mail and reports of providers need. */
 export interface InboundDeps extends ReceivedDeps, UnsubscribeDeps {
-  readonly config: ReceivedDeps["config"];
+  readonly config: ReceivedDeps["config"] & {
+    /** Whose mail is believed, because they pass on that of others. */
+    readonly inboundTrust: { readonly networks: readonly IpNetwork[]; readonly isGiven: boolean };
+    /** Who says with the PROXY protocol who connects. */
+    readonly proxyProtocol: readonly IpNetwork[];
+  };
+  /** Where mail came from of late. */
+  readonly inboundPeers: InboundPeers;
   readonly log: Log;
   /** Whether there is room on the disk for more mail. */
   readonly storage: StorageHealth;

@@ -1,6 +1,7 @@
 export { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 export { setBounceAddresses } from "./bounce-address.ts";
 export { readCapturedMail, readMessageTexts } from "./captured-mail.ts";
+export { InboundPeers } from "./inbound-peers.ts";
 export { MailParser } from "./mail-parser.ts";
 export { SnsClient } from "./providers/sns.ts";
 export type { CapturedContent, CapturedFile } from "./read-captured.ts";

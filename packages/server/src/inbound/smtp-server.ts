@@ -2,7 +2,6 @@ import type { Readable } from "node:stream";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import { StorageUnavailable } from "../db/errors.ts";
-import { isForbiddenAddress } from "../lib/guard-url.ts";
 import { MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
@@ -79,7 +78,7 @@ export async function serveInboundSmtp(
   };
   return listenSmtp(deps, options, {
     ...{ host, port, tls, connectionMs },
-    ...{ connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER },
+    ...{ connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER, proxies: deps.config.proxyProtocol },
     purpose: "mail to the inbound domain",
   });
 }
@@ -130,7 +129,10 @@ async function accept(deps: InboundDeps, intake: Intake, { stream, recipients, s
     if (stream.sizeExceeded || (isStored && size > RECEIVED_LIMITS.message)) return reply(552, "5.3.4 Message too large");
     if (raw === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
     const { envelope, remoteAddress, hostNameAppearsAs: helo } = session;
-    const ip = isForbiddenAddress(remoteAddress, { dev: false }) ? null : remoteAddress;
+    const { networks, isGiven } = deps.config.inboundTrust;
+    const isTrusted = networks.some((network) => network.has(remoteAddress));
+    if (!isTrusted || !isGiven) deps.inboundPeers.count(remoteAddress);
+    const ip = isTrusted ? null : remoteAddress;
     const envelopeFrom = envelope.mailFrom ? envelope.mailFrom.address : "";
     const result = await receiveMail(deps, { recipients, raw, envelopeFrom, peer: { ip, helo } });
     if (result === "over-quota") return overQuota();

@@ -7,10 +7,10 @@ import { KB } from "../lib/units.ts";
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
 /**
- * smtp-server with seven differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
+ * smtp-server with eight differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
  * its own enhanced status code keeps it; a connection can be ended by the id of its session; a message that comes quickly is read in
  * several turns of the event loop; EXPN is a command that it does not have, not one that it does not know; parameters of extensions that it does not
- * announce are refused; and a quoted local part may hold a blank.
+ * announce are refused; a quoted local part may hold a blank; and connections have the address that a proxy named.
  */
 export class PromptServer extends SMTPServer {
   readonly #closed: OnClose;
@@ -27,6 +27,12 @@ export class PromptServer extends SMTPServer {
     this.connections.add(connection);
     connection.on("error", () => {});
     connection.init();
+  }
+
+  /** Hands on the address that a proxy named, also to connections that begin with TLS, which read theirs from the operating system. */
+  override _handleProxy(...[socket, callback]: Parameters<SMTPServer["_handleProxy"]>): void {
+    const { remoteAddress, remotePort } = socket;
+    super._handleProxy(socket, (error, options) => callback(error, { ...options, remoteAddress, remotePort } as typeof options));
   }
 
   /** Ends one connection. */

@@ -2,10 +2,12 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { SMTPServerOptions } from "smtp-server";
 import type { Clock, Timer } from "../lib/clock.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import { SECOND } from "../lib/units.ts";
 import { OpenConnections } from "./open-connections.ts";
 import type { PromptServer } from "./prompt-server.ts";
+import { takeProxyHeader } from "./proxy-header.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
 // How long messages under way may take when the server stops.
@@ -26,6 +28,8 @@ export interface ListenerOptions {
   readonly connections: number;
   /** Connections of one address. */
   readonly ofPeer: number;
+  /** The networks of proxies that say with the PROXY protocol who connects; no other peer may say so. */
+  readonly proxies: readonly IpNetwork[];
   /** What connections are for, for the log. */
   readonly purpose: string;
 }
@@ -61,8 +65,8 @@ export function formatReply(made: Error & { readonly responseCode?: number }): s
  * first connection, because it takes a tenth of a start. Throws the error of the operating system if it cannot listen.
  */
 export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions, options: ListenerOptions): Promise<SmtpListener> {
-  const { clock } = deps;
-  const { host, port, tls, connectionMs, connections, ofPeer, purpose } = options;
+  const { clock, log } = deps;
+  const { host, port, tls, connectionMs, connections, ofPeer, proxies, purpose } = options;
   const open = new OpenConnections(clock.real, connectionMs);
   let loading: Promise<PromptServer> | null = null;
   const load = async (): Promise<PromptServer> => {
@@ -74,14 +78,28 @@ export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions
     const smtp = await loading;
     if (!socket.destroyed) smtp.server.emit("connection", socket);
   };
-  const server = createServer((socket) => {
-    // Peers cut their connections as they like.
-    socket.on("error", () => {});
+  const admit = (socket: Socket): void => {
     if (open.add(socket) > ofPeer || open.size > connections) {
       socket.end("421 4.7.0 Too many connections, please try again later\r\n", () => socket.destroy());
       return;
     }
     accept(socket).catch(() => void socket.destroy());
+  };
+  // Connections of proxies that have not said yet who connects.
+  const unnamed = new Set<Socket>();
+  const server = createServer((socket) => {
+    // Peers cut their connections as they like.
+    socket.on("error", () => {});
+    const { remoteAddress = "" } = socket;
+    if (!proxies.some((proxy) => proxy.has(remoteAddress))) return admit(socket);
+    if (unnamed.size + open.size >= connections) return void socket.destroy();
+    unnamed.add(socket);
+    void takeProxyHeader(socket, clock.real).then((taken) => {
+      unnamed.delete(socket);
+      if (taken && !socket.destroyed) return admit(socket);
+      log.warn("a proxy connected without a valid header of the PROXY protocol", { purpose });
+      socket.destroy();
+    });
   });
   await listen(server, host, port);
   const renewal = tls && renewHourly(deps, tls, purpose, (pair) => void loading?.then((smtp) => smtp.updateSecureContext(pair)));
@@ -95,6 +113,7 @@ export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions
       renewal?.cancel();
       const closed = once(server, "close");
       server.close();
+      for (const socket of unnamed) socket.destroy();
       (await loading)?.cutIdle("4.3.2 The server is stopping");
       const late = clock.real.after(CLOSE_MS, () => open.cutAll());
       await closed;

@@ -4,6 +4,7 @@ import { receiveMail } from "../inbound/receive.ts";
 import { findRecipient } from "../inbound/recipients.ts";
 import type { DomainRecords } from "../lib/domain-records.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { isSenderCredible } from "./sender-proof.ts";
 
 const SUPPORT = "support@in.example";
 
@@ -108,4 +109,10 @@ describe("what SPF, DKIM and DMARC say about a received mail", () => {
     expect(reply.authentication).toBeNull();
     expect((await world.sdk.explanations.get(reply.id)).summary).toContain("Its sender was not checked: it did not come over SMTP.");
   });
+});
+
+test("a mail with several senders in From proves none, also from a trusted server", () => {
+  const trusted = { spf: null, dkim: "none", dmarc: null, signers: [], policy: null, reason: null } as const;
+  expect(isSenderCredible(trusted, "ada@peer.example")).toBe(true);
+  expect(isSenderCredible({ ...trusted, dmarc: "permerror" }, "ada@peer.example")).toBe(false);
 });

@@ -1,6 +1,7 @@
 import type { EmailDeps } from "../emails/deps.ts";
 import type { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import type { MailCapture } from "../relays/deps.ts";
 import type { SubmissionPorts } from "./ports.ts";
@@ -58,5 +59,7 @@ export interface SubmissionDeps extends EmailDeps, MailCapture {
     readonly maxBodyBytes: number;
     readonly publicUrl: string | null;
     readonly inboundDomain: string | null;
+    /** Who says with the PROXY protocol who connects. */
+    readonly proxyProtocol: readonly IpNetwork[];
   };
 }

@@ -42,7 +42,7 @@ export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAc
   const sessions = new Sessions(deps, access, options, (id, why) => listener.cut(id, why));
   const listener = await listenSmtp(deps, dialogue(deps, sessions, parts), {
     ...{ host, port, tls, implicitTls },
-    ...{ connectionMs: CONNECTION_MS, connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER },
+    ...{ connectionMs: CONNECTION_MS, connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER, proxies: deps.config.proxyProtocol },
     purpose: "mail to be sent",
   });
   deps.submissionPorts.add(listener, implicitTls ? "implicit" : tls === null ? "none" : "starttls");

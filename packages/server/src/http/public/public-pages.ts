@@ -2,6 +2,7 @@ import type { H3, H3Event } from "h3";
 import { StorageUnavailable } from "../../db/errors.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
+import type { IpNetwork } from "../../lib/ip-network.ts";
 import type { Log } from "../../lib/log.ts";
 import { getClientAddress } from "../client-address.ts";
 import type { HeaderList } from "../headers.ts";
@@ -61,10 +62,13 @@ interface PublicPagesParts {
   readonly log: Log;
   readonly inFlight: InFlightRequests;
   readonly storage: StorageHealth;
+  /** Who says in X-Forwarded-For for whom they call. */
+  readonly trustedProxies: readonly IpNetwork[];
 }
 
 /** Serves pages to everyone. Those of the dashboard alone read a cookie. */
-export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, log, inFlight, storage }: PublicPagesParts): void {
+export function mountPublicPages(h3: H3, pages: readonly PublicPage[], parts: PublicPagesParts): void {
+  const { ids, log, inFlight, storage, trustedProxies } = parts;
   const serve = async (page: PublicPage, event: H3Event, requestId: string): Promise<PageResponse> => {
     const request = new RoutedRequest(event);
     try {
@@ -75,7 +79,7 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
         method,
         params: request.params(),
         query: request.search(),
-        address: getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for")),
+        address: getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for"), trustedProxies),
         peer: request.remoteAddress,
         header: (name) => request.headers.get(name),
         body: (limit) => request.body(limit),
