@@ -169,6 +169,21 @@ export const ERRORS = {
     cause: "Somebody has changed the resource since the version that the request names.",
     hint: "Read the resource again and apply your change to the current version.",
   },
+  request_timeout: {
+    status: 408,
+    cause: "The request did not arrive whole in time.",
+    hint: "Send the head within ten seconds and the body within five minutes.",
+  },
+  expectation_failed: {
+    status: 417,
+    cause: "The request has an Expect header that is not 100-continue.",
+    hint: "Leave the Expect header out.",
+  },
+  headers_too_large: {
+    status: 431,
+    cause: "The head of the request is larger than the server accepts.",
+    hint: "Send fewer and shorter headers, and a shorter address.",
+  },
   payload_too_large: {
     status: 413,
     cause: "The body is larger than the server, or this endpoint, accepts.",

@@ -64,6 +64,8 @@ export async function explain<Deps extends ExplainDeps>(
       missing ??= error;
     }
   }
+  // Whatever a key may read, an id of no kind is nothing: agents' own ids of runs come with their activation.
+  if (kind === "run" && !id.startsWith("run_") && question.activation === undefined) throw nothingHas(id);
   const lacking = all.find((one) => !allowed.includes(one));
   if (lacking !== undefined) throw lacks(lacking.permission);
   throw kind === "run" && !id.startsWith("run_") ? nothingHas(id) : missing;

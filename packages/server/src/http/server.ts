@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import type { ErrorCode } from "@mailsvc/sdk/contract";
+import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
@@ -8,6 +10,7 @@ import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
 import { Pipelines } from "./pipeline.ts";
 import { RecentConnections } from "./recent-connections.ts";
+import { type HttpResponse, writeResponse } from "./response.ts";
 import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
@@ -57,12 +60,14 @@ const LINGER_MS = 250;
 // The log says at most this often that connections are refused.
 const DROP_LOG_MS = 10_000;
 
-/** What is answered to a request that could not be parsed, by the code of the error. */
-const UNPARSED_STATUS: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
+/** The error for a request that could not be parsed, by the code that Node gives. */
+const UNPARSED: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request did not arrive in time."],
+  HPE_HEADER_OVERFLOW: ["headers_too_large", "The head of the request is too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["payload_too_large", "The extensions of the chunks of the body are too large."],
 };
+
+const NOT_HTTP = ["validation_error", "The request is not valid HTTP."] as const;
 
 /** Listens for HTTP. Throws ListenError. */
 export async function listen(router: Router, options: ListenOptions): Promise<ListeningServer> {
@@ -74,7 +79,14 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
     if (!router.serveDirectly(req, res)) serveRouted(req, res);
   };
   const { tap = null } = options;
+  const refuse = (res: ServerResponse, code: ErrorCode, message: string): void => {
+    const response = router.refuse(new ApiError(code, message));
+    writeResponse(res, { ...response, headers: [...response.headers, ["connection", "close"]] });
+  };
   const handler: RequestListener = (req, res) => {
+    // RFC 9112 3.2: another program on the way may have read another one of two hosts.
+    if (countHosts(req) !== 1 && (countHosts(req) > 1 || req.httpVersion !== "1.0"))
+      return refuse(res, "validation_error", "The request needs exactly one Host header.");
     tap?.(req, res);
     const pipeline = pipelines.of(req);
     pipeline.add(res);
@@ -92,6 +104,9 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.maxRequestsPerSocket = 0;
   server.maxConnections = options.maxConnections;
+  // Whether there is one is looked at above, so that the answer has a body.
+  Object.assign(server, { requireHostHeader: false });
+  server.on("checkExpectation", (_req, res) => refuse(res, "expectation_failed", "The server meets no expectation but 100-continue."));
   // A client may close its side after its request, and gets its response. Reads that wait end then (RoutedRequest.signal).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket) => {
@@ -102,10 +117,10 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   logDroppedConnections(server, options);
   // A broken connection is the client's affair; bytes that are not HTTP are answered, and the connection closed.
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const status = UNPARSED_STATUS[error.code ?? ""] ?? "400 Bad Request";
+    const [code, message] = UNPARSED[error.code ?? ""] ?? NOT_HTTP;
     // A client that sent many requests would take the answer for that of an earlier one.
     const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && pipelines.isPaused(socket);
-    if (socket.writable && !isLate) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    if (socket.writable && !isLate) socket.end(toBytes(router.refuse(new ApiError(code, message))));
     else socket.destroy();
   });
   if (!options.https) await bind(server, options);
@@ -138,6 +153,18 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
       await closed;
     },
   };
+}
+
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === "host") count += 1;
+  return count;
+}
+
+/** A response as it goes over a connection whose request Node could not parse. */
+function toBytes({ status, headers, body }: HttpResponse): string {
+  const lines = [...headers, ["content-length", String(Buffer.byteLength(body))], ["connection", "close"]];
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
 }
 
 /** Waits until a whole turn of the event loop accepts no connection: none waits in the kernel then. */

@@ -72,6 +72,14 @@ test("a port or folder in use is reported with a clear message", async () => {
   rmSync(other, { recursive: true, force: true });
 });
 
+/** The error in an answer, whose id is in its header too. */
+function readError(answer: string): unknown {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const { error } = JSON.parse(body) as { error: { requestId: string } };
+  expect(head.toLowerCase()).toContain(`x-request-id: ${error.requestId}`);
+  return error;
+}
+
 describe("requests that are not valid HTTP", () => {
   test.each([
     ["garbage", "\x00\x01\x02\xff garbage\r\n\r\n"],
@@ -83,12 +91,23 @@ describe("requests that are not valid HTTP", () => {
     ["a header name with a blank", "GET /healthz HTTP/1.1\r\nHost: x\r\nX A: 1\r\n\r\n"],
     ["NUL in a header", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n"],
     ["no Host", "GET /healthz HTTP/1.1\r\n\r\n"],
+    ["two Hosts", "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"],
+    ["two equal Hosts", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nHOST: x\r\nContent-Length: 2\r\n\r\n{}"],
     ["a length that is no number", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: ten\r\n\r\n"],
     ["a negative length", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"],
     ["two lengths", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"],
     ["a length and chunks", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
   ])("%s is answered with 400 and dropped", async (_what, bytes) => {
-    expect(await say(bytes)).toMatch(/^HTTP\/1\.1 400 /);
+    const answer = await say(bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(readError(answer)).toMatchObject({ code: "validation_error", status: 400 });
+  });
+
+  test.each([
+    ["an expectation", "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a miracle\r\nConnection: close\r\n\r\n", "expectation_failed", 417],
+    ["a head of 64 KB", `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(65_536)}\r\n\r\n`, "headers_too_large", 431],
+  ])("%s is answered with an error like all others", async (_what, bytes, code, status) => {
+    expect(readError(await say(bytes))).toMatchObject({ code, status });
   });
 
   test("headers of 64 KB are refused", async () => {
