@@ -76,13 +76,14 @@ const literal = (value) =>
     .replace(/^\{(.*)\}$/, "{ $1 }");
 
 /** The facts of an endpoint that a client uses: `EndpointFacts` of the SDK. */
-function factsOf({ method, path, access, query, body, file, produces, stream, output, waitSeconds }) {
+function factsOf({ method, path, access, operatorRight, query, body, file, produces, stream, output, waitSeconds }) {
   const timeout = query?.shape.timeout?.safeParse(undefined);
   const wait = timeout?.success ? timeout.data : waitSeconds;
   return {
     method,
     path,
     ...((access === "public" || access === "dev") && { open: true }),
+    ...(access === "public" && operatorRight === "details" && { keyOptional: true }),
     ...(body && { body: true }),
     ...(query && { query: method === "GET" || !body ? true : Object.keys(query.shape) }),
     ...(isPage(output) && { page: true }),

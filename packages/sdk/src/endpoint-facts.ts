@@ -5,6 +5,8 @@ export interface EndpointFacts {
   readonly path: string;
   /** Takes no API key. */
   readonly open?: true;
+  /** Answers with more to a caller with a key, although it needs none. */
+  readonly keyOptional?: true;
   /** Takes a JSON body. */
   readonly body?: true;
   /** Takes a query: of any fields, or of these where there is a body too. */

@@ -91,14 +91,14 @@ function countParams({ path }: EndpointFacts): number {
 
 function buildCall(endpoint: Named, { params, fields, options }: Input, settings: Settings, form?: EncodedForm): Call<unknown> {
   const { facts, label } = endpoint;
-  const { method, open = false, produces, binary } = facts;
+  const { method, open = false, keyOptional = false, produces, binary } = facts;
   const { query, body } = splitInput(facts, fields);
   return {
     method,
     target: buildPath(facts, params, label) + buildQuery(query, label),
     ...(form ?? { body: body && toJsonBody(body, label) }),
     accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
-    authorize: !open,
+    authorize: keyOptional ? "if-known" : !open,
     // The server stores idempotency keys per workspace. Public and dev endpoints have none, so a repeat there would act twice.
     keyed: !open,
     longPollMs: longPollMs(facts, fields),

@@ -227,7 +227,7 @@ export const ENDPOINTS: EndpointTable = {
   },
   health: {
     live: { method: "GET", path: "/healthz", open: true },
-    ready: { method: "GET", path: "/readyz", open: true },
+    ready: { method: "GET", path: "/readyz", open: true, keyOptional: true },
     openapi: { method: "GET", path: "/openapi.json", open: true },
   },
   inbox: {

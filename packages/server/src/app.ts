@@ -1,5 +1,6 @@
 import { type Endpoint, served } from "@mailsvc/sdk/contract";
 import { type AppParts, composeDeps, isControllable } from "./compose-deps.ts";
+import { ConfigError } from "./config.ts";
 import { BrowserAccess, SIGN_IN_PATH, signedInPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import type { Deps } from "./deps.ts";
@@ -9,7 +10,17 @@ import { DRAFT_SOURCES } from "./draft-sources.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { explain } from "./explain/explain.ts";
 import { EXPLAINERS } from "./explainers.ts";
-import { CLEANUP_JOB, createKeyLookup, devHandlers, dialectPages, jobsOf, loadDialects, publicPages, servedHandlers } from "./features.ts";
+import {
+  CLEANUP_JOB,
+  createKeyLookup,
+  createWorkspaceLookup,
+  devHandlers,
+  dialectPages,
+  jobsOf,
+  loadDialects,
+  publicPages,
+  servedHandlers,
+} from "./features.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
@@ -20,6 +31,7 @@ import { Arrivals } from "./inbox/arrivals.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
 import type { Installation } from "./installation/access.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
+import { ApiError } from "./lib/api-error.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { listKeys } from "./lib/master-keys.ts";
 import { DAY } from "./lib/units.ts";
@@ -62,8 +74,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   }
   await assertSeal(db, deps.seal);
   const installation = await ensureInstallation(deps, parts.firstKeys);
-  await deps.relays.open();
-  if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));
+  await deps.relays.open(installation.workspaceId);
+  await trustGiven(deps, installation);
   const world =
     config.dev && isControllable(clock)
       ? createDevWorld({
@@ -99,6 +111,17 @@ export async function createApp(parts: AppParts): Promise<App> {
       await db.close();
     },
   };
+}
+
+/** Verifies the senders of --trust-sender. Throws ConfigError for one that another workspace has verified. */
+async function trustGiven(deps: Deps, { workspaceId }: Installation): Promise<void> {
+  const { trustedSenders } = deps.config;
+  if (trustedSenders.length === 0) return;
+  await deps.db
+    .tx((tx) => trustSenders(tx, deps, workspaceId, trustedSenders))
+    .catch((error: unknown) => {
+      throw error instanceof ApiError ? new ConfigError(`--trust-sender: ${error.message} ${error.hint}`) : error;
+    });
 }
 
 /** Gives the recorder what it reads at the end, and what it must never record. */
@@ -176,6 +199,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
     deps,
     keys: createKeyLookup(deps),
     sessions: access,
+    workspaces: createWorkspaceLookup(deps),
     inFlight,
     limiter,
     faults: world?.faults ?? null,
@@ -187,7 +211,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
         ...(await dialectPages(deps)),
         ...signedInPages({ deps, access, installation, drafts: DRAFT_SOURCES }),
       ];
-      mountPublicPages(h3, pages, { ids, log, inFlight, storage });
+      mountPublicPages(h3, pages, { ids, log, inFlight, storage, trustedProxies: parts.config.trustedProxies });
       if (parts.config.mcp !== null) {
         const { mountMcp } = await import("./http/public/mcp-route.ts");
         mountMcp(h3, {

@@ -11,7 +11,7 @@ import { FailedLogins } from "./http/failed-logins.ts";
 import type { InFlightRequests } from "./http/in-flight.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
 import { StorageHealth } from "./http/storage-health.ts";
-import { createReturnPath, MailAuthenticator, MailParser, readMessageTexts, SnsClient } from "./inbound/inbound.ts";
+import { createReturnPath, InboundPeers, MailAuthenticator, MailParser, readMessageTexts, SnsClient } from "./inbound/inbound.ts";
 import type { Arrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { MailReleaser } from "./inbox/releaser.ts";
@@ -159,6 +159,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       compiledTemplates: new CompiledTemplates(),
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
       returnPath: createReturnPath(macs, config.inboundDomain, config.replyDomain),
+      inboundPeers: new InboundPeers(),
       mailParser: new MailParser(clock.real),
       capturedMailParser: new MailParser(clock.real),
       readMessage: (message) => readMessageTexts(deps.capturedMailParser, message),
@@ -176,7 +177,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       submissionPorts: new SubmissionPorts(),
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
-      failedLogins: new FailedLogins(clock),
+      failedLogins: new FailedLogins(clock, config.trustedProxies),
       deliverySignal: new KeyedSignal(clock.real),
       recipientsAtOnce: backend.recipientsAtOnce,
       webhookGuard: makeGuard(parts, config.webhookAllow),

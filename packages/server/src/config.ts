@@ -4,6 +4,7 @@ import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { AllowedHosts } from "./lib/allowed-hosts.ts";
 import { PROJECT_FOLDER } from "./lib/folder.ts";
+import { type IpNetwork, parseIpNetwork } from "./lib/ip-network.ts";
 import { type MasterKeys, parseKey, singleKey } from "./lib/master-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
@@ -34,7 +35,8 @@ export interface Config {
   readonly relays: string | null;
   /** The variables that name a database or a relay and are not used, because dev mode takes those from flags only. */
   readonly ignoredVariables: readonly string[];
-  readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
+  /** Keys to sign with, and for which workspaces; without any for the first one. */
+  readonly dkim: readonly { domain: string; selector: string; keyFile: string; workspaces?: readonly string[] | "all" }[];
   readonly mailFrom: string;
   /** What people outside are shown as the name of the first workspace; null until it is given. */
   readonly name: string | null;
@@ -51,6 +53,16 @@ export interface Config {
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
   /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
   readonly inboundTls: readonly string[];
+  /** The networks of peers whose mail to the inbound port is believed: SPF is not checked, because they pass on the mail of others. */
+  readonly inboundTrust: {
+    readonly networks: readonly IpNetwork[];
+    /** Whether the operator named them. */
+    readonly isGiven: boolean;
+  };
+  /** The networks of proxies that say with the PROXY protocol who connects to the SMTP ports. */
+  readonly proxyProtocol: readonly IpNetwork[];
+  /** The networks of proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly IpNetwork[];
   /** Where mail is submitted over SMTP; null for nowhere. */
   readonly smtp: SmtpConfig;
   readonly rates: Rates;
@@ -186,6 +198,12 @@ export function readConfig({
     replyDomain: inboundDomain ?? (dev ? DEV_REPLY_DOMAIN : null),
     inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), host),
     inboundTls: readFiles(value("inbound-smtp-tls")),
+    inboundTrust: {
+      networks: readNetworks("inbound-trust", value("inbound-trust") ?? LOOPBACK),
+      isGiven: value("inbound-trust") !== undefined,
+    },
+    proxyProtocol: readNetworks("proxy-protocol", value("proxy-protocol")),
+    trustedProxies: readNetworks("trust-proxy", value("trust-proxy")),
     smtp: readSmtp({
       port: value("smtp-port") ?? (dev ? undefined : "off"),
       tlsPort: value("smtps-port"),
@@ -225,6 +243,22 @@ export function readConfig({
   if (config.inboundTls.length > 0 && config.inboundSmtp === null)
     throw new ConfigError("--inbound-smtp-tls needs --inbound-smtp-port, where STARTTLS is then offered.");
   return config;
+}
+
+// The peers that are trusted unless flags say otherwise: programs of this machine.
+const LOOPBACK = "127.0.0.0/8,::1";
+
+/** The addresses and networks of a flag. One that holds everybody is refused, because it would trust the Internet. */
+function readNetworks(flag: string, text: string | undefined): IpNetwork[] {
+  if (text === undefined || text.trim() === "none") return [];
+  return text.split(",").map((part) => {
+    const network = parseIpNetwork(part.trim());
+    if (network === null)
+      throw new ConfigError(`--${flag} takes addresses and networks such as 10.0.0.2,10.1.0.0/16, or none; "${part}" is neither.`);
+    if (network.prefixLength === 0)
+      throw new ConfigError(`--${flag} cannot be ${part}, which is everybody. List the proxies or mail servers.`);
+    return network;
+  });
 }
 
 function readAllowedHosts(text: string | undefined): AllowedHosts | null {
@@ -368,11 +402,16 @@ function readKeep(text: string | undefined): RetentionPolicy {
   return { ...keep, logs: keep.runs === null ? keep.logs : Math.min(keep.logs ?? keep.runs, keep.runs) };
 }
 
+// The path of the key may hold colons.
+const DKIM = /^([^:]+):([^:]+):(.+?)(?::(all|ws_[a-z0-9]+(?:\+ws_[a-z0-9]+)*))?$/;
+
 function readDkim(text: string | undefined): Config["dkim"] {
   return (text?.split(",") ?? []).map((part) => {
-    const [domain, selector, ...file] = part.trim().split(":");
-    if (!domain || !selector || file.length === 0) throw new ConfigError(`--dkim takes DOMAIN:SELECTOR:KEYFILE, not "${part}".`);
-    return { domain, selector, keyFile: file.join(":") };
+    const [, domain, selector, keyFile, signed] = DKIM.exec(part.trim()) ?? [];
+    if (!domain || !selector || !keyFile)
+      throw new ConfigError(`--dkim takes DOMAIN:SELECTOR:KEYFILE or DOMAIN:SELECTOR:KEYFILE:WORKSPACE+WORKSPACE, not "${part}".`);
+    if (signed === undefined) return { domain, selector, keyFile };
+    return { domain, selector, keyFile, workspaces: signed === "all" ? "all" : signed.split("+") };
   });
 }
 

@@ -51,6 +51,7 @@ import { ContractCalls } from "./http/contract-calls.ts";
 import type { Dialect } from "./http/dialect.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
+import type { WorkspaceLookup } from "./http/operator-rights.ts";
 import { partAnswers } from "./http/part-answers.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
 import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
@@ -81,7 +82,7 @@ import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketpl
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
-import { endPayments } from "./marketplace/payments/payments.ts";
+import { endPayments, findWorkspaceOfPayment } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
 import { passToAgent } from "./marketplace/replies/replies.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
@@ -98,13 +99,14 @@ import { listSelectedContacts } from "./segments/query.ts";
 import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, sendConfirmation } from "./senders/jobs.ts";
-import { CHECK_JOB, CONFIRM_JOB, checkedSenders, RECHECK_JOB, recheckDomains } from "./senders/senders.ts";
+import { CHECK_JOB, CONFIRM_JOB, checkedSenders, findWorkspaceOfSender, RECHECK_JOB, recheckDomains } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
 import { REQUESTS_JOB, recordHeldRequests, trackingPages, trackMails } from "./tracking/tracking.ts";
 import { addUnsubscribe, unsubscribePages } from "./unsubscribe/unsubscribe.ts";
 import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
+import { hasWorkspace, listWorkspaceIds } from "./workspaces/workspaces.ts";
 
 /** How a request's key is looked up: developer keys in a cache, agents' keys in their activations. */
 export function createKeyLookup({ db, keyCache, keyWatch, clock }: Pick<Deps, "db" | "keyCache" | "keyWatch" | "clock">): KeyLookup {
@@ -120,6 +122,17 @@ export function createKeyLookup({ db, keyCache, keyWatch, clock }: Pick<Deps, "d
     isOperatorKey: (hash) => keyCache.isOperator(hash),
     admitAgent: (q, hash) => admitAgent(q, hash, clock.now()),
     agentKeyExists: (hash) => agentKeyExists(db.read, hash),
+  };
+}
+
+/** The workspaces that decisions of the operator concern. In dev mode nothing is decided for anybody. */
+export function createWorkspaceLookup({ db, config }: Pick<Deps, "db" | "config">): WorkspaceLookup {
+  return {
+    listWorkspaces: (limit) => listWorkspaceIds(db.read, config.dev ? 1 : limit),
+    findWorkspaceOf: async (id) => {
+      if (id.startsWith("ws_")) return (await hasWorkspace(db.read, id)) ? id : null;
+      return id.startsWith("pay_") ? findWorkspaceOfPayment(db.read, id) : findWorkspaceOfSender(db.read, id);
+    },
   };
 }
 

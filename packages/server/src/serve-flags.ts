@@ -57,7 +57,8 @@ export const SERVE_FLAGS = [
     name: "dkim",
     value: "DOMAIN:SELECTOR:KEYFILE",
     env: "MAILSVC_DKIM",
-    summary: "sign mail of this domain with this private key; several with commas",
+    summary:
+      "sign mail of the first workspace from this domain with this private key; :WORKSPACE+WORKSPACE or :all at the end signs for others; several with commas",
   },
   { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
   {
@@ -101,6 +102,26 @@ export const SERVE_FLAGS = [
     value: "FILE",
     env: "MAILSVC_INBOUND_SMTP_TLS",
     summary: "offer STARTTLS there with the private key and certificates in this PEM file, or in several with commas",
+  },
+  {
+    name: "inbound-trust",
+    value: "ADDRESS",
+    env: "MAILSVC_INBOUND_TRUST",
+    summary:
+      "believe the sender of mail that these addresses or networks hand over there, such as 10.0.0.2,10.1.0.0/16, or none (default 127.0.0.0/8,::1)",
+  },
+  {
+    name: "proxy-protocol",
+    value: "ADDRESS",
+    env: "MAILSVC_PROXY_PROTOCOL",
+    summary: "expect the PROXY protocol, version 1 or 2, at all SMTP ports from these addresses or networks; several with commas",
+  },
+  {
+    name: "trust-proxy",
+    value: "ADDRESS",
+    env: "MAILSVC_TRUST_PROXY",
+    summary:
+      "take the client's address from X-Forwarded-For of requests from these addresses or networks; several with commas (default none)",
   },
   {
     name: "smtp-port",

@@ -36,7 +36,7 @@ export function signedMail(
   domain: string | null = "acme.example",
   { from = "Acme <hello@acme.example>", text = "How are you?", headers = {} as Readonly<Record<string, string>> } = {},
 ) {
-  const sign = domain === null ? null : dkimSigner([{ domain, selector: "s", privateKey }]);
+  const sign = domain === null ? null : dkimSigner([{ domain, selector: "s", privateKey, workspaces: null }]);
   return composeMime(
     {
       envelopeFrom: "hello@acme.example",
@@ -54,6 +54,6 @@ export function signedMail(
       date: Date.parse("2026-01-01T00:00:00Z"),
       attempt: 1,
     },
-    ...(domain === null || sign === null ? [] : [(_from: string, message: Buffer) => sign(domain, message)]),
+    ...(domain === null || sign === null ? [] : [(_from: string, message: Buffer) => sign(domain, message, null)]),
   );
 }

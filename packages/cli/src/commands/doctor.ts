@@ -35,6 +35,9 @@ interface Finding {
 
 const TLS_WORDS: Readonly<Record<SmtpPort["tls"], string>> = { none: " without TLS", starttls: " with STARTTLS", implicit: " with TLS" };
 
+// Mails from private addresses alone, from which on doctor warns.
+const PRIVATE_PEERS = 5;
+
 type Me = Output<MailsvcContract["me"]["get"]>;
 
 /**
@@ -185,8 +188,14 @@ function checkMailer({ mailer, mailerFault, dev }: Me["server"]): Finding {
 /** What the server's readiness says: where it takes mail over SMTP, and whether old mail is dropped. Throws why it is not ready. */
 async function checkReadiness(session: Session): Promise<Finding[]> {
   const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
-  const { smtp, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
-  return [checkSmtp(smtp), ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : [])];
+  const { smtp, inboundPeers, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
+  // Of several workspaces, none is told about the server.
+  if (smtp === undefined) return [skipped("ready", "the server is ready; the operator key shows more")];
+  return [
+    checkSmtp(smtp),
+    ...(inboundPeers ? checkPeers(inboundPeers) : []),
+    ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : []),
+  ];
 }
 
 function checkSmtp(smtp: readonly SmtpPort[]): Finding {
@@ -194,6 +203,18 @@ function checkSmtp(smtp: readonly SmtpPort[]): Finding {
   const full = smtp.find((one) => one.full);
   if (full) return warning("smtp", `port ${full.port} has all the connections it may have`, "End those that hang, or add a server.");
   return passed("smtp", `takes mail at ${smtp.map(({ port, tls }) => `port ${port}${TLS_WORDS[tls]}`).join(" and ")}`);
+}
+
+/** A warning while all mail that came in over SMTP came from private addresses: a gateway may have put its own in place of each peer's. */
+function checkPeers({ public: ofInternet, private: ofNetwork }: { readonly public: number; readonly private: number }): Finding[] {
+  if (ofInternet > 0 || ofNetwork < PRIVATE_PEERS) return [];
+  return [
+    warning(
+      "inbound",
+      `all ${ofNetwork} mails came from private addresses, so SPF could not be checked`,
+      "If something in front of the port replaces addresses, let it use the PROXY protocol: --proxy-protocol ADDRESS",
+    ),
+  ];
 }
 
 function warnOfDelay(since: string): Finding {

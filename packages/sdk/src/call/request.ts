@@ -12,8 +12,8 @@ export interface CallRequest {
   /** The media type of the body; JSON when absent. */
   readonly contentType?: string;
   readonly accept: string;
-  /** Whether to send the API key; public and dev endpoints need none. */
-  readonly authorize: boolean;
+  /** Whether to send the API key; public and dev endpoints need none. `if-known`: the client may have none. */
+  readonly authorize: boolean | "if-known";
   /** Whether the server stores idempotency keys for this endpoint; writes then get one by default. */
   readonly keyed: boolean;
   /** How long the server may wait before it responds; added to the client's default time limits. */
@@ -51,8 +51,8 @@ export function prepareRequest(call: CallRequest, settings: Settings): PreparedR
   const merged = mergeHeaders({ accept: call.accept }, type, settings.headers, options.headers);
   const { "idempotency-key": given, ...headers } = merged;
   const idempotencyKey = resolveIdempotencyKey(call, given, settings);
-  const authorize = call.authorize && headers.authorization === undefined;
-  if (authorize && settings.apiKey === undefined && settings.requireKey) {
+  const authorize = call.authorize !== false && headers.authorization === undefined;
+  if (authorize && call.authorize === true && settings.apiKey === undefined && settings.requireKey) {
     throw new UsageError({
       message: `${method} ${target.split("?", 1)[0]} needs an API key, and the client has none.`,
       hint: "Pass apiKey to the client or set MAILSVC_API_KEY. `mailsvc dev` prints a key for this machine.",

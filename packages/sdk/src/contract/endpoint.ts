@@ -27,6 +27,23 @@ export function requiredGrant(access: Access): Permission | AgentScope | null {
  */
 export type MailsTo = "nobody" | "one" | "named" | "batch" | "audience" | "answer" | "unknown";
 
+/**
+ * A decision that reaches beyond the workspace of its caller. While a server has one workspace, its owner is the operator and decides; from
+ * the second workspace on, it needs the operator key. `call`: the whole call. `when`: a call in which this field of the body is true.
+ * `details`: what it tells of the server; others get the answer without it. `none`: nothing, where the permission would let one think so.
+ */
+export type OperatorRight = "call" | "details" | "none" | { readonly when: string };
+
+/** Whether a call with this input is a decision of the operator. */
+export function isOperatorCall({ operatorRight }: Pick<Endpoint, "operatorRight">, input: Readonly<Record<string, unknown>>): boolean {
+  return operatorRight === "call" || (typeof operatorRight === "object" && input[operatorRight.when] === true);
+}
+
+/** Whether the operator key may make calls of an endpoint of developers. */
+export function takesOperatorKey({ operatorRight }: Pick<Endpoint, "operatorRight">): boolean {
+  return operatorRight === "call" || typeof operatorRight === "object";
+}
+
 export type SuccessStatus = 200 | 201;
 
 /** The possible status codes of a success. */
@@ -60,6 +77,8 @@ export interface Endpoint {
   /** Other paths of the SAME operation: same input, same meaning. */
   readonly aliases?: readonly `/${string}`[];
   readonly access: Access;
+  /** Decisions in it that are the operator's. Every write of billing says so. */
+  readonly operatorRight?: OperatorRight;
   /** One line, imperative: OpenAPI summary, CLI help and SDK docs. */
   readonly summary: string;
   /** Details beyond the summary. */
@@ -123,7 +142,9 @@ export interface Endpoint {
 type OfWrites<E extends Endpoint> = E["method"] extends "GET"
   ? unknown
   : E["access"] extends { readonly permission: `${string}:write` | `${string}:send` }
-    ? { readonly mailsTo: MailsTo }
+    ? { readonly mailsTo: MailsTo } & (E["access"] extends { readonly permission: "billing:write" }
+        ? { readonly operatorRight: OperatorRight }
+        : unknown)
     : unknown;
 
 /** Declares an endpoint and keeps its exact type. */

@@ -14,36 +14,59 @@ export const SmtpPort = z.object({
 });
 export type SmtpPort = z.infer<typeof SmtpPort>;
 
+/** Who brought mail to the inbound port of this process, by the address of the connection or of its PROXY protocol. */
+const InboundPeers = z
+  .object({
+    public: z.int().meta({ description: "Messages from addresses of the Internet" }),
+    private: z.int().meta({ description: "Messages from addresses of private networks, which a gateway may have put in place of others" }),
+  })
+  .meta({
+    description: "The last hundred messages that this process has received over SMTP, without those of servers that --inbound-trust names",
+  });
+
 export const health = {
   live: endpoint({
     method: "GET",
     path: "/healthz",
     access: "public",
     summary: "Check that the process is running (liveness)",
-    output: z.object({ status: z.literal("ok"), version: z.string() }),
+    output: z.object({ status: z.literal("ok") }),
     examples: [{ summary: "Live" }],
   }),
   ready: endpoint({
     method: "GET",
     path: "/readyz",
     access: "public",
+    operatorRight: "details",
     summary: "Check that the server is ready: the database works and no shutdown is in progress",
+    description:
+      "Without a key, and from a key of one of several workspaces, it says ready or not, and nothing else. The operator key, or any key of a server with one workspace, is told the rest.",
     output: z.object({
       status: z.literal("ready"),
-      version: z.string(),
-      sendingPaused: z.boolean().meta({ description: "True while an operator has paused all sending: emails are accepted and wait" }),
+      version: z.string().optional(),
+      sendingPaused: z
+        .boolean()
+        .optional()
+        .meta({ description: "True while an operator has paused all sending: emails are accepted and wait" }),
       relays: z
         .record(z.string(), z.enum(RELAY_STATES))
+        .optional()
         .meta({ description: "The state of each relay in this process. Emails are accepted while one is out of service, and wait" }),
       smtp: z
         .array(SmtpPort)
+        .optional()
         .meta({ description: "The ports at which this process takes mail to be sent over SMTP; none without --smtp-port" }),
-      unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
-      retentionDelayedSince: Instant.nullable().meta({
+      inboundPeers: InboundPeers.optional(),
+      unhandledJobs: z
+        .int()
+        .optional()
+        .meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
+      retentionDelayedSince: Instant.nullable().optional().meta({
         description:
           "Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can",
       }),
     }),
+    errors: ["unauthorized", "key_revoked", "forbidden"],
     examples: [{ summary: "Ready" }],
   }),
   openapi: endpoint({

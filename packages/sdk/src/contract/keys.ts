@@ -43,6 +43,7 @@ export const me = {
     method: "GET",
     path: "/api/v1/me",
     access: "key",
+    operatorRight: "details",
     summary: "Show the current workspace, key and server",
     output: Me,
     examples: [{ summary: "Who am I" }],
@@ -51,9 +52,10 @@ export const me = {
     method: "GET",
     path: "/api/v1/me/relays",
     access: "key",
+    operatorRight: "details",
     summary: "Connect to the relays that mail of this workspace may take, and log in",
     description:
-      "Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty.",
+      "Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty. Where the server has several workspaces, only its operator is told addresses.",
     // The bucket of writes: each call may connect to servers of others.
     bucket: "write",
     waitSeconds: 20,

@@ -38,7 +38,7 @@ const AUTHENTICATION_RESULTS = ["pass", "fail", "softfail", "neutral", "none", "
 /** What SPF, DKIM and DMARC say about the sender of a received mail. */
 export const MailAuthentication = z
   .object({
-    /** Whether the domain of the envelope's sender lets the server send for it; null when the mail came through a server of the own network. */
+    /** Whether the domain of the envelope's sender lets the server send for it; null when the mail came through a server of --inbound-trust. */
     spf: z.enum(AUTHENTICATION_RESULTS).nullable(),
     /** Whether a signature is valid. */
     dkim: z.enum(AUTHENTICATION_RESULTS),

@@ -36,6 +36,10 @@ const secret = z
   .max(RELAY_LIMITS.secret)
   .refine((s) => !/[\p{Cc}]/u.test(s) && s.isWellFormed(), refuseCharacters("Line breaks and control characters are not allowed here."));
 
+const DkimWorkspaces = z.union([z.literal("all"), z.array(z.string().min(1).max(100)).min(1).max(1000)]).meta({
+  description: "The workspaces whose mail it signs, by id, or all; the workspace of the relay unless said, else the first one",
+});
+
 const DkimKey = z.strictObject({
   domain: DomainName,
   selector: z
@@ -44,6 +48,7 @@ const DkimKey = z.strictObject({
     .regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/)
     .meta({ description: "The name under _domainkey" }),
   privateKey: z.string().min(1).max(RELAY_LIMITS.secret).meta({ description: "PEM" }),
+  workspaces: DkimWorkspaces.optional(),
 });
 
 const settings = {
@@ -126,7 +131,7 @@ export const Relay = z
     scope: z.string().nullable(),
     tokenUrl: z.string().nullable(),
     /** The keys it signs with; null for those of the server. */
-    dkim: z.array(z.object({ domain: z.string(), selector: z.string() })).nullable(),
+    dkim: z.array(z.object({ domain: z.string(), selector: z.string(), workspaces: DkimWorkspaces.nullable() })).nullable(),
     ratePerSecond: z.number().nullable(),
     connections: z.int(),
     fallback: z.array(z.string()),

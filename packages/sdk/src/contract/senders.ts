@@ -101,13 +101,19 @@ export const senders = {
     method: "POST",
     path: "/api/v1/senders/:id/verify",
     access: { permission: "senders:write" },
+    operatorRight: { when: "force" },
     mailsTo: "one",
     summary: "Check the DNS record of a domain now, or send the confirmation mail again",
     description:
-      "The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.",
-    body: z.strictObject({ force: z.boolean().optional().meta({ description: "Verify it without proof; owner key only" }) }),
+      "The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that, and the operator key once the server has several workspaces. A domain is verified in one workspace only.",
+    body: z.strictObject({
+      force: z
+        .boolean()
+        .optional()
+        .meta({ description: "Verify it without proof; owner key, or operator key on a server with several workspaces" }),
+    }),
     output: Sender,
-    errors: ["not_found", "forbidden"],
+    errors: ["not_found", "forbidden", "conflict"],
     examples: [
       { summary: "Verify", params: id, body: {} },
       { summary: "Without DNS or a confirmation mail", params: id, body: { force: true } },

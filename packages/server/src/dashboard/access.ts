@@ -37,6 +37,7 @@ export class BrowserAccess implements SessionLookup {
     const { keyWatch, sessionWatch } = this.#deps;
     return {
       key: session.key,
+      hasShownOperatorKey: () => isOperator(this.#deps, session),
       recheck: async () => {
         if ((await this.find(request)) === null) throw buildEnded();
       },
@@ -70,7 +71,12 @@ export class BrowserAccess implements SessionLookup {
     const owner = await findOwnerKey(db.read, workspaceId);
     const key = owner && (await keyCache.load(owner.hash));
     if (!owner || !key) throw new ApiError("unauthorized", "This workspace does not exist any more. Load the page again.");
-    return { key, recheck: async () => {}, watch: (until) => this.#deps.keyWatch.watch(owner.hash, until) };
+    return {
+      key,
+      hasShownOperatorKey: async () => true,
+      recheck: async () => {},
+      watch: (until) => this.#deps.keyWatch.watch(owner.hash, until),
+    };
   }
 
   /** The session that the cookie of a request names; null without one. Throws ApiError unauthorized when it has ended, or rate_limited. */

@@ -3,6 +3,7 @@ import { readSentAs } from "../lib/message-id.ts";
 import type { Random } from "../lib/random.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
+import { hidePlacesOf } from "../mail/hide-places.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
 import type { LaneJob } from "../queue/queue.ts";
@@ -66,7 +67,8 @@ export interface Attempt {
  *
  * Test mail is no engagement of its recipient, and suppresses no address.
  */
-export function outcomeOfReceipt(receipt: Receipt, attempt: Attempt): EmailOutcome {
+export function outcomeOfReceipt(told: Receipt, attempt: Attempt): EmailOutcome {
+  const receipt = hidePlacesOf(told);
   switch (receipt.outcome) {
     case "sent":
     case "delivered":

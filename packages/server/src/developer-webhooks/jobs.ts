@@ -2,6 +2,7 @@ import { parseMailbox, WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import { asc, eq, inArray } from "drizzle-orm";
 import { findRows } from "../db/find.ts";
 import { escapeHtml } from "../html/escape.ts";
+import { hidePlacesOf } from "../mail/hide-places.ts";
 import { type OutgoingMail, recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
@@ -40,7 +41,7 @@ export function alertOwner(deps: DeveloperWebhookDeps): JobHandler {
     const [row] = await findRows(deps.db.read, w, { id: String(payload.webhookId) });
     // Resumed meanwhile, or the alert address was removed.
     if (row?.status !== "disabled" || row.alertEmail === null) return {};
-    const receipt = await deps.mailer.send(buildAlert(deps, row, row.alertEmail, attempt));
+    const receipt = hidePlacesOf(await deps.mailer.send(buildAlert(deps, row, row.alertEmail, attempt)));
     if (receipt.outcome === "delivered") {
       const { record } = receipt;
       return record ? { commit: (tx) => recordDeliveries(tx, [record]) } : {};

@@ -8,6 +8,7 @@ import { listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { buildExplanation, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
 import { isTestMail } from "../lib/test-mail.ts";
+import { hidePlaces } from "../mail/hide-places.ts";
 import type { JobRow } from "../queue/queue.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { ExplainDeps } from "./deps.ts";
@@ -89,11 +90,12 @@ function describeOrigin({ email, contents }: FullEmail, campaign: string | undef
 async function findSurroundings(read: Reader, deps: ExplainDeps, { email }: FullEmail): Promise<Surroundings> {
   const { workspaceId, toKey, campaignId, status } = email;
   const domain = toKey.slice(toKey.lastIndexOf("@") + 1);
+  const fault = deps.mailer.fault();
   const waits = status === "queued" || status === "deferred" || status === "sending";
   return {
     pause: await deps.queue.readPause(read),
     hold: (await listHolds(read)).find((one) => one.domain === domain) ?? null,
-    mailerFault: deps.mailer.fault(),
+    mailerFault: fault === null ? null : hidePlaces(fault),
     campaign: campaignId === null ? null : await findCampaignRow(read, workspaceId, campaignId),
     suppression: (await findSuppressions(read, workspaceId, [toKey])).get(toKey) ?? null,
     deadJob: waits ? await findDeadJob(read, deps, email) : null,

@@ -16,6 +16,8 @@ export interface HealthDeps {
   readonly version: string;
   /** The mail servers, by name, and whether each is in service. */
   readonly relays: { states(): Record<string, RelayState> };
+  /** Where mail came from over SMTP. */
+  readonly inboundPeers: { readonly counts: { readonly public: number; readonly private: number } };
   /** Where mail is taken over SMTP. */
   readonly submissionPorts: SubmissionDeps["submissionPorts"];
 }

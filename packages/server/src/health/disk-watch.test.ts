@@ -83,7 +83,7 @@ test("a disk that refuses what a job writes makes the server unready, though sma
   const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
   await expect(db.tx(() => Promise.reject(full))).rejects.toBeInstanceOf(StorageUnavailable);
   await db.tx(async (tx) => void (await tx.insert(tx.t.meta).values({ name: "small", value: "1" })));
-  const ready = await world.fetch(`${world.url}/readyz`);
+  const ready = await world.fetch(`${world.url}/readyz`, { headers: { authorization: `Bearer ${world.apiKey}` } });
   expect([ready.status, await ready.json()]).toMatchObject([
     503,
     { error: { message: "The database cannot work at the moment: its disk is full (SQLITE_FULL)." } },

@@ -1,4 +1,5 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
+import { StorageUnavailable } from "../db/errors.ts";
 import type { Handlers } from "../http/handler.ts";
 import { buildOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -8,27 +9,49 @@ import { findRetentionDelay } from "../retention/retention.ts";
 import type { HealthDeps } from "./deps.ts";
 
 export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
-  live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
-  ready: async (_input, { deps }) => {
-    const { db, queue, storage } = deps;
-    await db.ping();
-    await storage.probe(() => writeProbe(deps));
-    const problem = storage.problem ?? db.health().reason;
-    if (problem !== null) throw new ApiError("storage_unavailable", problem, { headers: { "retry-after": "5" } });
-    const delayedSince = await findRetentionDelay(db.read);
-    // A server that is paused, has jobs of unknown kinds, or cannot drop old mail, still accepts mail and delivers it: it is ready.
-    return {
-      status: "ready",
-      version: deps.version,
-      sendingPaused: (await queue.readPause(db.read)) !== null,
-      relays: deps.relays.states(),
-      smtp: deps.submissionPorts.list(),
-      unhandledJobs: await countUnhandledJobs(queue, db.read),
-      retentionDelayedSince: delayedSince === null ? null : iso(delayedSince),
-    };
+  live: async () => ({ status: "ok" }),
+  ready: async (_input, { deps, isOperator }) => {
+    const isTold = await isOperator().catch(ignoreOutage);
+    const problem = await findProblem(deps);
+    if (problem !== null)
+      throw new ApiError("storage_unavailable", isTold ? problem : "The server is not ready.", { headers: { "retry-after": "5" } });
+    return isTold ? { status: "ready", ...(await describe(deps)) } : { status: "ready" };
   },
   openapi: async () => buildOpenApi(served) as Record<string, unknown>,
 };
+
+/** Without the database nobody can be told from anybody else. */
+function ignoreOutage(error: unknown): boolean {
+  if (error instanceof StorageUnavailable) return false;
+  throw error;
+}
+
+/** Why the server is not ready; null if it is. */
+async function findProblem(deps: HealthDeps): Promise<string | null> {
+  const { db, storage } = deps;
+  try {
+    await db.ping();
+    await storage.probe(() => writeProbe(deps));
+  } catch (error) {
+    if (error instanceof StorageUnavailable) return error.message;
+    throw error;
+  }
+  return storage.problem ?? db.health().reason;
+}
+
+/** A server that is paused, has jobs of unknown kinds, or cannot drop old mail, still accepts mail and delivers it: it is ready. */
+async function describe({ db, queue, relays, submissionPorts, inboundPeers, version }: HealthDeps) {
+  const delayedSince = await findRetentionDelay(db.read);
+  return {
+    version,
+    sendingPaused: (await queue.readPause(db.read)) !== null,
+    relays: relays.states(),
+    smtp: submissionPorts.list(),
+    inboundPeers: inboundPeers.counts,
+    unhandledJobs: await countUnhandledJobs(queue, db.read),
+    retentionDelayedSince: delayedSince === null ? null : iso(delayedSince),
+  };
+}
 
 // The row that probes write.
 const PROBE_ROW = "readiness.probe";

@@ -1,3 +1,4 @@
+import { type Permission, takesOperatorKey } from "@mailsvc/sdk/contract";
 import type { Limiter } from "../lib/rate.ts";
 import { MB } from "../lib/units.ts";
 import {
@@ -10,11 +11,13 @@ import {
   confirmDeveloper,
   type DeveloperKey,
   type KeyLookup,
+  namesOperatorKey,
   type SessionLookup,
 } from "./auth.ts";
-import type { Call, Caller } from "./call.ts";
+import type { Call, Caller, Input } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { AgentContext, KeyContext } from "./handler.ts";
+import type { OperatorRights } from "./operator-rights.ts";
 import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
 import { RefusedKeys } from "./refused-keys.ts";
 
@@ -28,6 +31,7 @@ const BASE64_OVERHEAD = 4 / 3;
 /** Who calls with the rights of a developer key, and how to look whether they still have them. */
 interface AdmittedDeveloper {
   readonly key: DeveloperKey;
+  readonly hasShownOperatorKey: () => Promise<boolean>;
   readonly recheck: () => Promise<unknown>;
   readonly watch: (until: AbortSignal) => AbortSignal;
 }
@@ -36,6 +40,7 @@ export interface AdmissionParts {
   readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "failedLogins">;
   readonly keys: KeyLookup;
   readonly sessions: SessionLookup;
+  readonly operators: OperatorRights;
   readonly limiter: Limiter;
 }
 
@@ -47,28 +52,40 @@ export class Admission {
   readonly #deps: AdmissionParts["deps"];
   readonly #keys: KeyLookup;
   readonly #sessions: SessionLookup;
+  readonly #operators: OperatorRights;
   readonly #limiter: Limiter;
   readonly #refusedKeys: RefusedKeys;
 
-  constructor({ deps, keys, sessions, limiter }: AdmissionParts) {
+  constructor({ deps, keys, sessions, operators, limiter }: AdmissionParts) {
     this.#deps = deps;
     this.#keys = keys;
     this.#sessions = sessions;
+    this.#operators = operators;
     this.#limiter = limiter;
     this.#refusedKeys = new RefusedKeys({ limiter, rate: deps.config.rates.agent, clock: deps.clock });
   }
 
   async admitDeveloper(call: Call): Promise<Caller> {
     const { endpoint, base, headers } = call;
+    if (takesOperatorKey(endpoint) && namesOperatorKey(call.request.headers, this.#keys)) return this.#admitDecider(call);
     const { maxBodyBytes, rates } = this.#deps.config;
-    const { key, recheck, watch } = (await this.#admitSession(call)) ?? (await this.#admitKey(call));
+    const { key, hasShownOperatorKey, recheck, watch } = (await this.#admitSession(call)) ?? (await this.#admitKey(call));
     call.keyId = key.id;
     await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
     authorizeDeveloper(key, endpoint);
-    const context: KeyContext<HttpDeps> = { ...base, workspaceId: key.workspaceId, key };
+    const asker = { workspaceId: key.workspaceId, hasShownKey: hasShownOperatorKey };
+    const context: KeyContext<HttpDeps> = {
+      ...base,
+      workspaceId: key.workspaceId,
+      key,
+      isOperator: () => this.#operators.isOperator(asker),
+    };
     return {
       id: key.id,
       context,
+      ...(takesOperatorKey(endpoint) && {
+        settle: async (input) => ({ ...context, workspaceId: await this.#operators.admit(endpoint, input, asker) }),
+      }),
       recheck,
       watch,
       maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : maxBodyBytes,
@@ -83,6 +100,29 @@ export class Admission {
     call.keyId = "operator";
     await limitDeveloper(this.#limiter, rates, "operator", endpoint, headers);
     return { id: "operator", context: base, maxBody: Math.min(maxBodyBytes, PUBLIC_BODY_BYTES) };
+  }
+
+  /** Whether a request that needs no key comes with one of the operator. Throws ApiError for a key that does not work. */
+  async isOperator(call: Call): Promise<boolean> {
+    const { headers } = call.request;
+    if (headers.get("authorization") === null) return false;
+    const isOperatorKey = namesOperatorKey(headers, this.#keys);
+    if (isOperatorKey) await this.#authenticate(call, (count) => authenticateOperator(headers, this.#keys, count));
+    else await this.#admitKey(call);
+    return this.#operators.isOperator({ hasShownKey: async () => isOperatorKey });
+  }
+
+  /** Admits the operator key to an endpoint of developers in which the operator decides something. */
+  async #admitDecider(call: Call): Promise<Caller> {
+    const { endpoint, base } = call;
+    const caller = await this.admitOperator(call);
+    const asker = { workspaceId: null, hasShownKey: async () => true };
+    const settle = async (input: Input): Promise<KeyContext<HttpDeps>> => {
+      const workspaceId = await this.#operators.admit(endpoint, input, asker);
+      const key = { id: caller.id, workspaceId, owner: true, test: false, permissions: new Set<Permission>(), revokedAt: null };
+      return { ...base, workspaceId, key, isOperator: asker.hasShownKey };
+    };
+    return { ...caller, settle };
   }
 
   /** `named` is the activation in the path, which must be that of the key. */
@@ -122,7 +162,12 @@ export class Admission {
 
   async #admitKey(call: Call): Promise<AdmittedDeveloper> {
     const { hash, key } = await this.#authenticate(call, (count) => authenticateDeveloper(call.request.headers, this.#keys, count));
-    return { key, recheck: () => confirmDeveloper(this.#keys, hash), watch: (until) => this.#keys.watchKey(hash, until) };
+    return {
+      key,
+      hasShownOperatorKey: async () => false,
+      recheck: () => confirmDeveloper(this.#keys, hash),
+      watch: (until) => this.#keys.watchKey(hash, until),
+    };
   }
 
   /** Refusals are counted against the key; one that does not exist, against the client's address. */

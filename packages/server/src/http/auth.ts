@@ -55,6 +55,8 @@ export interface BrowserRequest {
 /** An admitted browser: the key of its session, limited to what its role may do. */
 export interface AdmittedSession {
   readonly key: DeveloperKey;
+  /** Whether the person has given the operator key too. */
+  readonly hasShownOperatorKey: () => Promise<boolean>;
   /** Throws ApiError unauthorized when the session has ended meanwhile. */
   readonly recheck: () => Promise<void>;
   /** A signal that aborts once the session ends or its key is revoked; it is watched until `until` aborts. */
@@ -120,6 +122,12 @@ export async function authenticateOperator(headers: HeaderReader, keys: KeyLooku
     if (kind !== "operator") return refuseKind(kind, hash, keys);
     if (!(await keys.isOperatorKey(hash))) refuse(UNKNOWN);
   });
+}
+
+/** Whether a request carries a key in the form of an operator key. */
+export function namesOperatorKey(headers: HeaderReader, keys: KeyLookup): boolean {
+  const [, key] = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
+  return key !== undefined && keys.parseKind(key) === "operator";
 }
 
 /** Throws ApiError forbidden when the key lacks the permission the endpoint requires, or is a test key and the endpoint is for live keys. */
@@ -193,6 +201,6 @@ async function refuseKind(kind: KeyKind, hash: string, keys: KeyLookup): Promise
   if (kind === "developer") assertLive(await keys.findDeveloperKey(hash));
   else if (!(await (kind === "operator" ? keys.isOperatorKey(hash) : keys.agentKeyExists(hash)))) refuse(UNKNOWN);
   throw new ApiError("forbidden", `This is ${KIND_NAMES[kind]}. It cannot be used for this endpoint.`, {
-    hint: "Agent keys are for /api/agents/…, the operator key for /api/v1/workspaces, developer keys for everything else.",
+    hint: "Agent keys are for /api/agents/…, the operator key for what concerns the whole server, such as /api/v1/workspaces, developer keys for everything else.",
   });
 }

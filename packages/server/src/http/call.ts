@@ -46,6 +46,8 @@ export interface Caller {
   readonly confirm?: (tx: Tx) => Promise<unknown>;
   /** The largest body, in bytes. */
   readonly maxBody: number;
+  /** The context of its handlers, once the input has told in which workspace the call acts. Throws ApiError forbidden, validation_error. */
+  readonly settle?: (input: Input) => Promise<KeyContext<HttpDeps>>;
   /** Limits that depend on the input. Throws ApiError rate_limited. */
   readonly limit?: (input: Input) => Promise<void>;
 }

@@ -1,6 +1,7 @@
-import { type CallInput, type Endpoint, type MailsvcContract, type Params, paramNames } from "@mailsvc/sdk/contract";
+import { type CallInput, type Endpoint, isOperatorCall, type MailsvcContract, type Params, paramNames } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Reader, Tx } from "../db/db.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { authorizeDeveloper } from "./auth.ts";
 import type { AnyHandler, Input } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -78,6 +79,8 @@ export class ContractCalls {
 /** Checks the permission and the input of a call, in the order of a request. */
 function parse(endpoint: Endpoint, input: Readonly<Input>, { key }: Pick<KeyContext<HttpDeps>, "key">): Input {
   authorizeDeveloper(key, endpoint);
+  // The APIs of other services have no such decisions.
+  if (isOperatorCall(endpoint, input)) throw new ApiError("forbidden", "This needs the API of mailsvc itself.");
   const names = new Set(paramNames(endpoint.path));
   const params = Object.fromEntries(Object.entries(input).filter(([name]) => names.has(name)));
   const rest = Object.fromEntries(Object.entries(input).filter(([name, value]) => !names.has(name) && value !== undefined));

@@ -2,6 +2,7 @@ import type { ErrorCode } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -25,5 +26,10 @@ export interface HttpDeps {
   readonly tracing: Tracing | null;
   /** Hears of every error that is answered, also over SMTP. */
   readonly onError?: (code: ErrorCode) => void;
-  readonly config: { readonly dev: boolean; readonly maxBodyBytes: number; readonly rates: Rates };
+  readonly config: {
+    readonly dev: boolean;
+    readonly maxBodyBytes: number;
+    readonly rates: Rates;
+    readonly trustedProxies: readonly IpNetwork[];
+  };
 }

@@ -17,10 +17,18 @@ export interface PublicContext<Deps> {
   readonly signal: () => AbortSignal;
 }
 
+/** The context of a call without a key. */
+export interface OpenContext<Deps> extends PublicContext<Deps> {
+  /** Whether the request comes with a key of the operator, who may see the details of the server. Throws ApiError for a key that does not work. */
+  readonly isOperator: () => Promise<boolean>;
+}
+
 /** The context of a developer's call. */
 export interface KeyContext<Deps> extends PublicContext<Deps> {
   readonly workspaceId: string;
   readonly key: DeveloperKey;
+  /** Whether the caller is the operator, who may see the details of the server: see `OperatorRights`. */
+  readonly isOperator: () => Promise<boolean>;
   /** Mail to suppressed addresses alone is accepted, and ends as `suppressed`: the services behind dialects do so. */
   readonly acceptsSuppressed?: boolean;
 }
@@ -112,7 +120,7 @@ type Write<E extends Endpoint, Before, Within> =
   | Prepared<E, any, Before & RawOf<E>, Within & RawOf<E>>;
 
 type Handler<E extends Endpoint, Deps, Tables = Schema> = E["access"] extends "public" | "dev"
-  ? Run<E, PublicContext<Deps> & RawOf<E>>
+  ? Run<E, OpenContext<Deps> & RawOf<E>>
   : E["access"] extends "agent" | { readonly scope: AgentScope }
     ? E["method"] extends "GET"
       ? Run<E, AgentReadContext<Deps, Tables>>

@@ -10,8 +10,10 @@ import {
   NOUN_SUMMARIES,
   paramNames,
   requiredGrant,
+  takesOperatorKey,
 } from "@mailsvc/sdk/contract";
 import { MAX_KEY_LENGTH } from "./idempotency.ts";
+import { takesRevision } from "./if-match.ts";
 import { createSchemaCollector, type JsonSchema } from "./json-schema.ts";
 import { createSharedResponses, shareParameters } from "./openapi-components.ts";
 
@@ -24,6 +26,7 @@ export function listErrors(e: Endpoint): ErrorCode[] {
   if (needsKey(e) || e.access === "dev") codes.add("forbidden");
   if (isForAgents(e.access)) codes.add("activation_paused");
   if (isMutating(e)) codes.add("payload_too_large").add("unsupported_media_type");
+  if (takesRevision(e)) codes.add("version_mismatch");
   if (takesIdempotencyKey(e)) codes.add("idempotency_key_reused").add("idempotency_in_progress");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
@@ -120,6 +123,12 @@ function getScheme({ access }: Endpoint): "agentKey" | "operatorKey" | "develope
   return access === "operator" ? "operatorKey" : "developerKey";
 }
 
+/** The kinds of keys that an operation takes: any one of them. */
+function listSecurity(e: Endpoint): Record<string, string[]>[] {
+  if (!needsKey(e)) return e.operatorRight === "details" ? [{}, { developerKey: [] }, { operatorKey: [] }] : [];
+  return [{ [getScheme(e)]: listGrants(e) }, ...(takesOperatorKey(e) ? [{ operatorKey: [] }] : [])];
+}
+
 function listGrants(e: Endpoint): string[] {
   const needed = requiredGrant(e.access);
   return needed === null ? [] : [needed];
@@ -189,6 +198,14 @@ function pathParameters(path: string, e: Endpoint) {
   });
 }
 
+/** The part of the operator in it; empty where there is none. */
+function describeRight({ operatorRight }: Endpoint): string {
+  if (operatorRight === "call") return "Once the server has several workspaces, needs the operator key instead.";
+  if (typeof operatorRight === "object")
+    return `With \`${operatorRight.when}\`, needs the operator key instead once the server has several workspaces.`;
+  return "";
+}
+
 function description(e: Endpoint): string {
   const who =
     e.access === "dev"
@@ -202,7 +219,7 @@ function description(e: Endpoint): string {
             : e.access === "operator"
               ? "Needs the operator key, which the first start of a server prints."
               : "Open to anyone.";
-  return [e.description, who].filter(Boolean).join("\n\n");
+  return [e.description, [who, describeRight(e)].filter(Boolean).join(" ")].filter(Boolean).join("\n\n");
 }
 
 /** The schema of a body sent as a form, with its file in `file`. */
@@ -233,7 +250,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, { conv
     summary: e.summary,
     description: description(e),
     ...(alias === 0 ? {} : { "x-alias-of": `${noun}.${verb}` }),
-    security: needsKey(e) ? [{ [getScheme(e)]: listGrants(e) }] : [],
+    security: listSecurity(e),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(e.body === undefined
       ? {}

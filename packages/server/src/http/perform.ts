@@ -5,14 +5,16 @@ import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 import { Admission, type AdmissionParts, PUBLIC_BODY_BYTES } from "./admission.ts";
 import { isForm } from "./body/form.ts";
 import { checkMediaType, parseJson, parseLongJson } from "./body/json.ts";
+import type { BodyMemory, BodyShare } from "./body/share.ts";
 import { readUpload } from "./body/upload.ts";
 import type { Call, Caller, Input, RunAny } from "./call.ts";
 import { getClientAddress } from "./client-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ForgeryLimiter } from "./forgery-limiter.ts";
-import type { PublicContext } from "./handler.ts";
+import type { OpenContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import { parseClaim } from "./idempotency.ts";
+import { readRevision, toMismatch } from "./if-match.ts";
 import { guardDev, guardDevWrite } from "./public/dev-guard.ts";
 import { type AnyResponse, buildResponse, buildStream, StaticDocuments, withETag } from "./response.ts";
 import { Writes } from "./transaction.ts";
@@ -33,6 +35,7 @@ const PUBLIC_PAGE_HEADERS: Readonly<HeaderList> = [
 type Params = Record<string, string>;
 
 interface PerformerParts extends AdmissionParts {
+  readonly bodies: BodyMemory;
   readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "storage" | "seal" | "log" | "failedLogins" | "tracing">;
 }
 
@@ -44,6 +47,7 @@ export class Performer {
   readonly #deps: PerformerParts["deps"];
   readonly #admission: Admission;
   readonly #writes: Writes;
+  readonly #bodies: BodyMemory;
   readonly #forgeries: ForgeryLimiter;
   readonly #documents = new StaticDocuments();
   readonly #developerUploads = new UploadLimiter("key", 100);
@@ -51,6 +55,7 @@ export class Performer {
 
   constructor(parts: PerformerParts) {
     this.#deps = parts.deps;
+    this.#bodies = parts.bodies;
     this.#admission = new Admission(parts);
     this.#writes = new Writes(parts.deps);
     this.#forgeries = new ForgeryLimiter(parts.deps.clock);
@@ -75,20 +80,21 @@ export class Performer {
     const dev = endpoint.access === "dev";
     if (dev) guardDev(request, request.remoteAddress);
     if (dev && endpoint.method !== "GET") guardDevWrite(request);
+    const context: OpenContext<HttpDeps> = { ...call.base, isOperator: () => this.#admission.isOperator(call) };
     const maxBody = dev ? this.#deps.config.maxBodyBytes : Math.min(this.#deps.config.maxBodyBytes, PUBLIC_BODY_BYTES);
     if (endpoint.raw) {
-      const address = getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for"));
+      const address = getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for"), this.#deps.config.trustedProxies);
       return this.#forgeries.run(address, headers, async () => {
         const raw = { bytes: await request.body(maxBody), headers: request.headers };
-        return this.#answerOpen(call, {}, { ...call.base, ...raw });
+        return this.#answerOpen(call, {}, { ...context, ...raw });
       });
     }
-    if (!endpoint.body) return this.#answerOpen(call, {}, call.base);
+    if (!endpoint.body) return this.#answerOpen(call, {}, context);
     checkMediaType(request.headers);
-    return this.#answerOpen(call, parseJson(await request.body(maxBody)), call.base);
+    return this.#answerOpen(call, parseJson(await request.body(maxBody)), context);
   }
 
-  async #answerOpen({ request, endpoint, handler, headers }: Call, body: Input, context: PublicContext<HttpDeps>): Promise<AnyResponse> {
+  async #answerOpen({ request, endpoint, handler, headers }: Call, body: Input, context: OpenContext<HttpDeps>): Promise<AnyResponse> {
     const input = parseInput(endpoint, parseParams(request), request.search(), body);
     const run = (): Promise<unknown> => (handler as RunAny)(input, context);
     if (endpoint.etag) return this.#documents.respond(endpoint, run, request.headers, headers);
@@ -159,13 +165,24 @@ export class Performer {
     }
   }
 
-  async #write({ endpoint, handler, request, headers, received }: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+  async #write(call: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+    const share = this.#bodies.open();
+    try {
+      return await this.#writeWithin(share, call, caller, params);
+    } finally {
+      share.release();
+    }
+  }
+
+  async #writeWithin(share: BodyShare, call: Call, admitted: Caller, params: Params): Promise<AnyResponse> {
+    const { endpoint, handler, request, headers, received } = call;
+    let caller = admitted;
     const { lowDisk } = this.#deps.storage;
     // Deleting is how room is made.
     if (lowDisk !== null && endpoint.method !== "DELETE")
       throw new ApiError("storage_unavailable", lowDisk, { headers: { "retry-after": "30" } });
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
-    const bytes = await request.body(caller.maxBody);
+    const bytes = await request.body(caller.maxBody, share);
     received(bytes.length);
     if (caller.recheck) await caller.recheck();
     // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 60 ms.
@@ -178,15 +195,19 @@ export class Performer {
     if (!endpoint.body && !endpoint.ignoresUnknown && Object.keys(body).length > 0)
       throw new ApiError("validation_error", "This endpoint takes no body.");
     if (isLarge) await waitForTurn();
-    const input = parseInput(endpoint, params, request.search(), body);
+    const named = readRevision(endpoint, request.headers);
+    const input = parseInput(endpoint, params, request.search(), named === null ? body : { ...body, revision: named });
     if (isLarge) await waitForTurn();
+    if (caller.settle) caller = { ...caller, context: await caller.settle(input) };
     if (caller.limit) await caller.limit(input);
     const file = upload && (await upload.file());
     const more = endpoint.raw ? { raw: Buffer.from(bytes).toString("base64") } : file && { contentBase64: file.sha256 };
     const claim = await parseClaim(request.headers, caller.id, endpoint, { ...input, ...more });
     const extra = endpoint.raw ? { bytes, headers: request.headers } : file && { file };
     const informed = extra ? { ...caller, context: { ...caller.context, ...extra } } : caller;
-    const result = await this.#writes.run({ endpoint, handler, input, caller: informed }, claim);
+    const result = await this.#writes.run({ endpoint, handler, input, caller: informed }, claim).catch((error: unknown) => {
+      throw named === null ? error : toMismatch(error);
+    });
     if (result.replayed) headers.push(["idempotency-replayed", "true"]);
     return buildResponse(result.status, "application/json", result.answer, headers);
   }

@@ -5,16 +5,18 @@ import type { H3 } from "h3";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { KeyLookup, SessionLookup } from "./auth.ts";
+import { BodyMemory } from "./body/share.ts";
 import type { AnyHandler } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Dialect } from "./dialect.ts";
 import { listDialectRoutes, respondInDialect } from "./dialect-routes.ts";
 import type { FaultInjector } from "./fault-injection.ts";
 import type { InFlightRequests } from "./in-flight.ts";
+import { OperatorRights, type WorkspaceLookup } from "./operator-rights.ts";
 import { Performer } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest } from "./request.ts";
-import { errorResponse, type RespondToError } from "./response.ts";
+import { errorResponse, type HttpResponse, type RespondToError } from "./response.ts";
 import type { AbsentPath, Refuse, Route, Serve } from "./routes.ts";
 import { makeServe, type ServedRequest } from "./serve-requests.ts";
 
@@ -27,6 +29,7 @@ interface RouterParts {
   readonly deps: HttpDeps;
   readonly keys: KeyLookup;
   readonly sessions: SessionLookup;
+  readonly workspaces: WorkspaceLookup;
   readonly inFlight: InFlightRequests;
   readonly limiter: Limiter;
   /** Rules that make requests fail; dev mode only. */
@@ -42,6 +45,8 @@ export interface Router {
   routed(): Promise<H3>;
   /** Serves a probe, or a write whose path has neither parameters nor a query, without h3; false for any other request. */
   serveDirectly(req: IncomingMessage, res: ServerResponse): boolean;
+  /** The response to a request that cannot be read. */
+  refuse(error: ApiError): HttpResponse;
 }
 
 // Other services' APIs are for programs: nobody calls them from the dashboard.
@@ -52,10 +57,12 @@ export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter(routerParts: RouterParts): Router {
-  const { contract, handlers, loadDialects, deps, keys, sessions, inFlight, limiter, faults, observe, mount } = routerParts;
+  const { contract, handlers, loadDialects, deps, keys, sessions, workspaces, inFlight, limiter, faults, observe, mount } = routerParts;
   const { config, ids } = deps;
   const parts = { deps, inFlight, faults, observe };
-  const performer = new Performer({ deps, keys, sessions, limiter });
+  const operators = new OperatorRights(workspaces);
+  const bodies = new BodyMemory();
+  const performer = new Performer({ deps, keys, sessions, operators, limiter, bodies });
   const createServe = makeServe(parts, { performer, respondToError: respondInContract });
 
   let dialects: readonly Dialect[] = [];
@@ -94,7 +101,7 @@ export function createRouter(routerParts: RouterParts): Router {
     const [{ createRoutes }, loaded] = await Promise.all([import("./routes.ts"), loadDialects()]);
     dialects = loaded;
     for (const dialect of dialects) {
-      const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, limiter });
+      const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, operators, limiter, bodies });
       for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
     }
     const h3 = createRoutes(routes, absent, refuse);
@@ -103,6 +110,10 @@ export function createRouter(routerParts: RouterParts): Router {
   };
 
   return {
+    refuse: (error) => {
+      const requestId = ids("req");
+      return errorResponse(error, requestId, [["x-request-id", requestId]]);
+    },
     routed: () => (loading ??= load()),
     serveDirectly: (req, res) => {
       const serve = direct.get(`${req.method} ${req.url}`);

@@ -76,8 +76,9 @@ test("a full disk is answered 503 with Retry-After; reads go on, and writes as s
   expect([full.status, full.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await full.text()).not.toMatch(/insert|contents/i);
   expect((await fetch(`${server.url}/api/v1/emails`, { headers: authorization })).status).toBe(200);
-  const ready = await fetch(`${server.url}/readyz`);
+  const ready = await fetch(`${server.url}/readyz`, { headers: authorization });
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining("SQLITE_FULL")]);
+  expect(await (await fetch(`${server.url}/readyz`)).text()).not.toContain("SQLITE_FULL");
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   await db.exclusive((c) => void c.pragma("max_page_count = 1000000"));
   expect((await send()).status).toBe(200);

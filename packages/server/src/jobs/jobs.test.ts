@@ -103,7 +103,7 @@ test("a job whose kind this version does not know is shown wherever an operator 
   expect((await world.sdk.jobs.list({ state: "unhandled" })).data).toMatchObject([{ kind: "wakeup.renamed", attempts: 0 }]);
   expect((await world.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
   expect((await world.sdk.me.get()).server.unhandledJobs).toBe(1);
-  const ready = await ask(world, { method: "GET", path: "/readyz", key: null });
+  const ready = await ask(world, { method: "GET", path: "/readyz" });
   expect([ready.status, await ready.json()]).toMatchObject([200, { status: "ready", unhandledJobs: 1 }]);
   const status = await ask(world, { method: "GET", path: "/api/v1/queue", key: world.operatorKey });
   expect(await status.json()).toMatchObject({ jobs: { unhandled: 1 }, unhandledKinds: { "wakeup.renamed": 1 } });

@@ -66,9 +66,9 @@ const verifyAll = (message: Buffer, keys: Record<string, KeyObject>): boolean[] 
 
 const publicKeys = { "r1.acme.example": rsa.publicKey, "e1.acme.example": ed.publicKey };
 const keys: DkimKey[] = [
-  { domain: "acme.example", selector: "r1", privateKey: pem(rsa.privateKey) },
-  { domain: "acme.example", selector: "e1", privateKey: pem(ed.privateKey) },
-  { domain: "other.example", selector: "r1", privateKey: pem(rsa.privateKey) },
+  { domain: "acme.example", selector: "r1", privateKey: pem(rsa.privateKey), workspaces: null },
+  { domain: "acme.example", selector: "e1", privateKey: pem(ed.privateKey), workspaces: null },
+  { domain: "other.example", selector: "r1", privateKey: pem(rsa.privateKey), workspaces: null },
 ];
 
 describe("DKIM", () => {
@@ -142,7 +142,7 @@ describe("DKIM", () => {
       const message = Buffer.from(
         `From: a@acme.example\r\nList-Help: <https://one.example>\r\nList-Help:\r\n <https://two.example> \r\n\r\n${body}`,
       );
-      const signed = Buffer.concat([await dkimSigner(keys)("acme.example", message), message]);
+      const signed = Buffer.concat([await dkimSigner(keys)("acme.example", message, null), message]);
       expect(verifyAll(signed, publicKeys)).toEqual([true, true]);
     }
   });
@@ -177,7 +177,7 @@ describe("DKIM", () => {
       turned = true;
     });
     for (let i = 0; i < 10; i += 1)
-      expect(verifyAll(Buffer.concat([await signer("acme.example", message), message]), publicKeys)).toEqual([true, true]);
+      expect(verifyAll(Buffer.concat([await signer("acme.example", message, null), message]), publicKeys)).toEqual([true, true]);
     expect(turned).toBe(true);
   });
 
@@ -192,7 +192,7 @@ describe("DKIM", () => {
     const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const short = generateKeyPairSync("rsa", { modulusLength: 512 });
     const bad = (change: Partial<DkimKey>) => () =>
-      dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem(ed.privateKey), ...change }]);
+      dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem(ed.privateKey), workspaces: null, ...change }]);
     expect(bad({ privateKey: "-----BEGIN" })).toThrow("DKIM key s._domainkey.acme.example: the private key is not an unencrypted PEM key.");
     expect(bad({ privateKey: pem(ec.privateKey) })).toThrow("use rsa or ed25519");
     expect(bad({ privateKey: pem(short.privateKey) })).toThrow("512 bits are too few");
@@ -204,8 +204,8 @@ describe("DKIM", () => {
 test("a body of a megabyte lets others have a turn after each quarter", async () => {
   const waits = vi.spyOn(turn, "waitForTurn");
   try {
-    const sign = dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem(ed.privateKey) }]);
-    await sign("acme.example", Buffer.from(`From: a@acme.example\r\n\r\n${"A line of text.\r\n".repeat(60_000)}`));
+    const sign = dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem(ed.privateKey), workspaces: null }]);
+    await sign("acme.example", Buffer.from(`From: a@acme.example\r\n\r\n${"A line of text.\r\n".repeat(60_000)}`), null);
     expect(waits).toHaveBeenCalledTimes(3);
   } finally {
     waits.mockRestore();

@@ -9,6 +9,8 @@ export interface DkimKey {
   selector: string;
   /** PEM, RSA (from 1024 bits) or Ed25519. */
   privateKey: string;
+  /** The workspaces whose mail it signs; null for those of all. Mail of the server itself is always signed. */
+  workspaces: readonly string[] | null;
 }
 
 /** A public key in DNS: `k` and `p` of its record. */
@@ -18,8 +20,11 @@ export interface DkimPublicKey {
   readonly key: string;
 }
 
-/** Gives the DKIM-Signature lines for a message from `domain`, to be put before it; empty if there is no key for the domain. */
-export type DkimSigner = (domain: string, message: Buffer) => Promise<Buffer>;
+/**
+ * Gives the DKIM-Signature lines for a message of a workspace from `domain`, to be put before it; empty if there is no key for both.
+ * `workspaceId` is null for mail of the server itself.
+ */
+export type DkimSigner = (domain: string, message: Buffer, workspaceId: string | null) => Promise<Buffer>;
 
 // Bytes of a body that are canonicalized and hashed in one stretch: a few milliseconds.
 const PIECE_BYTES = 256 * 1024;
@@ -35,9 +40,7 @@ const EMPTY_LINES = Buffer.from("\r\n".repeat(PIECE_BYTES / 2));
 // RSA with 2048 bits takes 0.3 ms: in a thread of the pool it does not hold up the event loop, and uses other cores. Ed25519 is quick.
 const signInPool = promisify(sign);
 
-interface LoadedKey {
-  domain: string;
-  selector: string;
+interface LoadedKey extends Pick<DkimKey, "domain" | "selector" | "workspaces"> {
   algorithm: "rsa-sha256" | "ed25519-sha256";
   key: KeyObject;
 }
@@ -48,8 +51,8 @@ interface LoadedKey {
  */
 export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
   const loaded = keys.map(loadKey);
-  return async (domain, message) => {
-    const chosen = chooseKeys(loaded, domain);
+  return async (domain, message, workspaceId) => {
+    const chosen = chooseKeys(keysOf(loaded, workspaceId), domain);
     if (chosen.length === 0) return Buffer.alloc(0);
     const end = message.indexOf("\r\n\r\n");
     const headers = message.toString("latin1", 0, end).split(/\r\n(?![ \t])/);
@@ -57,6 +60,11 @@ export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
     const signatures = await Promise.all(chosen.map((key) => buildSignature(key, headers, bodyHash)));
     return Buffer.from(signatures.join(""), "latin1");
   };
+}
+
+/** The keys that sign mail of a workspace; `workspaceId` is null for mail of the server itself. */
+export function keysOf<Key extends Pick<DkimKey, "workspaces">>(keys: readonly Key[], workspaceId: string | null): readonly Key[] {
+  return keys.filter(({ workspaces }) => workspaceId === null || workspaces === null || workspaces.includes(workspaceId));
 }
 
 /** The keys that sign mail from a domain: all of the domain, or of the nearest parent domain that has keys. */
@@ -78,7 +86,8 @@ export function toPublicKey({ privateKey }: Pick<DkimKey, "privateKey">): DkimPu
   return { type: "ed25519", key: der.subarray(-32).toString("base64") };
 }
 
-function loadKey({ domain, selector, privateKey }: DkimKey): LoadedKey {
+function loadKey({ domain: name, selector, privateKey, workspaces }: DkimKey): LoadedKey {
+  const domain = toDomain(name);
   const where = `DKIM key ${selector}._domainkey.${domain}`;
   if (!/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(selector)) throw new TypeError(`${where}: the selector is not a DNS label.`);
   let key: KeyObject;
@@ -87,12 +96,12 @@ function loadKey({ domain, selector, privateKey }: DkimKey): LoadedKey {
   } catch {
     throw new TypeError(`${where}: the private key is not an unencrypted PEM key.`);
   }
-  if (key.asymmetricKeyType === "ed25519") return { domain: toDomain(domain), selector, algorithm: "ed25519-sha256", key };
+  if (key.asymmetricKeyType === "ed25519") return { domain, selector, workspaces, algorithm: "ed25519-sha256", key };
   if (key.asymmetricKeyType !== "rsa")
     throw new TypeError(`${where}: ${key.asymmetricKeyType} keys do not exist in DKIM; use rsa or ed25519.`);
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (bits < 1024) throw new TypeError(`${where}: ${bits} bits are too few for RSA; receivers want 1024 at least, better 2048.`);
-  return { domain: toDomain(domain), selector, algorithm: "rsa-sha256", key };
+  return { domain, selector, workspaces, algorithm: "rsa-sha256", key };
 }
 
 /** Hashes a body, canonicalized (relaxed, RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */

@@ -44,7 +44,7 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   head.push("MIME-Version: 1.0", entityHeaders(content), "\r\n");
   const { body } = content;
   const message = await concatMessage([head.join("\r\n"), body, body.at(-1) === LF ? "" : "\r\n"]);
-  return dkim === undefined ? message : concatMessage([await dkim(from.domain, message), message]);
+  return dkim === undefined ? message : concatMessage([await dkim(from.domain, message, findOwner(mail)), message]);
 }
 
 /** A message that goes out as it came in, with the headers that it lacks before its own, below the trace of the servers on its way. */
@@ -58,7 +58,7 @@ async function completeMessage(mail: OutgoingMail, message: Buffer, domain: stri
   if (!names.has("date")) added.push(`Date: ${mailDate(mail.date)}`);
   const whole =
     added.length === 0 ? message : await concatMessage([message.subarray(0, trace), `${added.join("\r\n")}\r\n`, message.subarray(trace)]);
-  return dkim === undefined ? whole : concatMessage([await dkim(domain, whole), whole]);
+  return dkim === undefined ? whole : concatMessage([await dkim(domain, whole, findOwner(mail)), whole]);
 }
 
 /** The headers that name the recipients of a mail. One that names nobody says so, because some servers refuse mail without To. */
@@ -174,4 +174,9 @@ async function hashInTurns(texts: readonly string[]): Promise<string> {
       await waitForTurn();
     }
   return sum.digest("hex");
+}
+
+/** The workspace whose mail it is; null for mail of the server itself, such as the confirmation of a sender. */
+function findOwner({ origin }: OutgoingMail): string | null {
+  return origin === undefined || origin.emailId === null ? null : origin.workspaceId;
 }

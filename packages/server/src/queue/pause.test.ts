@@ -11,7 +11,7 @@ const asOperator = async (w: TestWorld, method: string, path: string, body?: obj
 };
 
 const ready = async (w: TestWorld) => {
-  const response = await ask(w, { method: "GET", path: "/readyz", key: null });
+  const response = await ask(w, { method: "GET", path: "/readyz" });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 

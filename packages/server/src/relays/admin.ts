@@ -97,7 +97,7 @@ export async function getRelay(deps: RelayDeps, name: string): Promise<KnownRela
 async function assertUsable(tx: Tx, deps: RelayDeps, settings: RelaySettings): Promise<void> {
   assertSettings(settings);
   try {
-    dkimSigner(toDkimKeys(settings) ?? []);
+    dkimSigner(toDkimKeys(settings, [], ""));
   } catch (error) {
     throw invalid("dkim", "invalid_key", (error as Error).message);
   }

@@ -8,7 +8,7 @@ import type { DkimKey } from "../mail/dkim.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { SmtpTarget } from "../mail/smtp-url.ts";
 import { LiveRelay } from "./live-relay.ts";
-import { type RelaySettings, showSettings, toDkimKeys, toTarget, toTokenRequest } from "./settings.ts";
+import { type GivenKey, type RelaySettings, showSettings, toDkimKeys, toTarget, toTokenRequest } from "./settings.ts";
 import { RelayTokenStore } from "./token-store.ts";
 
 /** A relay that this process knows. */
@@ -25,8 +25,15 @@ export interface KnownRelay {
   readonly revision: string;
 }
 
-/** Makes the mailer of a relay. `dkim` undefined: with the keys of the server. */
-export type MakeRelayMailer = (target: SmtpTarget, dkim: readonly DkimKey[] | undefined) => Promise<Mailer>;
+/** Makes the mailer of a relay, which signs with these keys. */
+export type MakeRelayMailer = (target: SmtpTarget, dkim: readonly DkimKey[]) => Promise<Mailer>;
+
+/** The relay of --smtp-url. */
+export interface GivenRelay {
+  readonly settings: RelaySettings;
+  /** Makes its mailer. */
+  readonly make: (dkim: readonly DkimKey[]) => Promise<Mailer>;
+}
 
 export interface RelayMakerOptions {
   readonly db: () => Db;
@@ -35,7 +42,7 @@ export interface RelayMakerOptions {
   readonly log: Log;
   readonly makeMailer: MakeRelayMailer;
   /** The keys of the server, for relays without any of their own. */
-  readonly dkim: readonly DkimKey[];
+  readonly dkim: readonly GivenKey[];
   readonly postForm: PostForm;
   readonly traced: (mailer: Mailer) => Mailer;
   /** The server processes that are alive, this one included. */
@@ -45,31 +52,39 @@ export interface RelayMakerOptions {
 /** Makes relays of their settings. */
 export class RelayMaker {
   readonly #options: RelayMakerOptions;
+  readonly #firstWorkspace: string;
 
-  constructor(options: RelayMakerOptions) {
+  /** `firstWorkspace` is the one whose mail keys sign that name no workspace. */
+  constructor(options: RelayMakerOptions, firstWorkspace: string) {
     this.#options = options;
+    this.#firstWorkspace = firstWorkspace;
   }
 
   /** A relay with a mailer and tokens of its own. */
   async make(settings: RelaySettings, source: Relay["source"], revision = ""): Promise<KnownRelay> {
     const tokens = this.#makeTokens(settings);
     const target = withLogin(toTarget(settings), settings, tokens);
-    const mailer = await this.#options.makeMailer(target, toDkimKeys(settings));
-    return { settings, source, tokens, target, revision, ...this.#start(settings, mailer) };
+    const dkim = this.#listKeys(settings);
+    const mailer = await this.#options.makeMailer(target, dkim);
+    return { settings, source, tokens, target, revision, dkim, live: this.#start(settings, mailer) };
   }
 
-  /** The relay of --smtp-url, whose mailer is there. */
-  makeGiven(settings: RelaySettings, mailer: Mailer): KnownRelay {
+  /** The relay of --smtp-url. */
+  async makeGiven({ settings, make }: GivenRelay): Promise<KnownRelay> {
     const target = withLogin(toTarget(settings), settings, null);
-    return { settings, source: "smtp-url", tokens: null, target, revision: "", ...this.#start(settings, mailer) };
+    const dkim = this.#listKeys(settings);
+    return { settings, source: "smtp-url", tokens: null, target, revision: "", dkim, live: this.#start(settings, await make(dkim)) };
   }
 
-  #start(settings: RelaySettings, mailer: Mailer): Pick<KnownRelay, "live" | "dkim"> {
-    const { clock, log, traced, processes, dkim } = this.#options;
+  #listKeys(settings: RelaySettings): readonly DkimKey[] {
+    return toDkimKeys(settings, this.#options.dkim, this.#firstWorkspace);
+  }
+
+  #start(settings: RelaySettings, mailer: Mailer): LiveRelay {
+    const { clock, log, traced, processes } = this.#options;
     const { name, ratePerSecond = null } = settings;
     const stored = name === DEFAULT_RELAY ? null : name;
-    const live = new LiveRelay({ name, stored, mailer, ratePerSecond, processes, clock, log, traced });
-    return { live, dkim: toDkimKeys(settings) ?? dkim };
+    return new LiveRelay({ name, stored, mailer, ratePerSecond, processes, clock, log, traced });
   }
 
   #makeTokens(settings: RelaySettings): AccessTokens | null {

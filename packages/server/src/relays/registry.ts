@@ -1,6 +1,7 @@
 import { DEFAULT_RELAY, type RelayCheck, type RelayState } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { Choice, Mailers, PendingMail } from "../delivery/delivery.ts";
+import { keysOf } from "../mail/dkim.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { SenderRelay } from "./deps.ts";
 import { explainFault, type KnownRelay, RelayMaker, type RelayMakerOptions } from "./known-relay.ts";
@@ -40,14 +41,14 @@ export class RelayRegistry implements Mailers {
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    this.#store = new RelayStore(options, new RelayMaker(options));
+    this.#store = new RelayStore(options);
     this.#capture = { mailer: options.capture, relay: null, isOutOfService: () => false, takeTurn: () => null };
   }
 
-  /** Makes the relays of the file, and reads those of the database. */
-  async open(): Promise<void> {
+  /** Makes the relays of flags and of the file, and reads those of the database. DKIM keys that name no workspace sign mail of the first one. */
+  async open(firstWorkspace: string): Promise<void> {
     const { read } = this.#options.db();
-    await this.#store.open(read);
+    await this.#store.open(read, new RelayMaker(this.#options, firstWorkspace));
     const lost = (await listNames(read)).filter((name) => this.find(name) === null);
     if (lost.length === 0) return;
     this.#hasLostNames = true;
@@ -100,7 +101,7 @@ export class RelayRegistry implements Mailers {
     const [named = null] = await findNamedRelays(read, [{ email: { workspaceId, campaignId: null }, contents: { from } }]);
     const known = this.find(named ?? DEFAULT_RELAY);
     return known && isOpenTo(known.settings, workspaceId)
-      ? { name: known.settings.name, host: known.settings.host, dkim: known.dkim }
+      ? { name: known.settings.name, host: known.settings.host, dkim: keysOf(known.dkim, workspaceId) }
       : null;
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { KnownRelay, RelayMaker } from "./known-relay.ts";
+import type { GivenRelay, KnownRelay, RelayMaker } from "./known-relay.ts";
 import { joinSecrets, type RelaySettings, relaySecretsPlace } from "./settings.ts";
 
 export interface RelayStoreOptions {
@@ -14,7 +14,7 @@ export interface RelayStoreOptions {
   /** How long what is known of the database counts, ms: other processes may change it. */
   readonly maxAgeMs: number;
   /** The default relay as --smtp-url describes it; null without one. */
-  readonly given: { readonly settings: RelaySettings; readonly mailer: Mailer } | null;
+  readonly given: GivenRelay | null;
   /** The relays of --relays. */
   readonly file: readonly RelaySettings[];
 }
@@ -25,7 +25,7 @@ export interface RelayStoreOptions {
  */
 export class RelayStore {
   readonly #options: RelayStoreOptions;
-  readonly #maker: RelayMaker;
+  #maker: RelayMaker | null = null;
   readonly #relays = new Map<string, KnownRelay>();
   #mailers: readonly Mailer[] = [];
   #hasRemoved = false;
@@ -34,17 +34,16 @@ export class RelayStore {
   #changes = 0;
   #reading: Promise<void> | null = null;
 
-  constructor(options: RelayStoreOptions, maker: RelayMaker) {
+  constructor(options: RelayStoreOptions) {
     this.#options = options;
-    this.#maker = maker;
-    const { given } = options;
-    if (given) this.#relays.set(given.settings.name, maker.makeGiven(given.settings, given.mailer));
-    this.#listMailers();
   }
 
-  /** Makes the relays of the file, and reads those of the database. */
-  async open(read: Reader): Promise<void> {
-    for (const settings of this.#options.file) this.#relays.set(settings.name, await this.#maker.make(settings, "file"));
+  /** Makes the relays of flags and of the file, and reads those of the database. */
+  async open(read: Reader, maker: RelayMaker): Promise<void> {
+    this.#maker = maker;
+    const { given, file } = this.#options;
+    if (given) this.#relays.set(given.settings.name, await maker.makeGiven(given));
+    for (const settings of file) this.#relays.set(settings.name, await maker.make(settings, "file"));
     await this.refresh(read);
   }
 
@@ -92,6 +91,8 @@ export class RelayStore {
 
   async #read(read: Reader): Promise<void> {
     const { clock, seal, log } = this.#options;
+    const maker = this.#maker;
+    if (maker === null) throw new Error("The relays are not open yet.");
     const at = clock.real.now();
     const changes = this.#changes;
     const rows = await read.select().from(read.t.relays);
@@ -110,7 +111,7 @@ export class RelayStore {
       }
       const revision = `${updatedAt} ${createHash("sha256").update(secrets).digest("hex")}`;
       if (known?.revision === revision) continue;
-      const made = await this.#maker.make(joinSecrets(settings, seal.open(secrets, relaySecretsPlace(name))), "api", revision);
+      const made = await maker.make(joinSecrets(settings, seal.open(secrets, relaySecretsPlace(name))), "api", revision);
       if (known) this.#drop(name);
       this.#relays.set(name, made);
     }

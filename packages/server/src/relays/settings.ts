@@ -16,10 +16,7 @@ import { isLoopback, type SmtpTarget } from "../mail/smtp-url.ts";
 export type RelaySettings = NewRelay;
 
 type SecretName = "password" | "clientSecret" | "refreshToken";
-interface OpenKey {
-  readonly domain: string;
-  readonly selector: string;
-}
+type OpenKey = Omit<NonNullable<RelaySettings["dkim"]>[number], "privateKey">;
 
 /** The settings without secrets, as they are stored. */
 export type OpenSettings = Omit<RelaySettings, SecretName | "dkim"> & { readonly dkim?: readonly OpenKey[] | null };
@@ -40,7 +37,7 @@ export function splitSecrets({ password, clientSecret, refreshToken, dkim, ...op
   const privateKeys = dkim?.map(({ privateKey }) => privateKey);
   const secrets: Secrets = { password, clientSecret, refreshToken, ...(privateKeys && { privateKeys }) };
   return {
-    open: { ...open, ...(dkim !== undefined && { dkim: dkim?.map(({ domain, selector }) => ({ domain, selector })) ?? null }) },
+    open: { ...open, ...(dkim !== undefined && { dkim: dkim?.map(({ privateKey: _secret, ...key }) => key) ?? null }) },
     secrets: JSON.stringify(secrets),
   };
 }
@@ -152,9 +149,18 @@ export function toTarget(settings: RelaySettings): SmtpTarget {
   };
 }
 
-/** The DKIM keys of a relay; undefined for those of the server. Domains are in the form they are compared in. */
-export function toDkimKeys({ dkim }: RelaySettings): readonly DkimKey[] | undefined {
-  return dkim?.map(({ domain, selector, privateKey }) => ({ domain: toDomain(domain), selector, privateKey }));
+/** A DKIM key as the operator gave it; without workspaces it signs for the first one, or that of its relay. */
+export type GivenKey = Omit<DkimKey, "workspaces"> & { readonly workspaces?: readonly string[] | "all" | undefined };
+
+/**
+ * The DKIM keys that a relay signs with: its own, or those of the server. Domains are in the form they are compared in. A key that names no
+ * workspaces signs for `first`, because whoever gave it did not have the mail of others in mind.
+ */
+export function toDkimKeys({ dkim, workspaceId }: RelaySettings, ofServer: readonly GivenKey[], first: string): readonly DkimKey[] {
+  return (dkim ?? ofServer).map(({ domain, selector, privateKey, workspaces = [dkim && workspaceId ? workspaceId : first] }) => ({
+    ...{ domain: toDomain(domain), selector, privateKey },
+    workspaces: workspaces === "all" ? null : workspaces,
+  }));
 }
 
 /** What the API shows of a relay's settings. */
@@ -171,7 +177,7 @@ export function showSettings(settings: RelaySettings): Omit<Relay, "source" | "s
     clientId: clientId ?? null,
     scope: scope ?? null,
     tokenUrl: tokenUrl ?? null,
-    dkim: dkim?.map(({ domain, selector }) => ({ domain, selector })) ?? null,
+    dkim: dkim?.map(({ domain, selector, workspaces = null }) => ({ domain, selector, workspaces })) ?? null,
     ratePerSecond: ratePerSecond ?? null,
     fallback: fallback ?? [],
     workspaceId: workspaceId ?? null,

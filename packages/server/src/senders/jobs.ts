@@ -1,10 +1,12 @@
 import { findRows } from "../db/find.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
+import { hidePlacesOf } from "../mail/hide-places.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail, findAsker } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
 import { lookForRecord } from "./dns.ts";
+import { findRival } from "./one-workspace.ts";
 import { recordLook, recordVerification, type SenderRow } from "./senders.ts";
 
 // A record may be published late, so the check is repeated every five minutes for three days.
@@ -16,7 +18,8 @@ export function checkSender(deps: SenderDeps): JobHandler {
   return async ({ payload }) => {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
-    const look = await lookForRecord(deps, row);
+    const found = await lookForRecord(deps, row);
+    const look = { ...found, fault: found.fault ?? (await findRival(deps.db.read, row)) };
     const next = deps.clock.now() + CHECK_EVERY;
     return {
       // It may have been verified without DNS, or removed, while the name servers were asked.
@@ -34,7 +37,9 @@ export function sendConfirmation(deps: SenderDeps): JobHandler {
   return async ({ payload, attempt }) => {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
-    const receipt = await deps.mailer.send(buildConfirmationMail(deps, row, await findAsker(deps.db.read, deps, row), attempt));
+    const receipt = hidePlacesOf(
+      await deps.mailer.send(buildConfirmationMail(deps, row, await findAsker(deps.db.read, deps, row), attempt)),
+    );
     if (receipt.outcome === "sent") return {};
     if (receipt.outcome === "delivered") {
       const { record } = receipt;

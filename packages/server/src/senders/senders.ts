@@ -9,6 +9,7 @@ import { iso } from "../lib/clock.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import type { SenderDeps } from "./deps.ts";
 import { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
+import { assertFree, verifyAlone } from "./one-workspace.ts";
 import { type CheckedDomains, storeLook } from "./recheck.ts";
 import type { SenderTables } from "./tables.ts";
 
@@ -63,6 +64,7 @@ export async function addSender(
     createdAt: now,
     verifiedAt: deps.config.dev ? now : null,
   };
+  if (row.status === "VERIFIED") await assertFree(tx, row);
   try {
     await tx.insert(tx.t.senders).values(row);
   } catch (error) {
@@ -80,6 +82,12 @@ export async function getSenderRow(q: Tx | Reader, workspaceId: string, id: stri
   const [row] = await findRows(q, senders, { workspaceId, id });
   if (!row) throw notFound("sender", id);
   return row;
+}
+
+/** The workspace of a sender; null if there is no such sender. */
+export async function findWorkspaceOfSender(read: Reader, id: string): Promise<string | null> {
+  const [row] = await findRows(read, read.t.senders, { id });
+  return row?.workspaceId ?? null;
 }
 
 /** Names the relay of mail from a sender; null for none of its own. Throws ApiError not_found, or validation_error for an unknown relay. */
@@ -103,13 +111,19 @@ export async function removeSender(tx: Tx, deps: SenderDeps, workspaceId: string
   return toSender(row);
 }
 
-/** Makes these addresses and domains verified senders of a workspace, adding the missing ones. */
+/**
+ * Makes these addresses and domains verified senders of a workspace, adding the missing ones. Throws ApiError conflict for one whose domain
+ * is verified in another workspace.
+ */
 export async function trustSenders(tx: Tx, deps: SenderDeps, workspaceId: string, values: readonly string[]): Promise<void> {
   const { senders: t } = tx.t;
   const now = deps.clock.now();
   for (const value of values) {
     const row = { id: deps.ids("snd"), workspaceId, kind: value.includes("@") ? ("address" as const) : ("domain" as const), value };
     const token = makeToken(deps);
+    const [known] = await findRows(tx, t, { workspaceId, value });
+    if (known?.status === "VERIFIED") continue;
+    await assertFree(tx, row);
     await tx
       .insert(t)
       .values({ ...row, status: "VERIFIED", token, lastError: null, createdAt: now, verifiedAt: now })
@@ -121,17 +135,25 @@ export async function trustSenders(tx: Tx, deps: SenderDeps, workspaceId: string
   }
 }
 
-/** Stores the proof of a sender without DNS, or with `fault` why there is none. A verified sender stays verified. */
+/**
+ * Stores the proof of a sender without DNS, or with `fault` why there is none. A verified sender stays verified. Throws ApiError conflict
+ * when another workspace has the domain.
+ */
 export async function recordVerification(tx: Tx, deps: SenderDeps, row: SenderRow, fault: string | null): Promise<SenderRow> {
   if (row.status === "VERIFIED") return row;
+  if (fault === null) await assertFree(tx, row);
   return store(tx, row, fault === null ? { status: "VERIFIED", verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault });
 }
 
-/** Stores what a look for the record of a domain found. A verified domain stays verified; one that was verified without DNS is left alone. */
+/**
+ * Stores what a look for the record of a domain found. A verified domain stays verified; one that was verified without DNS is left alone.
+ * Throws ApiError conflict when another workspace has the domain.
+ */
 export async function recordLook(tx: Tx, deps: SenderDeps, row: SenderRow, look: RecordLook): Promise<SenderRow> {
   const now = deps.clock.now();
   if (row.status === "VERIFIED")
     return row.checkedAt === null ? row : { ...row, ...(await storeLook(tx, deps, checkedSenders(deps), row, look)) };
+  if (look.fault === null) await assertFree(tx, row);
   return store(
     tx,
     row,
@@ -171,7 +193,7 @@ export function checkedSenders(deps: Pick<SenderDeps, "db" | "dns">): CheckedDom
 }
 
 async function store(tx: Tx, row: SenderRow, patch: Partial<SenderRow>): Promise<SenderRow> {
-  await tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id));
+  await verifyAlone(row, () => tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id)));
   return { ...row, ...patch };
 }
 

@@ -1,5 +1,9 @@
 import type { Sender } from "@mailsvc/sdk/contract";
+import { sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
+
+/** A domain that is verified: in one workspace only. */
+export const IS_VERIFIED_DOMAIN = sql`kind = 'domain' AND status = 'VERIFIED'`;
 
 export function senderTables(c: ColumnTypes) {
   return {
@@ -24,6 +28,7 @@ export function senderTables(c: ColumnTypes) {
         verifiedAt: c.instant("verified_at"),
       },
       (t) => [
+        c.uniqueIndex("senders_verified_domain").on(t.value).where(IS_VERIFIED_DOMAIN),
         c.uniqueIndex("senders_value").on(t.workspaceId, t.value),
         c.uniqueIndex("senders_token").on(t.token),
         c.index("senders_list").on(t.workspaceId, t.id),

@@ -58,7 +58,7 @@ async function measure(work: () => Promise<unknown>): Promise<number> {
 test("a message that is made to be slow makes no long turn: submitted, shown, signed", { timeout: 300_000 }, async () => {
   const { world, port, login, mailer } = await startProduction();
   const key = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
-  const sign = dkimSigner([{ domain: "acme.example", selector: "s", privateKey: String(key) }]);
+  const sign = dkimSigner([{ domain: "acme.example", selector: "s", privateKey: String(key), workspaces: null }]);
   const plain = await submitTo(port, `${HEAD}${CRLF}Hi${CRLF}`, { login });
   await world.sdk.emails.get(readId(plain));
   await world.settle();

@@ -334,7 +334,11 @@ test("a message of headers only is signed with all of them", async () => {
   });
   expect(bytes.toString()).toMatch(/\r\nSubject: Hi\r\n\r\n$/);
   const privateKey = String(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }));
-  const signature = await dkimSigner([{ domain: "acme.example", selector: "s", privateKey }])("acme.example", bytes);
+  const signature = await dkimSigner([{ domain: "acme.example", selector: "s", privateKey, workspaces: null }])(
+    "acme.example",
+    bytes,
+    null,
+  );
   const { type, key } = toPublicKey({ privateKey });
   const verify = async (message: string | Buffer) => {
     const resolver = async (name: string) => (name === "s._domainkey.acme.example" ? [[`v=DKIM1; k=${type}; p=${key}`]] : []);

@@ -282,7 +282,7 @@ function listStray(changes: readonly Pick<StatusChange, "from" | "to">[]): strin
 
 /** The relays of the flags, with what a test puts in their place. */
 async function composeRelays(config: Config, { mailer, relays }: WorldOptions): Promise<RelayParts> {
-  const given = mailer && { settings: { name: DEFAULT_RELAY, host: "mail.test" }, mailer };
+  const given = mailer && { settings: { name: DEFAULT_RELAY, host: "mail.test" }, make: async () => mailer };
   return { ...(await readRelayParts(config)), ...relays, ...(given && { given }) };
 }
 

@@ -5,6 +5,7 @@ import type { DeveloperKey } from "../http/auth.ts";
 import type { Handlers } from "../http/handler.ts";
 import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
+import { hidePlaces } from "../mail/hide-places.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
 import type { WorkspaceDeps } from "./deps.ts";
 import { createWorkspace, getWorkspace, listWorkspaces, updateWorkspace } from "./workspaces.ts";
@@ -18,13 +19,14 @@ export const workspaceHandlers: Handlers<typeof contract.workspaces, WorkspaceDe
 };
 
 export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
-  get: async (_input, { read, deps, workspaceId, key }) => ({
+  get: async (_input, { read, deps, workspaceId, key, isOperator }) => ({
     workspace: await getWorkspace(read, workspaceId),
     key: await showKey(read, key),
-    server: await showServer(read, deps),
+    server: await showServer(read, deps, isOperator),
   }),
-  checkRelays: async (_input, { read, deps, workspaceId }) => {
-    const data = await deps.relays.check(read, workspaceId);
+  checkRelays: async (_input, { read, deps, workspaceId, isOperator }) => {
+    const checked = await deps.relays.check(read, workspaceId);
+    const data = await Promise.all(checked.map(async (one) => ({ ...one, reason: await tell(one.reason, isOperator) })));
     return { ok: data.every(({ ok }) => ok), data };
   },
 };
@@ -35,14 +37,19 @@ async function showKey(read: Reader, { id, owner, permissions }: DeveloperKey): 
   return owner ? key : { ...key, owner, permissions: [...permissions] };
 }
 
-async function showServer(read: Reader, deps: WorkspaceDeps): Promise<Me["server"]> {
+/** Why a relay takes no mail, as the caller may know it. */
+async function tell(reason: string | null, isOperator: () => Promise<boolean>): Promise<string | null> {
+  return reason === null || (await isOperator()) ? reason : hidePlaces(reason);
+}
+
+async function showServer(read: Reader, deps: WorkspaceDeps, isOperator: () => Promise<boolean>): Promise<Me["server"]> {
   const pause = await deps.queue.readPause(read);
   return {
     version: deps.version,
     dev: deps.config.dev,
     mailer: deps.mailer.name,
     capturesMail: await deps.relays.capturesMail(read),
-    mailerFault: deps.mailer.fault(),
+    mailerFault: await tell(deps.mailer.fault(), isOperator),
     pausedAt: pause && iso(pause.at),
     unhandledJobs: await countUnhandledJobs(deps.queue, read),
     now: iso(deps.clock.now()),

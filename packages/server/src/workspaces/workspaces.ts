@@ -40,6 +40,17 @@ export async function ensureWorkspace(deps: WorkspaceDeps & { readonly db: Db },
   });
 }
 
+/** The ids of the oldest workspaces, at most `limit`. */
+export async function listWorkspaceIds(read: Reader, limit: number): Promise<string[]> {
+  const { workspaces: t } = read.t;
+  return (await read.select({ id: t.id }).from(t).orderBy(t.id).limit(limit)).map(({ id }) => id);
+}
+
+/** Whether there is a workspace with this id. */
+export async function hasWorkspace(read: Reader, id: string): Promise<boolean> {
+  return (await findRows(read, read.t.workspaces, { id })).length > 0;
+}
+
 /** One workspace. Throws ApiError not_found. */
 export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspace> {
   const [row] = await findRows(q, q.t.workspaces, { id });

@@ -1,5 +1,6 @@
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
+import { WorkspaceOfCall } from "../workspace-of-call.ts";
 import * as z from "../zod.ts";
 import { CREDIT_KINDS } from "./states.ts";
 import { line } from "./text.ts";
@@ -46,15 +47,17 @@ export const credits = {
     method: "POST",
     path: "/api/v1/marketplace/credits",
     access: { permission: "billing:write" },
+    operatorRight: "call",
     mailsTo: "nobody",
     summary: "Add credits",
     body: z.strictObject({
       amount: z.int().min(1).max(CREDIT_LIMITS.grant).meta({ description: "Number of credits" }),
       description: line(200).optional().meta({ description: "What they are for, up to 200 characters" }),
+      workspaceId: WorkspaceOfCall,
     }),
     status: 201,
     output: CreditEntry,
-    errors: ["limit_reached"],
+    errors: ["limit_reached", "not_found", "forbidden"],
     examples: [{ summary: "A thousand", body: { amount: 1000, description: "March" } }],
   }),
   list: endpoint({

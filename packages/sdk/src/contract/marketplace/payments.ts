@@ -57,11 +57,12 @@ export const payments = {
     method: "POST",
     path: "/api/v1/marketplace/payments/:id/confirm",
     access: { permission: "billing:write" },
+    operatorRight: "call",
     mailsTo: "nobody",
     summary: "Confirm a local payment",
     description: "Only without a payment provider: replaces the provider's confirmation. Confirming a paid payment changes nothing.",
     output: Payment,
-    errors: ["not_found", "invalid_state"],
+    errors: ["not_found", "invalid_state", "forbidden"],
     examples: [{ summary: "Confirm", params }],
   }),
 };

@@ -1,5 +1,6 @@
 import { endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
+import { WorkspaceOfCall } from "../workspace-of-call.ts";
 import * as z from "../zod.ts";
 
 /** How many agents each plan covers; null for any number. */
@@ -73,11 +74,13 @@ export const plans = {
     method: "POST",
     path: "/api/v1/marketplace/plan",
     access: { permission: "billing:write" },
+    operatorRight: "call",
     mailsTo: "nobody",
     summary: "Change the plan of the workspace",
     description:
       "The newest agents lose their cover first. They are paused (`plan_downgrade`), resumed when a plan covers them again, and deactivated after 30 days without cover. `none` deactivates all agents at once.",
-    body: z.strictObject({ plan }),
+    body: z.strictObject({ plan, workspaceId: WorkspaceOfCall }),
+    errors: ["not_found", "forbidden"],
     output: Plan.extend({ change: PlanChange }),
     examples: [{ summary: "Down to one agent", body: { plan: "free" } }],
   }),

@@ -166,7 +166,7 @@ test("a transaction that uses the emails delays their months, which operators se
   const { log } = on.world.app.deps;
   const warned = vi.spyOn(log, "warn");
   const readReadiness = async () => {
-    const response = await on.world.fetch(`${on.world.url}/readyz`);
+    const response = await on.world.fetch(`${on.world.url}/readyz`, { headers: { authorization: `Bearer ${on.world.apiKey}` } });
     return { status: response.status, since: ((await response.json()) as { retentionDelayedSince: string | null }).retentionDelayedSince };
   };
   await sdk.emails.send(hello);

@@ -2,6 +2,7 @@ import { LISTING_PRICE, type Payment } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
+import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { addMonth, findMonthAround } from "../../lib/month.ts";
 import { DAY } from "../../lib/units.ts";
@@ -104,6 +105,12 @@ export async function startPayment(
     throw error;
   }
   return showPayment(row, slug, now);
+}
+
+/** The workspace that has to make a payment; null if there is no such payment. */
+export async function findWorkspaceOfPayment(read: Reader, id: string): Promise<string | null> {
+  const [row] = await findRows(read, read.t.payments, { id });
+  return row?.workspaceId ?? null;
 }
 
 /** Confirms a local payment by hand. Throws ApiError not_found, or invalid_state when the provider confirms its payments itself. */
