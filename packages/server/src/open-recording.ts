@@ -1,5 +1,6 @@
 import { InFlightRequests } from "./http/in-flight.ts";
 import { errorResponse } from "./http/response.ts";
+import type { Router } from "./http/router.ts";
 import { listen } from "./http/server.ts";
 import { systemClock } from "./lib/clock.ts";
 import { makeIds } from "./lib/ids.ts";
@@ -33,7 +34,11 @@ export async function serveRecording(file: string, { host, port }: { host: strin
   const ids = makeIds(systemClock, secureRandom());
   const routes = createRoutes([], [], (request, _method, error) => request.respond(errorResponse(error, ids("req"), [])));
   mountDevPages(routes, recordingPages(recording, parser), { ids, log });
-  const router = { routed: async () => routes, serveDirectly: () => false };
+  const router: Router = {
+    routed: async () => routes,
+    serveDirectly: () => false,
+    refuse: (error) => errorResponse(error, ids("req"), []),
+  };
   const inFlight = new InFlightRequests(real);
   const settings = { host, port, fd: null, https: false, inFlight, real, log, maxConnections: MAX_CONNECTIONS, onConnection: () => {} };
   const listening = await listen(router, settings);

@@ -189,7 +189,7 @@ function formatSender(sender: Sender, { term: { out } }: Session): string {
               ["value", record.value],
             ],
             out,
-          )}\n\n${out.dim("Without DNS, on your own server: mailsvc senders verify --force, with the owner key")}`,
+          )}\n\n${out.dim("Without DNS, on your own server: mailsvc senders verify --force, with the owner key, or with several workspaces the operator key")}`,
         ]
       : []),
   ].join("\n");

@@ -1,6 +1,7 @@
 import type { RelayState } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
 import type { StorageHealth } from "../http/storage-health.ts";
+import type { InboundDeps } from "../inbound/deps.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { SubmissionDeps } from "../submission/deps.ts";
@@ -17,7 +18,7 @@ export interface HealthDeps {
   /** The mail servers, by name, and whether each is in service. */
   readonly relays: { states(): Record<string, RelayState> };
   /** Where mail came from over SMTP. */
-  readonly inboundPeers: { readonly counts: { readonly public: number; readonly private: number } };
+  readonly inboundPeers: InboundDeps["inboundPeers"];
   /** Where mail is taken over SMTP. */
   readonly submissionPorts: SubmissionDeps["submissionPorts"];
 }

@@ -52,10 +52,12 @@ export function takeProxyHeader(socket: Socket, real: Clock["real"]): Promise<bo
         bytes = Buffer.concat([bytes, chunk]);
         const header = parseProxyHeader(bytes);
         if (header === "incomplete") continue;
-        if (header === "invalid") return done(false);
-        if (bytes.length > header.length) socket.unshift(bytes.subarray(header.length));
-        if (header.peer) rename(socket, header.peer);
-        return done(true);
+        if (header !== "invalid") {
+          if (bytes.length > header.length) socket.unshift(bytes.subarray(header.length));
+          if (header.peer) rename(socket, header.peer);
+        }
+        done(header !== "invalid");
+        break;
       }
     };
     socket.on("readable", read).on("close", gone).on("end", gone);

@@ -91,12 +91,21 @@ export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions
     // Peers cut their connections as they like.
     socket.on("error", () => {});
     const { remoteAddress = "" } = socket;
-    if (!proxies.some((proxy) => proxy.has(remoteAddress))) return admit(socket);
-    if (unnamed.size + open.size >= connections) return void socket.destroy();
+    if (!proxies.some((proxy) => proxy.has(remoteAddress))) {
+      admit(socket);
+      return;
+    }
+    if (unnamed.size + open.size >= connections) {
+      socket.destroy();
+      return;
+    }
     unnamed.add(socket);
     void takeProxyHeader(socket, clock.real).then((taken) => {
       unnamed.delete(socket);
-      if (taken && !socket.destroyed) return admit(socket);
+      if (taken && !socket.destroyed) {
+        admit(socket);
+        return;
+      }
       log.warn("a proxy connected without a valid header of the PROXY protocol", { purpose });
       socket.destroy();
     });

@@ -1,3 +1,4 @@
+import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ACME_IP, acme, OTHER_IP, signedMail } from "../../test/authenticated-mail.ts";
 import { receiveMail } from "../inbound/receive.ts";
@@ -112,7 +113,7 @@ describe("what SPF, DKIM and DMARC say about a received mail", () => {
 });
 
 test("a mail with several senders in From proves none, also from a trusted server", () => {
-  const trusted = { spf: null, dkim: "none", dmarc: null, signers: [], policy: null, reason: null } as const;
+  const trusted: MailAuthentication = { spf: null, dkim: "none", dmarc: null, signers: [], policy: null, reason: null };
   expect(isSenderCredible(trusted, "ada@peer.example")).toBe(true);
   expect(isSenderCredible({ ...trusted, dmarc: "permerror" }, "ada@peer.example")).toBe(false);
 });

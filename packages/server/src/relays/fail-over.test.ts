@@ -97,7 +97,7 @@ test("mail survives thirty hours in which all relays of its route let us in and 
   expect(await t.world.sdk.emails.get(id)).toMatchObject({ status: "sent" });
 });
 
-test("a relay that is down is checked, and takes its mail again once it can be reached", async () => {
+test("a relay that is down is checked while no mail is sent, and takes its mail again once it can be reached", async () => {
   await using t = await relayWorld();
   await viaA(t);
   const { port } = t.a;
@@ -112,11 +112,8 @@ test("a relay that is down is checked, and takes its mail again once it can be r
   await new Promise<void>((done) => greeted.listen(port, "127.0.0.1", done));
   try {
     await t.world.clock.advance("1m");
-    // This mail begins the check, and does not wait for it.
-    await t.send("bob@example.com");
-    await t.world.settle();
-    expect(t.b.recipients).toEqual(["ada@example.com", "bob@example.com"]);
     await waitUntil(async () => (await t.operator.relays.get("a")).state === "up");
+    expect(t.b.recipients).toEqual(["ada@example.com"]);
   } finally {
     await new Promise((done) => greeted.close(done));
   }

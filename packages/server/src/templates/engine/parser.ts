@@ -94,16 +94,16 @@ function scan(source: string): Open[] {
     if (depth > MAX_NESTING) fail(source, at, "too_deep", `Blocks can nest at most ${MAX_NESTING} levels deep, counting each {{else if}}.`);
     const end = source.indexOf("}}", at + 2);
     const stop = end === -1 ? source.length : end;
-    if (stop - at > MAX_TAG_LENGTH)
-      fail(source, at, "tag_too_long", `A placeholder can have at most ${MAX_TAG_LENGTH} characters, and this one has more, or no end.`);
-    lengths += stop - at;
-    if (lengths > MAX_TAG_LENGTHS)
-      fail(source, at, "too_many_tags", `The placeholders have more than ${MAX_TAG_LENGTHS} characters in all.`);
     for (let i = at; i < stop; i += 1) {
       if (source[i] === "(") parentheses += 1;
       else if (source[i] === ")") parentheses -= 1;
       if (parentheses > MAX_OPEN_PARENTHESES) fail(source, i, "too_deep", "Too many parentheses are nested.");
     }
+    if (stop - at > MAX_TAG_LENGTH)
+      fail(source, at, "tag_too_long", `A placeholder can have at most ${MAX_TAG_LENGTH} characters, and this one has more, or no end.`);
+    lengths += stop - at;
+    if (lengths > MAX_TAG_LENGTHS)
+      fail(source, at, "too_many_tags", `The placeholders have more than ${MAX_TAG_LENGTHS} characters in all.`);
     at = stop;
   }
   return open;
