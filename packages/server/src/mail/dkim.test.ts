@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import * as turn from "../lib/turn.ts";
 import { type DkimKey, dkimSigner } from "./dkim.ts";
 import { NASTY_MAIL, sampleMail } from "./mailer.laws.ts";
+import type { OutgoingMail } from "./mailer.ts";
 import { composeMime } from "./mime.ts";
 
 const pem = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
@@ -210,4 +211,16 @@ test("a body of a megabyte lets others have a turn after each quarter", async ()
   } finally {
     waits.mockRestore();
   }
+});
+
+test("a key signs for the workspaces that it names and for the server itself, and mail of others is never signed with it", async () => {
+  const [key] = keys;
+  const sign = dkimSigner([{ ...(key as DkimKey), workspaces: ["ws_1"] }]);
+  const from = { from: "Acme <hello@acme.example>" };
+  const isSigned = async (origin: OutgoingMail["origin"]): Promise<boolean> =>
+    (await composeMime(sampleMail({ ...from, ...(origin && { origin }) }), sign)).toString().startsWith("DKIM-Signature:");
+  expect(await isSigned({ workspaceId: "ws_1", emailId: "em_1" })).toBe(true);
+  expect(await isSigned({ workspaceId: "ws_2", emailId: "em_2" })).toBe(false);
+  // The confirmation of a sender is mail of the server.
+  expect(await isSigned({ workspaceId: "ws_2", emailId: null })).toBe(true);
 });
