@@ -681,12 +681,12 @@ export interface MailsvcMethods {
     /**
      * Check the DNS record of a domain now, or send the confirmation mail again.
      *
-     * The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.
+     * The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that, and the operator key once the server has several workspaces. A domain is verified in one workspace only.
      *
      * `POST /api/v1/senders/:id/verify`
      */
     verify(id: string, input?: {
-      /** Verify it without proof; owner key only */
+      /** Verify it without proof; owner key, or operator key on a server with several workspaces */
       force?: boolean | undefined;
     }, options?: CallOptions): APIPromise<Sender>;
     /**
@@ -1799,7 +1799,7 @@ export interface MailsvcMethods {
     /**
      * Rotate the secret of a webhook.
      *
-     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the new secret, X-Service-Signature-Previous with the old one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
+     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the old secret, X-Service-Signature-Next with the new one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
      *
      * `POST /api/v1/v1/webhooks/:id/rotate-secret`
      */
@@ -2319,6 +2319,8 @@ export interface MailsvcMethods {
         selector: string;
         /** PEM */
         privateKey: string;
+        /** The workspaces whose mail it signs, by id, or all; the workspace of the relay unless said, else the first one */
+        workspaces?: "all" | string[] | undefined;
       }> | null | undefined;
       /** Mails per second at most, of all processes of the server together; null for no limit */
       ratePerSecond?: number | null | undefined;
@@ -2382,7 +2384,7 @@ export interface MailsvcMethods {
     /**
      * Connect to the relays that mail of this workspace may take, and log in.
      *
-     * Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty.
+     * Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty. Where the server has several workspaces, only its operator is told addresses.
      *
      * `GET /api/v1/me/relays`
      */
@@ -2401,32 +2403,40 @@ export interface MailsvcMethods {
      */
     live(options?: CallOptions): APIPromise<{
       status: "ok";
-      version: string;
     }>;
     /**
      * Check that the server is ready: the database works and no shutdown is in progress.
+     *
+     * Without a key, and from a key of one of several workspaces, it says ready or not, and nothing else. The operator key, or any key of a server with one workspace, is told the rest.
      *
      * `GET /readyz`
      */
     ready(options?: CallOptions): APIPromise<{
       status: "ready";
-      version: string;
+      version?: string | undefined;
       /** True while an operator has paused all sending: emails are accepted and wait */
-      sendingPaused: boolean;
+      sendingPaused?: boolean | undefined;
       /** The state of each relay in this process. Emails are accepted while one is out of service, and wait */
-      relays: Record<string, "up" | "down" | "paused">;
+      relays?: Record<string, "up" | "down" | "paused"> | undefined;
       /** The ports at which this process takes mail to be sent over SMTP; none without --smtp-port */
-      smtp: Array<{
+      smtp?: Array<{
         port: number;
         /** starttls offers TLS, implicit begins with it */
         tls: "none" | "starttls" | "implicit";
         /** True while further connections are refused with 421 */
         full: boolean;
-      }>;
+      }> | undefined;
+      /** The last hundred messages that this process has received over SMTP, without those of servers that --inbound-trust names */
+      inboundPeers?: {
+        /** Messages from addresses of the Internet */
+        public: number;
+        /** Messages from addresses of private networks, which a gateway may have put in place of others */
+        private: number;
+      } | undefined;
       /** Jobs that wait because this version does not know their kind, counted up to 10,000 */
-      unhandledJobs: number;
+      unhandledJobs?: number | undefined;
       /** Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can */
-      retentionDelayedSince: string | null;
+      retentionDelayedSince?: string | null | undefined;
     }>;
     /**
      * Get this API as an OpenAPI 3.1 document.
@@ -2666,7 +2676,7 @@ export interface MailsvcMethods {
     /**
      * Rotate the webhook secret.
      *
-     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the new secret, X-Service-Signature-Previous with the old one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
+     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the old secret, X-Service-Signature-Next with the new one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
      *
      * `POST /api/v1/marketplace/listings/:slug/webhook-secret/rotate`
      */
@@ -3080,6 +3090,8 @@ export interface MailsvcMethods {
       amount: number;
       /** What they are for, up to 200 characters */
       description?: string | undefined;
+      /** With the operator key: the workspace it is for, if the server has several */
+      workspaceId?: string | undefined;
     }, options?: CallOptions): APIPromise<CreditEntry>;
     /**
      * List ledger entries, newest first.
@@ -3142,6 +3154,8 @@ export interface MailsvcMethods {
     change(input: {
       /** The plan to change to */
       plan: "none" | "free" | "starter" | "growth" | "scale";
+      /** With the operator key: the workspace it is for, if the server has several */
+      workspaceId?: string | undefined;
     }, options?: CallOptions): APIPromise<{
       plan: "none" | "free" | "starter" | "growth" | "scale";
       covers: number | null;
@@ -3479,7 +3493,7 @@ export interface MailsvcMethods {
       /** Path; * matches anything, e.g. /api/v1/emails/* */
       path?: string | undefined;
       /** Answer with this error */
-      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
       /** Close the connection instead of responding */
       drop?: boolean | undefined;
       /** Fail before the work, or after it is done */

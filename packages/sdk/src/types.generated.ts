@@ -631,7 +631,7 @@ export interface BatchEmail {
 export interface BatchFailure {
   status: "failed";
   error: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
     message: string;
     details: Array<{
       /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
@@ -765,7 +765,7 @@ export interface Campaign {
   resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
     message: string;
   } | null;
   scheduledAt: string | null;
@@ -811,7 +811,7 @@ export interface CampaignDetail {
   resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
     message: string;
   } | null;
   scheduledAt: string | null;
@@ -1517,7 +1517,7 @@ export interface Erasure {
 
 export interface ErrorBody {
   error: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
     message: string;
     status: number;
     requestId: string;
@@ -1535,7 +1535,7 @@ export interface ErrorBody {
   };
 }
 
-export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
 
 export interface ErrorDetail {
   /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
@@ -1676,7 +1676,7 @@ export interface Explanation {
 
 export interface FailedRecipient {
   to: string;
-  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable";
   message: string;
 }
 
@@ -1686,7 +1686,7 @@ export interface Fault {
   /** Path; * matches anything, e.g. /api/v1/emails/* */
   path: string;
   /** Answer with this error */
-  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
   /** Close the connection instead of responding */
   drop: boolean;
   /** Fail before the work, or after it is done */
@@ -2254,6 +2254,8 @@ export interface NewRelay {
     selector: string;
     /** PEM */
     privateKey: string;
+    /** The workspaces whose mail it signs, by id, or all; the workspace of the relay unless said, else the first one */
+    workspaces?: "all" | string[] | undefined;
   }> | null | undefined;
   /** Mails per second at most, of all processes of the server together; null for no limit */
   ratePerSecond?: number | null | undefined;
@@ -2648,6 +2650,7 @@ export interface Relay {
   dkim: Array<{
     domain: string;
     selector: string;
+    workspaces: "all" | string[] | null;
   }> | null;
   ratePerSecond: number | null;
   connections: number;

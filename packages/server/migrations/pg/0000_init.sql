@@ -436,6 +436,7 @@ CREATE TABLE "emails" (
 	"variant" text COLLATE "C",
 	"skip_reason" text COLLATE "C",
 	"relay" text COLLATE "C",
+	"sent_as" text COLLATE "C",
 	CONSTRAINT "emails_workspace_id_id_pk" PRIMARY KEY("workspace_id","id")
 );
 --> statement-breakpoint
@@ -1219,6 +1220,7 @@ CREATE INDEX "runs_deadline" ON "runs" USING btree ("status","deadline_at");--> 
 CREATE INDEX "segment_members_contact" ON "segment_members" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "segments_id" ON "segments" USING btree ("id");--> statement-breakpoint
 CREATE INDEX "segments_workspace" ON "segments" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "senders_verified_domain" ON "senders" USING btree ("value") WHERE kind = 'domain' AND status = 'VERIFIED';--> statement-breakpoint
 CREATE UNIQUE INDEX "senders_value" ON "senders" USING btree ("workspace_id","value");--> statement-breakpoint
 CREATE UNIQUE INDEX "senders_token" ON "senders" USING btree ("token");--> statement-breakpoint
 CREATE INDEX "senders_list" ON "senders" USING btree ("workspace_id","id");--> statement-breakpoint

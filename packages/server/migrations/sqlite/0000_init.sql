@@ -472,6 +472,7 @@ CREATE TABLE `emails` (
 	`variant` text,
 	`skip_reason` text,
 	`relay` text,
+	`sent_as` text,
 	PRIMARY KEY(`workspace_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
@@ -1061,6 +1062,7 @@ CREATE TABLE `senders` (
 	`verified_at` integer
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `senders_verified_domain` ON `senders` (`value`) WHERE kind = 'domain' AND status = 'VERIFIED';--> statement-breakpoint
 CREATE UNIQUE INDEX `senders_value` ON `senders` (`workspace_id`,`value`);--> statement-breakpoint
 CREATE UNIQUE INDEX `senders_token` ON `senders` (`token`);--> statement-breakpoint
 CREATE INDEX `senders_list` ON `senders` (`workspace_id`,`id`);--> statement-breakpoint

@@ -115,10 +115,11 @@ export class Performer {
     return call.endpoint.method === "GET" ? this.#read(call, caller, params) : this.#write(call, caller, params);
   }
 
-  async #read(call: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+  async #read(call: Call, admitted: Caller, params: Params): Promise<AnyResponse> {
     const { endpoint, handler, request, headers } = call;
-    const { context } = caller;
     const input = parseInput(endpoint, params, request.search(), {});
+    const context = admitted.settle ? await admitted.settle(input) : admitted.context;
+    const caller = { ...admitted, context };
     if (endpoint.stream) return this.#stream(call, caller, input);
     const read = { ...context, read: this.#deps.db.read };
     const output = await (endpoint.waits ? this.#wait(call, caller, input) : (handler as RunAny)(input, read));
