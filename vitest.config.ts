@@ -71,7 +71,7 @@ const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
 export const LEFT_OUT = [
   // Stories in a browser. shell.test.ts stays.
   "packages/dashboard/test/{audience,audience-*,automations,brand,builder,campaigns,hostile,hostile-content}.test.ts",
-  "packages/dashboard/test/{large-campaign,pages,received,tabs,templates}.test.ts",
+  "packages/dashboard/test/{every-page,large-campaign,pages,received,tabs,templates}.test.ts",
   // Large tables on Postgres. queue/store.pg.test.ts and other rooms of the server stay.
   "packages/server/{test/list-rows,src/db/postgres/months,src/developer-webhooks/forgetting}.pg.test.ts",
   // Hostile mail that is to cost no more time than other mail.
