@@ -72,7 +72,8 @@ export async function labelSent(tx: Tx, emails: readonly Renamed[]): Promise<voi
       await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.label, toMessageLabel(sentAs)), eq(t.emailId, id)));
     await tx
       .insert(t)
-      .values({ workspaceId, label: toMessageLabel(newName), emailId: id })
+      // Moved in this transaction.
+      .values({ workspaceId, label: toMessageLabel(newName), emailId: assumeEmailHeld(id) })
       .onConflictDoNothing();
   }
 }
