@@ -151,3 +151,60 @@ describe("addresses of local hosts", () => {
       expect(() => parseAnyMailbox(text)).toThrow(AddressError);
   });
 });
+
+describe("what nobody sees makes no other person", () => {
+  test.each(["\u200b", "\u200f", "\ufeff", "\u00a0", "\u3000", "\u2060", "\u00ad", "\u3164", "\u{e0020}"])(
+    "%j is dropped at the ends",
+    (mark) => {
+      for (const written of [`${mark}ada@example.com`, `ada@example.com${mark}`, ` ${mark} ada@example.com ${mark} `])
+        expect(parseAddress(written).key).toBe("ada@example.com");
+      expect(parseMailbox(`Ada <${mark}ada@example.com${mark}>`)).toMatchObject({ name: "Ada", key: "ada@example.com" });
+    },
+  );
+
+  test.each([
+    "\u200b",
+    "\u200d",
+    "\u200f",
+    "\u00ad",
+    "\u00a0",
+    "\u3000",
+    "\u2028",
+    "\ufe0f",
+    "\u034f",
+    "\u3164",
+    "\u115f",
+    "\u{e0041}",
+    "\ufffd",
+    "\ue000",
+    "\u2800",
+  ])("%j is refused inside", (mark) => {
+    for (const written of [`a${mark}da@example.com`, `ada${mark}@example.com`, `"a${mark}da"@example.com`, `ada@exa${mark}mple.com`])
+      expect(() => parseAddress(written)).toThrow(AddressError);
+  });
+
+  test.each(["ａda@example.com", "ﬁona@example.com", "ada＠example.com", "ſam@example.com", "a①@example.com"])(
+    "%s is refused",
+    (written) => {
+      expect(() => parseAddress(written)).toThrow(AddressError);
+    },
+  );
+
+  test("wide dots and a wide domain are the domain that they stand for, and one dot too many is refused", () => {
+    expect(parseAddress("ada@example。com").key).toBe("ada@example.com");
+    expect(parseAddress("ada@ｅxample．com").key).toBe("ada@example.com");
+    expect(() => parseAddress("ada@example.com.")).toThrow(AddressError);
+  });
+});
+
+test("addresses of docomo and ezweb with dots in a row or at the end are one mailbox, quoted; elsewhere they are refused", () => {
+  for (const [written, key] of [
+    ["da..me@docomo.ne.jp", '"da..me"@docomo.ne.jp'],
+    ["Taro.@DOCOMO.ne.jp", '"taro."@docomo.ne.jp'],
+    ["a..b.@ezweb.ne.jp", '"a..b."@ezweb.ne.jp'],
+    ['"da..me"@docomo.ne.jp', '"da..me"@docomo.ne.jp'],
+  ] as const)
+    expect(parseAddress(written).key).toBe(key);
+  for (const written of ["da..me@example.com", "taro.@example.com", "a b.@docomo.ne.jp"])
+    expect(() => parseAddress(written)).toThrow(AddressError);
+});

@@ -36,6 +36,12 @@ const LOCAL_HOST = /^(?:(?!.*xn--)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[(?:[
 const ASCII = /^[ -~]*$/;
 // What most addresses are: letters, digits, "_", "+", "-" and single dots at a domain without Punycode.
 const USUAL = /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}$/;
+// What nobody sees, or takes for a blank: RFC 8264 9 allows none of it in a name. Two addresses that look alike would be two people.
+const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cc}\u2800\ufffc\ufffd]/u;
+const INVISIBLE_ENDS =
+  /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}]+|[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}]+$/gu;
+// Providers that gave out addresses with dots in a row or at the end, before RFC 5321 was observed. Quoted they are legal.
+const LEGACY_DOTS = /^(?:docomo\.ne\.jp|ezweb\.ne\.jp)$/;
 const encoder = new TextEncoder();
 
 /**
@@ -105,9 +111,9 @@ function parse(input: string, readDomain: (text: string) => string): Mailbox {
     return { name: "", address: input, local: input.slice(0, at), domain: input.slice(at + 1), key: input.toLowerCase() };
   }
   if (input.length > MAX_TEXT) fail(`The address has ${input.length} characters, and ${MAX_ADDRESS} bytes are allowed.`);
-  if (/[\p{Cc}\u2028\u2029]/u.test(input)) fail("An address cannot contain line breaks or control characters.");
+  if (/[\p{Cc}\u2028\u2029]/u.test(trimInvisible(input))) fail("An address cannot contain line breaks or control characters.");
   if (!input.isWellFormed()) fail("The address is not valid Unicode.");
-  const text = input.trim();
+  const text = trimInvisible(input);
   if (text === "") fail("The address is empty.");
   if (!text.endsWith(">")) {
     if (/^[^"]*</.test(text)) fail(`"${text}" opens < but does not end with >.`);
@@ -118,7 +124,7 @@ function parse(input: string, readDomain: (text: string) => string): Mailbox {
   if (open < 0) fail(`"${text}" closes > but does not open <.`);
   const name = unquote(text.slice(0, open));
   if (longer(name, 255)) fail("The name is longer than 255 bytes.");
-  return { ...splitAddress(text.slice(open + 1, -1).trim(), readDomain), name };
+  return { ...splitAddress(trimInvisible(text.slice(open + 1, -1)), readDomain), name };
 }
 
 /** Parses a bare address, without a name. Throws AddressError. */
@@ -132,7 +138,7 @@ export function parseAnyAddress(input: string): Mailbox {
 }
 
 function withoutName(input: string, box: Mailbox): Mailbox {
-  if (box.name !== "" || input.trimEnd().endsWith(">")) fail("Use a bare address, without a name.");
+  if (box.name !== "" || trimInvisible(input).endsWith(">")) fail("Use a bare address, without a name.");
   return box;
 }
 
@@ -200,14 +206,18 @@ function longer(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit);
 }
 
-function splitAddress(written: string, readDomain: (text: string) => string): Mailbox {
+function splitAddress(given: string, readDomain: (text: string) => string): Mailbox {
   // Before any check: form C turns some characters beyond ASCII into ASCII, U+037E into a semicolon.
-  const text = toNfc(written);
+  const text = toNfc(given);
+  if (INVISIBLE.test(text.startsWith('"') ? text.replaceAll(" ", "") : text))
+    fail(`"${text.replace(new RegExp(INVISIBLE, "gu"), "\ufffd")}" has a blank or an invisible character inside.`);
   const at = text.lastIndexOf("@");
   if (at < 0) fail(`"${text}" has no @.`);
-  const local = toCanonicalLocal(text.slice(0, at), text);
-  if (longer(local, MAX_LOCAL)) fail(`The part before the @ is longer than ${MAX_LOCAL} bytes.`);
   const domain = readDomain(text.slice(at + 1));
+  const written = text.slice(0, at);
+  const hasLegacyDots = LEGACY_DOTS.test(domain) && !isDotAtom(written) && /^\w[\w.+-]*$/.test(written);
+  const local = toCanonicalLocal(hasLegacyDots ? `"${written}"` : written, text);
+  if (longer(local, MAX_LOCAL)) fail(`The part before the @ is longer than ${MAX_LOCAL} bytes.`);
   const address = `${local}@${domain}`;
   if (longer(address, MAX_ADDRESS)) fail(`The address is longer than ${MAX_ADDRESS} bytes.`);
   return { name: "", address, local, domain, key: toLowerCaseNfc(address) };
@@ -219,6 +229,9 @@ function splitAddress(written: string, readDomain: (text: string) => string): Ma
  */
 function toCanonicalLocal(local: string, text: string): string {
   if (local === "") fail(`"${text}" has nothing before the @.`);
+  // Wide, narrow and joined forms of letters, such as ａ or ﬁ, would be another person than the letters that they stand for.
+  if (!ASCII.test(local) && local.normalize("NFKC") !== local)
+    fail(`The part before the @ in "${text}" has a form of a letter that is not allowed there: write it with plain letters.`);
   if (!local.startsWith('"')) {
     if (!isDotAtom(local)) fail(`The part before the @ in "${text}" has a character or dot that is not allowed there.`);
     return local;
@@ -226,6 +239,10 @@ function toCanonicalLocal(local: string, text: string): string {
   if (!QUOTED.test(local)) fail(`The quoted part of "${text}" is not closed or holds control characters.`);
   const content = local.slice(1, -1).replace(/\\(.)/gu, "$1");
   return isDotAtom(content) ? content : `"${content.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function trimInvisible(text: string): string {
+  return ASCII.test(text) ? text.trim() : text.replace(INVISIBLE_ENDS, "");
 }
 
 function isDotAtom(text: string): boolean {
