@@ -71,7 +71,26 @@ describe("what cannot be read", () => {
         message: "people.csv, line 3: this is not UTF-8.",
         hint: expect.stringContaining("--encoding windows-1252"),
       });
-    expect((await refused(bytes, 1000)).details[0].message).toBe("In Windows-1252 it would read: Müller");
+    expect((await refused(bytes, 1000)).details[0].message).toBe("In windows-1252 it would read: Müller");
+  });
+
+  test.each([
+    ["windows-1250", "Łukasz Żółć", "\xa3ukasz \xaf\xf3\xb3\xe6"],
+    ["windows-1251", "Иван Петров", "\xc8\xe2\xe0\xed \xcf\xe5\xf2\xf0\xee\xe2"],
+    ["windows-1254", "Şahin Doğan Işık", "\xdeahin Do\xf0an I\xfe\xfdk"],
+    ["shift_jis", "山田太郎", "\x8e\x52\x93\x63\x91\xbe\x98\x59"],
+    ["euc-kr", "김철수", "\xb1\xe8\xc3\xb6\xbc\xf6"],
+    ["koi8-r", "Иван Петров", "\xe9\xd7\xc1\xce \xf0\xc5\xd4\xd2\xcf\xd7"],
+  ] as const)("%s is among the guesses with a sample, and is read when it is said", async (encoding, text, bytes) => {
+    const file = Buffer.from(`email,name\na@x.com,${bytes}\n`, "latin1");
+    expect(await read(file, 1, encoding)).toBe(`email,name\na@x.com,${text}\n`);
+    const shown = (await refused(file, 1000)).details.map(({ message }: { message: string }) => message);
+    expect(shown).toContain(
+      `In ${encoding} it would read: ${text
+        .split(" ")
+        .filter((word) => /[^ -~]/.test(word))
+        .join(", ")}`,
+    );
   });
 
   test("a line that is no UTF-8 after one that is gets no advice that would garble the other one", async () => {

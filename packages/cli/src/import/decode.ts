@@ -1,9 +1,11 @@
 import { isUtf8 } from "node:buffer";
+import { guessEncodings, LEGACY_ENCODINGS, type LegacyEncoding } from "@mailsvc/sdk/contact-files";
 import { invalidInput } from "../runtime/errors.ts";
 
 /** Encodings a file may be in; without one said, it is found out. */
-export const ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be", "windows-1252"] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+const UNICODE = ["utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"] as const;
+export const ENCODINGS: readonly string[] = [...UNICODE, ...Object.keys(LEGACY_ENCODINGS)];
+export type Encoding = (typeof UNICODE)[number] | LegacyEncoding;
 
 type Bytes = AsyncIterable<Uint8Array>;
 const EMPTY = Buffer.alloc(0);
@@ -35,7 +37,7 @@ export async function* decode(name: string, bytes: Bytes, given?: Encoding): Asy
     if (used === "utf-8") yield* decodeUtf8(name, all);
     else if (used === "utf-32le" || used === "utf-32be") yield* decodeUtf32(name, used, all);
     else if (used === "windows-1252") yield* decodeWindows1252(all);
-    else yield* decodeUtf16(name, used, all);
+    else yield* decodeByPlatform(name, used, all);
   } finally {
     await source.return?.();
   }
@@ -114,7 +116,6 @@ function createLineCounter() {
   };
 }
 
-const IS_1252 = "If that reads well, add --encoding windows-1252. Otherwise save the file as UTF-8 and import that.";
 const IS_MIXED =
   "Lines before it are UTF-8, so the file mixes encodings, and no --encoding reads all of it. Correct this line, and others like it.";
 
@@ -122,16 +123,20 @@ const IS_MIXED =
 function invalidUtf8Error(name: string, bytes: Buffer, first: number, mixed: boolean): never {
   const end = bytes.includes(LF) ? LF : CR;
   let line = first;
-  let hint = mixed ? IS_MIXED : IS_1252;
+  const guesses = guessEncodings(bytes);
+  const [best] = guesses;
+  let hint =
+    best === undefined
+      ? `Add --encoding with one of ${ENCODINGS.join(", ")}, or save the file as UTF-8 and import that.`
+      : `Add --encoding for what reads well, such as --encoding ${best.encoding}. Otherwise save the file as UTF-8 and import that.`;
+  if (mixed) hint = IS_MIXED;
   for (let from = 0; ; line += 1) {
     const to = bytes.indexOf(end, from);
     const part = bytes.subarray(from, to === -1 ? undefined : to);
     if (!isUtf8(part) || to === -1) {
-      const text = decode1252(part);
-      const near = /[^\s,;\t]*[^\p{ASCII}][^\s,;\t]*/u.exec(text)?.[0].slice(0, 40) ?? "";
       throw invalidInput(
         `${name}, line ${line}: this is not UTF-8.`,
-        [{ path: "", code: "not_utf8", message: `In Windows-1252 it would read: ${near}` }],
+        guesses.map(({ encoding, sample }) => ({ path: "", code: "not_utf8", message: `In ${encoding} it would read: ${sample}` })),
         { code: "not_utf8", hint },
       );
     }
@@ -161,7 +166,7 @@ async function* decodeUtf8(name: string, bytes: Bytes): AsyncGenerator<string> {
   if (rest.length > 0) checked(rest);
 }
 
-async function* decodeUtf16(name: string, encoding: Encoding, bytes: Bytes): AsyncGenerator<string> {
+async function* decodeByPlatform(name: string, encoding: Encoding, bytes: Bytes): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   let line = 1;
   const decoded = (part?: Uint8Array): string => {
@@ -200,8 +205,10 @@ async function* decodeUtf32(name: string, encoding: "utf-32le" | "utf-32be", byt
 
 function damagedError(name: string, encoding: Encoding, line: number): never {
   throw invalidInput(`${name}, near line ${line}: this is not ${encoding.toUpperCase()}.`, [], {
-    code: encoding.startsWith("utf-16") ? "not_utf16" : "not_utf32",
-    hint: "The file is damaged or cut off. Save it as UTF-8 and import that.",
+    code: encoding.startsWith("utf-16") ? "not_utf16" : encoding.startsWith("utf-32") ? "not_utf32" : "wrong_encoding",
+    hint: encoding.startsWith("utf-")
+      ? "The file is damaged or cut off. Save it as UTF-8 and import that."
+      : "Try another --encoding, or save the file as UTF-8 and import that.",
   });
 }
 

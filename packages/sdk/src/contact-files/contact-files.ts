@@ -23,6 +23,7 @@ export {
 } from "./columns.ts";
 export { type CsvFlags, formatContact, formatHeader, listColumns } from "./contact-lines.ts";
 export { type CsvRecord, formatLine, LineTooLongError, parseCsv, parseFirstRecord } from "./csv.ts";
+export { guessEncodings, LEGACY_ENCODINGS, type LegacyEncoding } from "./encodings.ts";
 export { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "./file-columns.ts";
 export { type JsonRecord, parseNdjson } from "./ndjson.ts";
 export { formatReject, formatRejectsHeader, type Reject } from "./reject-lines.ts";

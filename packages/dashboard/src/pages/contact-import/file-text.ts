@@ -1,7 +1,8 @@
+import { guessEncodings, LEGACY_ENCODINGS } from "../../../../sdk/src/contact-files/encodings.ts";
 import { RequestError } from "../../api/request-error.ts";
 
 /** Encodings a file may be in, as people choose them. */
-export const ENCODINGS = { "utf-8": "UTF-8", "windows-1252": "Windows-1252", "utf-16le": "UTF-16 LE", "utf-16be": "UTF-16 BE" } as const;
+export const ENCODINGS = { "utf-8": "UTF-8", "utf-16le": "UTF-16 LE", "utf-16be": "UTF-16 BE", ...LEGACY_ENCODINGS } as const;
 export type Encoding = keyof typeof ENCODINGS;
 
 // What is read in one go. Parsing it takes a few milliseconds, so that the page stays alive.
@@ -30,7 +31,7 @@ export async function detectEncoding(file: File): Promise<Encoding> {
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return "utf-8";
   } catch {
-    return "windows-1252";
+    return guessEncodings(head)[0]?.encoding ?? "windows-1252";
   }
 }
 
