@@ -92,6 +92,7 @@ const MEANINGS = {
     subject: ["subject of the mail that asks for confirmation", characters],
     batch: ["contacts added or removed in one request", count],
     confirmDays: ["how long a confirmation link works", days],
+    askAgainMinutes: ["how soon a person who asks again gets another confirmation email", (n) => `${n} minutes`],
   },
   RULE_LIMITS: {
     title: "The rules of a segment",

@@ -74,6 +74,10 @@ export const ENDPOINTS: EndpointTable = {
     remove: { method: "DELETE", path: "/api/v1/providers/:id" },
   },
   contacts: {
+    startImport: { method: "POST", path: "/api/v1/contacts/imports", body: true },
+    imports: { method: "GET", path: "/api/v1/contacts/imports", query: true, page: true },
+    getImport: { method: "GET", path: "/api/v1/contacts/imports/:id" },
+    undoImport: { method: "POST", path: "/api/v1/contacts/imports/:id/undo" },
     list: { method: "GET", path: "/api/v1/contacts", query: true, page: true },
     create: { method: "POST", path: "/api/v1/contacts", body: true },
     upsert: { method: "POST", path: "/api/v1/v1/contacts", body: true },

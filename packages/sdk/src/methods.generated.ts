@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -862,6 +862,46 @@ export interface MailsvcMethods {
   /** People you write to: list, create, import, search */
   readonly contacts: {
     /**
+     * Begin an import that can be undone.
+     *
+     * Name its id as `import` in the requests of `contacts.import`. Its people get the tag, by default `import:` with the day and a number. It can be undone for 7 days.
+     *
+     * `POST /api/v1/contacts/imports`
+     */
+    startImport(input?: {
+      /** Name of the file */
+      file?: string | undefined;
+      /** Tag of its people; null for none, and by default import: with the day and a number */
+      tag?: string | null | undefined;
+    }, options?: CallOptions): APIPromise<ContactImportSummary>;
+    /**
+     * List the imports of the last 7 days, newest first.
+     *
+     * `GET /api/v1/contacts/imports`
+     */
+    imports(input?: {
+      /** Page number, from 1; a page behind the end is empty */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+    }, options?: CallOptions): PagePromise<ContactImportSummary>;
+    /**
+     * Get an import by its id, its name or its tag.
+     *
+     * `GET /api/v1/contacts/imports/:id`
+     */
+    getImport(id: string, options?: CallOptions): APIPromise<ContactImportSummary>;
+    /**
+     * Undo an import of the last 7 days, by its id, its name or its tag.
+     *
+     * Contacts that it created are deleted, and others get their former fields, tags, status and memberships back, except for what was changed again since. Contacts that another import brought as well stay. Who unsubscribed since then stays unsubscribed. Nobody enters an automation by it. Large imports are undone in the background: until then the state is UNDOING. Undoing again changes nothing.
+     *
+     * `POST /api/v1/contacts/imports/:id/undo`
+     */
+    undoImport(id: string, options?: CallOptions): APIPromise<ContactImportSummary>;
+    /**
      * List contacts, newest first.
      *
      * Filters are combined with AND. Among more than 20,000 contacts a search counts at most 200 hits; `totalIsMinimum` then is true.
@@ -905,7 +945,7 @@ export interface MailsvcMethods {
     /**
      * Create or update up to 1,000 contacts at once.
      *
-     * Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. With dryRun nothing is stored, and the response tells what would happen.
+     * Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. Nobody enters an automation unless startAutomations is true; `automations` says who would. With dryRun nothing is stored, and the response tells what would happen.
      *
      * `POST /api/v1/contacts/import`
      */
@@ -916,6 +956,12 @@ export interface MailsvcMethods {
       mode?: "upsert" | "skip" | undefined;
       /** Only report what would happen */
       dryRun?: boolean | undefined;
+      /** Id of the import that the rows belong to, from contacts.startImport */
+      import?: string | undefined;
+      /** Id of a list that the contacts join */
+      list?: string | undefined;
+      /** Let the contacts enter automations; without it nobody enters one */
+      startAutomations?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ContactImport>;
     /**
      * Read all contacts in large pages, newest first.
@@ -968,6 +1014,8 @@ export interface MailsvcMethods {
       add?: string[] | undefined;
       /** Tags to remove */
       remove?: string[] | undefined;
+      /** Whether contacts enter automations by this change; false for bulk changes */
+      startAutomations?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ContactTagging>;
     /**
      * Delete a contact permanently.
@@ -1098,6 +1146,8 @@ export interface MailsvcMethods {
     add(id: string, input: {
       /** Contacts, by their ids or addresses, up to 1000 */
       contacts: string[];
+      /** Whether contacts enter automations by this change; false for bulk changes */
+      startAutomations?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ListAddition>;
     /**
      * Remove up to 1,000 contacts from a list, by their ids or addresses.
@@ -1107,6 +1157,8 @@ export interface MailsvcMethods {
     remove(id: string, input: {
       /** Contacts, by their ids or addresses, up to 1000 */
       contacts: string[];
+      /** Whether contacts enter automations by this change; false for bulk changes */
+      startAutomations?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ListRemoval>;
     /**
      * Remove one contact from a list, by its id or address.

@@ -418,6 +418,12 @@ export interface AutomationPatch {
   revision?: number | undefined;
 }
 
+export interface AutomationStart {
+  id: string;
+  name: string;
+  contacts: number;
+}
+
 export interface AutomationStats {
   automationId: string;
   entered: number;
@@ -1136,6 +1142,9 @@ export interface ContactImport {
   failed: number;
   suppressed: number;
   dryRun: boolean;
+  joined: number;
+  asked: number;
+  automations: AutomationStart[];
   results: Array<"created" | "updated" | "unchanged" | "skipped" | "failed">;
   errors: Array<{
     index: number;
@@ -1162,6 +1171,24 @@ export interface ContactImportRow {
   status?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
   /** Status of a contact that this row creates, if it has no status; a contact that exists keeps its own */
   initialStatus?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
+}
+
+export type ContactImportState = "OPEN" | "UNDOING" | "UNDONE";
+
+export interface ContactImportSummary {
+  id: string;
+  name: string;
+  tag: string | null;
+  file: string | null;
+  state: "OPEN" | "UNDOING" | "UNDONE";
+  created: number;
+  existing: number;
+  kept: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  undoableUntil: string;
+  undoneAt: string | null;
 }
 
 export interface ContactMembership {
@@ -2372,6 +2399,7 @@ export interface Person {
   contact: ContactDetail | null;
   lists: PersonList[];
   signUps: PersonSignUp[];
+  formerValues: Array<Record<string, unknown>>;
   automationEntries: PersonEntry[];
   events: Array<{
     id: string;

@@ -3,7 +3,7 @@ import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
 import { DATES_JOB, enterByDate } from "./automations/dates.ts";
 import { RUN_JOB } from "./automations/due.ts";
 import { automationHandlers, trackHandlers } from "./automations/handlers.ts";
-import { reactToEvents } from "./automations/listener.ts";
+import { foreseeEntries, reactToEvents } from "./automations/listener.ts";
 import { listAutomationsOfTemplate } from "./automations/of-template.ts";
 import { runDueEntries } from "./automations/run.ts";
 import { withdrawAutomationMail } from "./automations/withdrawals.ts";
@@ -21,6 +21,7 @@ import { addViewLinks, viewPages } from "./campaigns/view.ts";
 import { applySuppressions } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
+import { EXPIRE_JOB, expireImport, UNDO_JOB, undoInBackground } from "./contacts/undo.ts";
 import { favicon } from "./dashboard/dashboard.ts";
 import { dashboardHandlers } from "./dashboard/handlers.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
@@ -69,7 +70,7 @@ import { lintHandlers } from "./lint/handlers.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
-import { CONFIRMATION_JOB } from "./lists/members.ts";
+import { CONFIRMATION_JOB, joinList, leaveList } from "./lists/members.ts";
 import { subscriberLists } from "./lists/preferences.ts";
 import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
@@ -96,7 +97,14 @@ import { retentionJobs } from "./retention/retention.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { listSelectedContacts } from "./segments/query.ts";
-import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
+import {
+  CLEAR_SEGMENT_JOB,
+  foreseeEntered,
+  listSegmentsOfContact,
+  REBUILD_JOB,
+  recordEngagements,
+  syncMembership,
+} from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, sendConfirmation } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB, checkedSenders, findWorkspaceOfSender, RECHECK_JOB, recheckDomains } from "./senders/senders.ts";
@@ -145,7 +153,11 @@ type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Ha
 export function connectHooks(deps: () => Deps): Hooks {
   return {
     contactHooks: {
-      contactsChanged: (tx, workspaceId, contactSeqs) => syncMembership(tx, deps(), workspaceId, contactSeqs),
+      contactsChanged: (tx, workspaceId, contactSeqs, startsNothing) => syncMembership(tx, deps(), workspaceId, contactSeqs, startsNothing),
+      foreseeStarts: async (tx, workspaceId, events, contacts) =>
+        foreseeEntries(tx, deps(), workspaceId, [...events, ...(await foreseeEntered(tx, deps(), workspaceId, contacts))]),
+      joinList: (tx, workspaceId, listId, contacts, startsNothing) => joinList(tx, deps(), workspaceId, listId, contacts, startsNothing),
+      leaveList: (tx, workspaceId, listId, contacts) => leaveList(tx, deps(), workspaceId, listId, contacts),
       forgetContact: (tx, contact) => forgetContact(tx, PERSON_DATA, deps(), contact),
       listMemberships: async (q, contact) => ({
         lists: await listListsOfContact(q, contact.seq),
@@ -333,6 +345,8 @@ export function jobsOf(deps: Deps): JobHandlers {
     [RECHECK_INBOUND_JOB]: recheckDomains(deps, checkedInboundDomains(deps)),
     [CONFIRM_JOB]: sendConfirmation(deps),
     [FOLD_JOB]: foldCounts(deps),
+    [UNDO_JOB]: undoInBackground(deps),
+    [EXPIRE_JOB]: expireImport(deps),
     [CONFIRMATION_JOB]: sendConfirmations(deps),
     [CLEAR_JOB]: clearList(deps),
     [REBUILD_JOB]: rebuildSegment(deps),

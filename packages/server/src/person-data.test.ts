@@ -96,6 +96,8 @@ async function leaveTraces(world: TestWorld): Promise<string> {
   const [contact] = (await sdk.contacts.list()).data;
   const id = contact?.id ?? "";
   await sdk.contacts.update(id, { tags: ["vip"], firstName: "Ada" });
+  const { id: importId } = await sdk.contacts.startImport({});
+  await sdk.contacts.import({ rows: [{ email: ADA, lastName: "Lovelace" }], import: importId });
   await sdk.lists.add(listId, { contacts: [id] });
   await sdk.events.track({ contact: id, name: "cart", properties: { item: "gears" } });
   const attachments = [{ filename: "long.txt", content: Buffer.from("x".repeat(2_000_000)) }];

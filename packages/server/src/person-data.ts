@@ -1,5 +1,6 @@
 import { forgetEntries, listEntriesOfContact } from "./automations/data-subject.ts";
 import { forgetLinks, forgetRecipients } from "./campaigns/campaigns.ts";
+import { listFormerValues } from "./contacts/imports.ts";
 import { deleteContactRow } from "./contacts/store.ts";
 import type { ErasedSubject, ExportedParts, ExportedSubject, PersonDataByTable } from "./data-subjects/declarations.ts";
 import type { DataSubjectDeps } from "./data-subjects/deps.ts";
@@ -82,6 +83,11 @@ export const PERSON_DATA: PersonDataByTable = {
   receivedParts: { email: "receivedId", erase: { with: "received" }, export: { with: "received" } },
   suppressions: { address: "email", erase: eraseSuppression, export: exportSuppression },
   contacts: { contact: "seq", forget: deleteContactRow, export: exportContact },
+  contactImportRows: {
+    contact: "contactSeq",
+    forget: "delete",
+    export: async (read, { contact }) => (contact ? { formerValues: await listFormerValues(read, contact.seq) } : {}),
+  },
   contactTags: { contact: "contactSeq", forget: { with: "contacts" }, export: { with: "contacts" } },
   listMembers: {
     contact: "contactSeq",
@@ -125,6 +131,7 @@ export const PERSON_DATA: PersonDataByTable = {
   campaignContents: "nothing",
   campaigns: { nothing: "The address it comes from." },
   contactCounts: { nothing: "Numbers of contacts." },
+  contactImports: "nothing",
   counters: "nothing",
   creditBalances: "nothing",
   creditEntries: "nothing",

@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import type { AutomationStart } from "@mailsvc/sdk/contract";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 
@@ -16,6 +17,12 @@ export interface ImportProgress {
   rows: number;
   failed: number;
   counts: Record<string, number>;
+  /** The import on the server, which can be undone; null for suppressions. */
+  importId: string | null;
+  /** Its tag. */
+  tag: string | null;
+  /** The automations that the contacts entered, or would. */
+  automations: readonly AutomationStart[];
   /** Size of the errors file after these batches, in bytes. */
   errorsBytes: number;
 }

@@ -24,7 +24,20 @@ export function buildChoiceOption(syntax: string, about: string, choices: readon
 export function addImportOptions(command: Command, kind: ImportKind): void {
   const options = [
     ...(kind === CONTACTS
-      ? [buildChoiceOption("--mode <mode>", "What to do with contacts that exist", ["upsert", "skip"], "upsert")]
+      ? [
+          buildChoiceOption("--mode <mode>", "What to do with contacts that exist", ["upsert", "skip"], "upsert"),
+          setOptionMetadata(new Option("--list <id>", "List that everybody joins"), { type: "text" }),
+          setOptionMetadata(new Option("--tag <name>", "Tag that everybody gets (default: import: with the day and a number)"), {
+            type: "text",
+          }),
+          setOptionMetadata(new Option("--no-tag", "Tag nobody"), { type: "boolean" }),
+          setOptionMetadata(new Option("--import <id>", "Import that was begun by contacts start-import; by default a new one"), {
+            type: "text",
+          }),
+          setOptionMetadata(new Option("--start-automations", "Let people enter automations; without it nobody enters one"), {
+            type: "boolean",
+          }),
+        ]
       : [
           buildChoiceOption("--reason <reason>", "Reason for rows without one", SUPPRESSION_REASONS),
           buildChoiceOption("--scope <scope>", "Scope for rows without one", SUPPRESSION_SCOPES),

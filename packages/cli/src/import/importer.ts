@@ -1,4 +1,5 @@
 import type { Reject } from "@mailsvc/sdk/contact-files";
+import type { AutomationStart } from "@mailsvc/sdk/contract";
 import { usageError } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
@@ -16,6 +17,8 @@ export interface ImportState {
   failed: number;
   /** Number of rows by outcome. */
   counts: Record<string, number>;
+  /** The automations that contacts entered, or would. */
+  automations: readonly AutomationStart[];
   /** Bytes of the source whose rows are recorded. */
   consumed: number;
   /** Rows recorded by earlier runs, and their size in bytes. */
@@ -129,7 +132,7 @@ export async function runImport(job: ImportJob): Promise<ImportResult> {
 }
 
 async function sendBatch({ session, kind, flags, from }: ImportJob, batch: Batch, { valid }: CheckedBatch): Promise<BatchOutcome> {
-  if (valid.length === 0) return { counts: {}, faults: [] };
+  if (valid.length === 0) return { counts: {}, faults: [], automations: [] };
   const call = buildCall(
     kind.endpoint,
     [],
@@ -137,17 +140,18 @@ async function sendBatch({ session, kind, flags, from }: ImportJob, batch: Batch
     kind.body(
       valid.map((row) => row.value),
       flags,
+      from.importId,
     ),
   );
   const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": buildIdempotencyKey(from.startedAt, batch) };
   // Ctrl-C does not abort a batch in flight: it may arrive anyway, so its outcome must be recorded.
   const { data } = await session.send({ ...call, headers, retries: RETRIES, untilDone: true });
-  const { counts, faults } = kind.outcome(data);
+  const { counts, faults, automations } = kind.outcome(data);
   const refused = new Set(faults.map(({ index }) => index));
   const taken = valid.filter((_, i) => !refused.has(i));
   const optedOut = taken.filter(({ value }) => value["status"] === "UNSUBSCRIBED").length;
   const neverAgreed = taken.filter(({ value }) => value["initialStatus"] !== undefined).length;
-  return { counts: { ...counts, ...(optedOut > 0 && { optedOut }), ...(neverAgreed > 0 && { neverAgreed }) }, faults };
+  return { counts: { ...counts, ...(optedOut > 0 && { optedOut }), ...(neverAgreed > 0 && { neverAgreed }) }, faults, automations };
 }
 
 /** The rows that failed validation and those the server refused, in the order of the file. */
@@ -171,11 +175,25 @@ function recordBatch(job: ImportJob, progress: ImportProgress, { batch, checked 
   progress.rows += batch.size;
   progress.failed += rejects.length;
   for (const [name, n] of Object.entries(outcome.counts)) progress.counts[name] = (progress.counts[name] ?? 0) + n;
+  progress.automations = addStarts(progress.automations, outcome.automations);
   job.rejects?.write(rejects);
   progress.errorsBytes = job.rejects?.bytes() ?? 0;
   job.checkpoint?.save(progress);
-  Object.assign(job.state, { rows: progress.rows, failed: progress.failed, counts: { ...progress.counts }, consumed: batch.consumed });
+  Object.assign(job.state, {
+    rows: progress.rows,
+    failed: progress.failed,
+    counts: { ...progress.counts },
+    automations: progress.automations,
+    consumed: batch.consumed,
+  });
   if (rejects.length > 0) job.onRejects(rejects);
+}
+
+function addStarts(before: readonly AutomationStart[], more: readonly AutomationStart[]): AutomationStart[] {
+  const byId = Map.groupBy([...before, ...more], ({ id }) => id);
+  return [...byId.values()].flatMap(([first, ...rest]) =>
+    first ? [{ ...first, contacts: rest.reduce((sum, { contacts }) => sum + contacts, first.contacts) }] : [],
+  );
 }
 
 function fileChangedError(job: ImportJob): Error {

@@ -1,5 +1,6 @@
 import { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "@mailsvc/sdk/contact-files";
 import {
+  type AutomationStart,
   CONTACT_LIMITS,
   type ContactImport,
   ContactImportRow,
@@ -23,11 +24,15 @@ export interface BatchOutcome {
   /** Number of rows by outcome. */
   counts: Readonly<Record<string, number>>;
   faults: readonly AnswerFault[];
+  /** The automations that its contacts enter, or would. */
+  automations: readonly AutomationStart[];
 }
 
 export interface ImportFlags {
   mode: "upsert" | "skip";
   dryRun: boolean;
+  startAutomations: boolean;
+  list: string | undefined;
 }
 
 /** A kind of import: what its files contain, and its endpoint. */
@@ -39,7 +44,7 @@ export interface ImportKind extends FileColumns {
   limit: number;
   /** The outcomes of a row in display order, without `failed`. */
   outcomes: readonly string[];
-  body(rows: readonly unknown[], flags: ImportFlags): unknown;
+  body(rows: readonly unknown[], flags: ImportFlags, importId: string | null): unknown;
   outcome(answer: unknown): BatchOutcome;
 }
 
@@ -50,10 +55,11 @@ export const CONTACTS: ImportKind = {
   endpoint: contract.contacts.import,
   limit: CONTACT_LIMITS.importRows,
   outcomes: ["created", "updated", "unchanged", "skipped"],
-  body: (rows, flags) => ({ rows, ...flags }),
+  body: (rows, flags, importId) => ({ rows, ...flags, ...(importId !== null && { import: importId }) }),
   outcome: (answer) => {
-    const { created, updated, unchanged, skipped, suppressed, errors } = answer as ContactImport;
-    return { counts: { created, updated, unchanged, skipped, suppressed }, faults: errors };
+    const { created, updated, unchanged, skipped, suppressed, joined, asked, errors, automations } = answer as ContactImport;
+    const onList = { ...(joined > 0 && { joined }), ...(asked > 0 && { asked }) };
+    return { counts: { created, updated, unchanged, skipped, suppressed, ...onList }, faults: errors, automations };
   },
 };
 
@@ -70,6 +76,7 @@ export const SUPPRESSIONS: ImportKind = {
     return {
       counts: { created, widened, unchanged },
       faults: failed.map(({ index, code, message }) => ({ index, path: "email", code, message })),
+      automations: [],
     };
   },
 };

@@ -1,4 +1,5 @@
 import { CONSENT_TARGETS, type ColumnTarget, formatCustomColumn, formatTarget, listShared, type Reject } from "@mailsvc/sdk/contact-files";
+import type { AutomationStart } from "@mailsvc/sdk/contract";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Style } from "../types.ts";
 import { renderDetails } from "../views/table.ts";
@@ -23,6 +24,12 @@ export interface Summary {
   /** Rows processed, including those of earlier runs; the counts and `failed` add up to it. */
   rows: number;
   counts: Readonly<Record<string, number>>;
+  /** The automations that contacts entered, or would enter with startAutomations. */
+  automations: readonly AutomationStart[];
+  startAutomations: boolean;
+  /** The import on the server, which can be undone, and the tag of its people. */
+  importId: string | null;
+  tag: string | null;
   failed: number;
   /** Rows processed by earlier runs. */
   resumedAt: number;
@@ -65,8 +72,13 @@ export function summaryToJson({ counts, ...summary }: Summary, kind: ImportKind)
     ...Object.fromEntries(kind.outcomes.map((name) => [name, counts[name] ?? 0])),
     failed: summary.failed,
     ...Object.fromEntries(
-      ["suppressed", "optedOut", "neverAgreed"].flatMap((name) => (counts[name] === undefined ? [] : [[name, counts[name]]])),
+      ["suppressed", "optedOut", "neverAgreed", "joined", "asked"].flatMap((name) =>
+        counts[name] === undefined ? [] : [[name, counts[name]]],
+      ),
     ),
+    ...(kind.consent
+      ? { automations: summary.automations, startAutomations: summary.startAutomations, import: summary.importId, tag: summary.tag }
+      : {}),
     resumedAt: summary.resumedAt,
     columns: summary.columns,
     errors: summary.errors,
@@ -100,6 +112,10 @@ export function formatSummary(summary: Summary, kind: ImportKind, result: Import
             : "",
         ],
         ["failed", summary.failed > 0 ? formatNumber(summary.failed) : ""],
+        ["joined the list", (counts["joined"] ?? 0) > 0 ? formatNumber(counts["joined"] ?? 0) : ""],
+        ["asked to confirm", (counts["asked"] ?? 0) > 0 ? formatNumber(counts["asked"] ?? 0) : ""],
+        ...summary.automations.map((start) => ["automation", describeStart(start, summary)] as const),
+        ["undo", summary.importId === null ? "" : `mailsvc contacts undo-import ${summary.tag ?? summary.importId}`],
         ...listShared(summary.columns).map(({ field, names }) => [field, `the first that is not empty: ${names.join(", ")}`] as const),
         ["kept as custom fields", kept.join(", ")],
         ["ignored columns", left.join(", ")],
@@ -139,6 +155,12 @@ export function formatProgress(name: string, state: ImportState, size: number | 
 
 function formatField(target: ColumnTarget): string | null {
   return target.to === "custom" ? formatCustomColumn(target.key) : target.to === "ignored" ? null : formatTarget(target);
+}
+
+function describeStart({ name, contacts }: AutomationStart, { dryRun, startAutomations }: Summary): string {
+  const people = `${formatNumber(contacts)} ${contacts === 1 ? "person" : "people"}`;
+  if (startAutomations) return `${people} ${dryRun ? "would enter" : "entered"} ${safeText(name)}`;
+  return `${people} would enter ${safeText(name)} with --start-automations`;
 }
 
 function listConsentColumns({ columns }: Summary): string {

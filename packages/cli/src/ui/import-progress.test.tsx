@@ -7,6 +7,7 @@ const state = (more: Partial<ImportState> = {}): ImportState => ({
   rows: 62_000,
   failed: 0,
   counts: { created: 60_000, updated: 2_000, skipped: 0 },
+  automations: [],
   consumed: 620,
   resumedAt: 0,
   resumedBytes: 0,

@@ -13,6 +13,7 @@ import { ImportStore } from "./contact-import/import-store.ts";
 import { Importer } from "./contact-import/importer.ts";
 import { type Decision, Prepare } from "./contact-import/preparation.tsx";
 import { Running } from "./contact-import/running.tsx";
+import { RecentImports } from "./contact-import/undo.tsx";
 
 /** The import of each workspace in this tab: it goes on while other pages are looked at. */
 const current = signal<ReadonlyMap<string, Importer>>(new Map());
@@ -80,12 +81,15 @@ function Import({ workspaceId }: { readonly workspaceId: string }) {
     );
   if (file === null)
     return (
-      <ChooseFile
-        take={(chosen) => {
-          setDecided(null);
-          setFile(chosen);
-        }}
-      />
+      <div class="scroll">
+        <ChooseFile
+          take={(chosen) => {
+            setDecided(null);
+            setFile(chosen);
+          }}
+        />
+        <RecentImports />
+      </div>
     );
   return <Prepare file={file} before={decided} begin={(decision) => void begin(file, decision)} other={() => setFile(null)} />;
 }

@@ -1,6 +1,7 @@
 import { EmailAddress } from "./address.ts";
 import { refuseCharacters } from "./characters.ts";
 import { CONTACT_LIMITS, CONTACT_STATUSES, CONTACT_TEXTS, labelContactText, mapContactTexts } from "./contact-fields.ts";
+import { contactImports } from "./contact-imports.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
@@ -148,6 +149,10 @@ export type ContactDetail = z.infer<typeof ContactDetail>;
 export const IMPORT_RESULTS = ["created", "updated", "unchanged", "skipped", "failed"] as const;
 export type ImportResult = (typeof IMPORT_RESULTS)[number];
 
+/** An automation, and how many contacts enter it. */
+export const AutomationStart = z.object({ id: z.string(), name: z.string(), contacts: z.int() }).meta({ id: "AutomationStart" });
+export type AutomationStart = z.infer<typeof AutomationStart>;
+
 /** The result of an import; the five numbers add up to the rows sent. */
 export const ContactImport = z
   .object({
@@ -161,6 +166,11 @@ export const ContactImport = z
     /** How many of the created contacts are suppressed and therefore not SUBSCRIBED. */
     suppressed: z.int(),
     dryRun: z.boolean(),
+    /** Contacts that joined the list, and those that were asked to confirm. */
+    joined: z.int(),
+    asked: z.int(),
+    /** The active automations that the contacts enter with startAutomations, and do not enter without it. */
+    automations: z.array(AutomationStart),
     /** The result of each row, in order. */
     results: z.array(z.enum(IMPORT_RESULTS)),
     /** The errors of the rows that failed, by their index from 0. */
@@ -181,6 +191,12 @@ export const ContactTagging = z
   .meta({ id: "ContactTagging" });
 export type ContactTagging = z.infer<typeof ContactTagging>;
 
+/** For changes of many contacts that a caller names. */
+export const startAutomations = z
+  .boolean()
+  .default(true)
+  .meta({ description: "Whether contacts enter automations by this change; false for bulk changes" });
+
 const filters = {
   search: line(CONTACT_LIMITS.search)
     .optional()
@@ -197,6 +213,7 @@ const id = { id: "con_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const ada = { email: "ada@example.com", firstName: "Ada", lastName: "Lovelace", tags: ["vip"], customFields: { plan: "pro", seats: 5 } };
 
 export const contacts = {
+  ...contactImports,
   list: endpoint({
     method: "GET",
     path: "/api/v1/contacts",
@@ -249,7 +266,7 @@ export const contacts = {
     mailsTo: "unknown",
     summary: "Create or update up to 1,000 contacts at once",
     description:
-      "Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. With dryRun nothing is stored, and the response tells what would happen.",
+      "Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. Nobody enters an automation unless startAutomations is true; `automations` says who would. With dryRun nothing is stored, and the response tells what would happen.",
     body: z.strictObject({
       rows: z
         .array(z.unknown())
@@ -258,8 +275,15 @@ export const contacts = {
         .meta({ description: "Up to 1,000 contacts: [{ email, firstName, … }]" }),
       mode: z.enum(["upsert", "skip"]).default("upsert").meta({ description: "What to do with existing contacts: update or skip them" }),
       dryRun: z.boolean().default(false).meta({ description: "Only report what would happen" }),
+      import: z.string().max(40).optional().meta({ description: "Id of the import that the rows belong to, from contacts.startImport" }),
+      list: z.string().max(40).optional().meta({ description: "Id of a list that the contacts join" }),
+      startAutomations: z
+        .boolean()
+        .default(false)
+        .meta({ description: "Let the contacts enter automations; without it nobody enters one" }),
     }),
     output: ContactImport,
+    errors: ["not_found", "invalid_state", "sender_not_verified"],
     examples: [{ summary: "Two contacts", body: { rows: [ada, { email: "grace@example.com" }], mode: "skip" } }],
   }),
   export: endpoint({
@@ -319,6 +343,7 @@ export const contacts = {
           .meta({ description: `Contacts, by their ids or addresses, up to ${CONTACT_LIMITS.batch}` }),
         add: tags.default([]).meta({ description: "Tags to add" }),
         remove: tags.default([]).meta({ description: "Tags to remove" }),
+        startAutomations,
       })
       .superRefine(({ add, remove }, ctx) => {
         if (add.length + remove.length === 0) issue(ctx, ["add"], "required", "Name a tag to add or to remove.");

@@ -91,6 +91,7 @@ export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";
 export * from "./closest.ts";
 export * from "./contact-fields.ts";
+export * from "./contact-imports.ts";
 export * from "./contacts.ts";
 export * from "./currency.ts";
 export * from "./dashboard.ts";

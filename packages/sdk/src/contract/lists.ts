@@ -1,5 +1,5 @@
 import { MailboxText } from "./address.ts";
-import { Contact } from "./contacts.ts";
+import { Contact, startAutomations } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -13,6 +13,8 @@ export const LIST_LIMITS = {
   batch: 1000,
   /** Days until the link in a confirmation email expires. */
   confirmDays: 7,
+  /** How long (minutes) after a confirmation email a person who asks again gets another one at the earliest. */
+  askAgainMinutes: 15,
 } as const;
 
 /** PENDING members have not confirmed yet (double opt-in). */
@@ -196,7 +198,7 @@ export const lists = {
     summary: "Add up to 1,000 contacts to a list, by their ids or addresses",
     description:
       "Contacts that do not exist are reported in failed, with their index; all others are added. Suppressed contacts cannot join a list with double opt-in, since no email may ask them.",
-    body: z.strictObject({ contacts }),
+    body: z.strictObject({ contacts, startAutomations }),
     output: ListAddition,
     errors: ["not_found"],
     examples: [{ summary: "Two", params: id, body: { contacts: ["ada@example.com", "con_01jc3v2m9k8q4w6x0y5z7a1b2c"] } }],
@@ -207,7 +209,7 @@ export const lists = {
     access: { permission: "lists:write" },
     mailsTo: "nobody",
     summary: "Remove up to 1,000 contacts from a list, by their ids or addresses",
-    body: z.strictObject({ contacts }),
+    body: z.strictObject({ contacts, startAutomations }),
     output: ListRemoval,
     errors: ["not_found"],
     examples: [{ summary: "One", params: id, body: { contacts: ["ada@example.com"] } }],

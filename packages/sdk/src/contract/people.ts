@@ -50,6 +50,8 @@ export const Person = z
     lists: z.array(PersonList),
     /** Sign-ups on landing pages with the texts consented to, newest first. */
     signUps: z.array(PersonSignUp),
+    /** Values that the contact had before imports of the last week, kept so that these can be undone. */
+    formerValues: z.array(z.record(z.string(), z.unknown())),
     /** The ways through automations, newest first. */
     automationEntries: z.array(PersonEntry),
     /** The events of the contact, in order. */

@@ -281,6 +281,31 @@ CREATE TABLE "contact_counts" (
 	"delta" integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "contact_import_rows" (
+	"import_seq" bigint NOT NULL,
+	"contact_seq" bigint NOT NULL,
+	"created" boolean NOT NULL,
+	"before_values" json NOT NULL,
+	"after_values" json NOT NULL,
+	"said_no" boolean NOT NULL,
+	"suppression_id" text COLLATE "C",
+	"list_id" text COLLATE "C",
+	CONSTRAINT "contact_import_rows_import_seq_contact_seq_pk" PRIMARY KEY("import_seq","contact_seq")
+);
+--> statement-breakpoint
+CREATE TABLE "contact_imports" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"tag" text COLLATE "C",
+	"file" text COLLATE "C",
+	"state" text COLLATE "C" NOT NULL,
+	"kept" integer NOT NULL,
+	"created_at" bigint NOT NULL,
+	"undone_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "contact_properties" (
 	"id" text COLLATE "C" NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
@@ -1138,6 +1163,9 @@ CREATE INDEX "campaign_link_clicks_email" ON "campaign_link_clicks" USING btree 
 CREATE INDEX "campaigns_workspace" ON "campaigns" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "campaigns_status" ON "campaigns" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
+CREATE INDEX "contact_import_rows_of" ON "contact_import_rows" USING btree ("contact_seq");--> statement-breakpoint
+CREATE UNIQUE INDEX "contact_imports_id" ON "contact_imports" USING btree ("id");--> statement-breakpoint
+CREATE UNIQUE INDEX "contact_imports_name" ON "contact_imports" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE UNIQUE INDEX "contact_properties_key" ON "contact_properties" USING btree ("workspace_id","key");--> statement-breakpoint
 CREATE INDEX "contact_tags_status" ON "contact_tags" USING btree ("workspace_id","tag_key","status","contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contacts_id" ON "contacts" USING btree ("id");--> statement-breakpoint

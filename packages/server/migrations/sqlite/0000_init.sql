@@ -306,6 +306,34 @@ CREATE TABLE `contact_counts` (
 );
 --> statement-breakpoint
 CREATE INDEX `contact_counts_of` ON `contact_counts` (`workspace_id`,`tag_key`,`status`,`block`,`delta`);--> statement-breakpoint
+CREATE TABLE `contact_import_rows` (
+	`import_seq` integer NOT NULL,
+	`contact_seq` integer NOT NULL,
+	`created` integer NOT NULL,
+	`before_values` text NOT NULL,
+	`after_values` text NOT NULL,
+	`said_no` integer NOT NULL,
+	`suppression_id` text,
+	`list_id` text,
+	PRIMARY KEY(`import_seq`, `contact_seq`)
+);
+--> statement-breakpoint
+CREATE INDEX `contact_import_rows_of` ON `contact_import_rows` (`contact_seq`);--> statement-breakpoint
+CREATE TABLE `contact_imports` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`tag` text,
+	`file` text,
+	`state` text NOT NULL,
+	`kept` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`undone_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `contact_imports_id` ON `contact_imports` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `contact_imports_name` ON `contact_imports` (`workspace_id`,`name`);--> statement-breakpoint
 CREATE TABLE `contact_properties` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

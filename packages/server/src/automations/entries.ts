@@ -89,27 +89,23 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
 async function admit(
   tx: Tx,
   deps: AutomationDeps,
-  { id: automationId, workspaceId, allowReEntry, reEntryDelayHours }: AutomationRow,
+  automation: AutomationRow,
   entrants: readonly Entrant[],
 ): Promise<{ contact: HeldContact; entryId: string }[]> {
   const { automationContacts: t } = tx.t;
   const now = deps.clock.now();
-  const longAgo = now - reEntryDelayHours * HOUR;
-  const known = await findRows(tx, t, { automationId, contactId: entrants.map(({ id }) => id) });
-  const before = new Map(known.map((row) => [row.contactId, row]));
-  const mayEnter = (contactId: string): boolean => {
-    const last = before.get(contactId);
-    return last === undefined || (allowReEntry && !last.inside && last.enteredAt <= longAgo);
-  };
+  const { id: automationId, workspaceId } = automation;
+  const ids = entrants.map(({ id }) => id);
+  const known = new Map((await listAdmitted(tx, deps, automation, ids)).map((one) => [one.contactId, one.known]));
   const held = await holdContacts(
     tx,
     workspaceId,
-    entrants.filter(({ id }) => mayEnter(id)),
+    entrants.filter(({ id }) => known.has(id)),
   );
   const admitted = held.map((contact) => ({ contact, entryId: deps.ids("ent") }));
   const [again, first] = [
-    admitted.filter(({ contact }) => before.has(contact.id)),
-    admitted.filter(({ contact }) => !before.has(contact.id)),
+    admitted.filter(({ contact }) => known.get(contact.id) === true),
+    admitted.filter(({ contact }) => known.get(contact.id) !== true),
   ];
   await tx.insertAll(
     t,
@@ -123,6 +119,23 @@ async function admit(
     })),
   );
   return admitted;
+}
+
+/** Which contacts may enter now, and whether each was inside before. */
+export async function listAdmitted(
+  tx: Tx,
+  deps: Pick<AutomationDeps, "clock">,
+  { id: automationId, allowReEntry, reEntryDelayHours }: AutomationRow,
+  contactIds: readonly string[],
+): Promise<{ contactId: string; known: boolean }[]> {
+  const longAgo = deps.clock.now() - reEntryDelayHours * HOUR;
+  const rows = await findRows(tx, tx.t.automationContacts, { automationId, contactId: contactIds });
+  const before = new Map(rows.map((row) => [row.contactId, row]));
+  return contactIds.flatMap((contactId) => {
+    const last = before.get(contactId);
+    const mayEnter = last === undefined || (allowReEntry && !last.inside && last.enteredAt <= longAgo);
+    return mayEnter ? [{ contactId, known: last !== undefined }] : [];
+  });
 }
 
 const ENDED = { COMPLETED: "automation.completed", EXITED: "automation.exited", FAILED: "automation.failed" } as const;

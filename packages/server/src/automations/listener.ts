@@ -1,10 +1,11 @@
+import type { AutomationStart } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addRevenue } from "./attribution.ts";
 import type { AutomationDeps } from "./deps.ts";
-import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
+import { type Entrant, endEntries, enter, listAdmitted, listEntriesInside, reachGoal } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
 import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
@@ -22,6 +23,27 @@ export async function reactToEvents(tx: Tx, deps: AutomationDeps, events: readon
     await endWaits(tx, deps, eventsByKey);
     await reactToKeys(tx, deps, workspaceId, eventsByKey);
   }
+}
+
+/** For each active automation how many contacts would enter it by some events, which are not recorded. */
+export async function foreseeEntries(
+  tx: Tx,
+  deps: AutomationDeps,
+  workspaceId: string,
+  events: readonly NewEvent[],
+): Promise<AutomationStart[]> {
+  const eventsByKey = groupEvents(events);
+  if (eventsByKey.size === 0 || !(await hasAutomations(tx, workspaceId))) return [];
+  const keys = await keepListened(tx, workspaceId, [...eventsByKey.keys()]);
+  const starts: AutomationStart[] = [];
+  for (const automation of await listListening(tx, workspaceId, "triggerKey", keys)) {
+    const own = (eventsByKey.get(automation.triggerKey) ?? []).filter((event) => passesFilter(automation.trigger, event));
+    let contacts = 0;
+    for (const ids of splitIntoChunks([...new Set(own.map(({ contactId }) => contactId ?? ""))]))
+      contacts += (await listAdmitted(tx, deps, automation, ids)).length;
+    if (contacts > 0) starts.push({ id: automation.id, name: automation.name, contacts });
+  }
+  return starts;
 }
 
 /** The events about contacts, by what listens to them. */
@@ -57,7 +79,8 @@ async function reactToKeys(
     }
   }
   for (const automation of await listListening(tx, workspaceId, "triggerKey", keys)) {
-    const events = (eventsByKey.get(automation.triggerKey) ?? []).filter((event) => passesFilter(automation.trigger, event));
+    const started = (eventsByKey.get(automation.triggerKey) ?? []).filter(({ startsNothing }) => startsNothing !== true);
+    const events = started.filter((event) => passesFilter(automation.trigger, event));
     const latest = new Map(events.map((event) => [event.contactId ?? "", event]));
     for (const chunk of splitIntoChunks([...latest])) await enter(tx, deps, automation, await loadEntrants(tx, workspaceId, chunk));
   }

@@ -4,8 +4,10 @@ import { yieldToEventLoop } from "../lib/turn.ts";
 import { createContact, deleteContact, getContactRow, showContact, updateContact, upsertContact } from "./contacts.ts";
 import type { ContactDeps } from "./deps.ts";
 import { type ImportRow, importContacts } from "./import.ts";
+import { getImportRecord, listImports, showImport, startImport } from "./imports.ts";
 import { listContacts } from "./list.ts";
 import { tagContacts } from "./tagging.ts";
+import { undoImport } from "./undo.ts";
 
 // Large rows that are validated in one stretch: a few milliseconds.
 const ROWS_PER_TURN = 20;
@@ -28,8 +30,12 @@ export const contactHandlers: Handlers<typeof contract.contacts, ContactDeps> = 
       }
       return checkedRows;
     },
-    run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) => importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
+    run: (input, { tx, deps, workspaceId }, rows: ImportRow[]) => importContacts(tx, deps, workspaceId, rows, input),
   },
+  startImport: (input, { tx, deps, workspaceId }) => startImport(tx, deps, workspaceId, input),
+  imports: (input, { read, deps, workspaceId }) => listImports(read, deps, workspaceId, input),
+  getImport: async ({ id: ref }, { read, deps, workspaceId }) => showImport(read, await getImportRecord(read, deps, workspaceId, ref)),
+  undoImport: ({ id: ref }, { tx, deps, workspaceId }) => undoImport(tx, deps, workspaceId, ref),
   export: (input, { read, deps, workspaceId }) => listContacts(read, deps, workspaceId, { page: 1, ...input }),
   get: async ({ id }, { read, deps, workspaceId }) => {
     const contact = await getContactRow(read, workspaceId, id);

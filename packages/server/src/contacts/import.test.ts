@@ -30,7 +30,7 @@ scenarios(
     bad("1,001 rows", { rows: numbered(1001) }, "rows too_big"),
     bad("an unknown mode", { rows: numbered(1), mode: "replace" }, "mode invalid_value"),
     bad("a dry run that is a text", { rows: numbered(1), dryRun: "yes" }, "dryRun invalid_type"),
-    bad("an unknown field", { rows: numbered(1), list: "x" }, "list unknown_field"),
+    bad("an unknown field", { rows: numbered(1), lists: "x" }, "lists unknown_field"),
   ],
   { afterwards: async (world) => expect((await world.sdk.contacts.list()).pagination.total).toBe(0) },
 );
@@ -199,7 +199,7 @@ test("a large import lets the event loop serve others while it writes, and is st
     numbered(200).map(({ email }, i) => ({ contact: { email, tags: Array.from({ length: 50 }, (_, j) => `${tag} ${i} ${j}`) } }));
   const importInOne = (tag: string, end: () => void = () => {}) =>
     deps.db.tx(async (tx) => {
-      const result = await importContacts(tx, deps, workspaceId, rowsWith(tag), { mode: "upsert", dryRun: false });
+      const result = await importContacts(tx, deps, workspaceId, rowsWith(tag), { mode: "upsert", dryRun: false, startAutomations: false });
       end();
       return result;
     });

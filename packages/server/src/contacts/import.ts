@@ -4,8 +4,10 @@ import { ApiError } from "../lib/api-error.ts";
 import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
 import { resolveUpsertStatus } from "./contacts.ts";
 import type { ContactDeps } from "./deps.ts";
+import type { Joined } from "./hooks.ts";
+import { addImportTag, getImportRecord, recordImported } from "./imports.ts";
 import { type ContactRow, findByEmailKeys, inTurns } from "./store.ts";
-import { buildContact, type ContactChange, patchContact, saveContacts } from "./write.ts";
+import { buildContact, type ContactChange, listWriteEvents, patchContact, saveContacts } from "./write.ts";
 
 /** A row of an import: a contact, or the errors that make it invalid. */
 export type ImportRow = { contact: ContactImportRow } | { errors: readonly ErrorDetail[] };
@@ -13,6 +15,11 @@ export type ImportRow = { contact: ContactImportRow } | { errors: readonly Error
 interface ImportOptions {
   mode: "upsert" | "skip";
   dryRun: boolean;
+  startAutomations: boolean;
+  /** The import that the rows belong to, by its id. */
+  import?: string | undefined;
+  /** The list that the contacts join, by its id. */
+  list?: string | undefined;
 }
 
 /** The contact of an address while the rows are processed; several rows can be about one. */
@@ -31,8 +38,10 @@ export async function importContacts(
   deps: ContactDeps,
   workspaceId: string,
   rows: readonly ImportRow[],
-  { mode, dryRun }: ImportOptions,
+  { mode, dryRun, startAutomations, import: importId, list }: ImportOptions,
 ): Promise<ContactImport> {
+  const record = importId === undefined ? null : await getImportRecord(tx, deps, workspaceId, importId);
+  if (record && record.state !== "OPEN") throw new ApiError("invalid_state", `The import ${record.name} was undone. Begin another one.`);
   const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [addressKey(row.contact.email)] : [])))];
   const existing = await findByEmailKeys(tx, workspaceId, keys);
   const newKeys = keys.filter((key) => !existing.has(key));
@@ -40,6 +49,8 @@ export async function importContacts(
     newKeys.length > 0 ? await findSuppressions(tx, workspaceId, newKeys) : (new Map() as ReadonlyMap<string, SuppressionRow>);
   const states = new Map<string, ImportState>([...existing].map(([key, row]) => [key, { before: row, now: row }]));
   const unsubscribed = new Set<string>();
+  /** The addresses of the rows that were taken. */
+  const present = new Set<string>();
 
   const errors: ContactImport["errors"] = [];
   const fail = (index: number, details: readonly ErrorDetail[]): ImportResult => {
@@ -53,6 +64,7 @@ export async function importContacts(
     if (state && mode === "skip") return "skipped";
     const resolved = resolveUpsertStatus(state?.now.status, wanted, suppressions.get(key));
     const after = state ? patchContact(deps, state.now, input, resolved) : { ...buildContact(deps, workspaceId, input, resolved), seq: 0 };
+    present.add(key);
     if (wanted === "UNSUBSCRIBED") unsubscribed.add(key);
     if (!state) states.set(key, { before: null, now: after });
     else if (after === state.now) return "unchanged";
@@ -71,12 +83,38 @@ export async function importContacts(
   const results: ImportResult[] = [];
   await inTurns(tx, rows, (row) => results.push(importRow(row, results.length)));
 
+  // Everybody of the file gets the tag of the import, also who is unchanged by it.
+  if (record)
+    for (const [key, state] of states) {
+      if (!present.has(key)) continue;
+      const tags = addImportTag(state.now.tags, record.tag);
+      state.now = state.before ? patchContact(deps, state.now, { tags }, state.now.status) : { ...state.now, tags };
+    }
+  const all = [...states.values()];
+  const created = all.flatMap(({ before, now: { seq: _, ...row } }) => (before === null ? [row] : []));
+  const changes = all.flatMap(({ before, now }): ContactChange[] => (before === null || before === now ? [] : [{ before, after: now }]));
+  const cause = { source: "import", startsNothing: !startAutomations } as const;
+  const touched = all.flatMap(({ before, now }) => (before === now ? [] : [now]));
+  const automations = await deps.contactHooks.foreseeStarts(tx, workspaceId, listWriteEvents(created, changes, cause), touched);
+  let joined: Joined = { joined: 0, asked: 0, seqs: new Set() };
   if (!dryRun) {
-    const all = [...states.values()];
-    const created = all.flatMap(({ before, now: { seq: _, ...row } }) => (before === null ? [row] : []));
-    const changes = all.flatMap(({ before, now }): ContactChange[] => (before === null || before === now ? [] : [{ before, after: now }]));
-    await saveContacts(tx, deps, created, changes, { source: "import" });
-    await suppressUnsubscribed(tx, deps, workspaceId, [...unsubscribed], "import");
+    const written = new Map((await saveContacts(tx, deps, created, changes, cause)).map((row) => [row.emailKey, row]));
+    const suppressed = await suppressUnsubscribed(tx, deps, workspaceId, [...unsubscribed], "import");
+    const people = [...present].map((key) => written.get(key) ?? (states.get(key) as ImportState).now);
+    if (list !== undefined && people.length > 0)
+      joined = await deps.contactHooks.joinList(tx, workspaceId, list, people, !startAutomations);
+    if (record)
+      await recordImported(
+        tx,
+        record,
+        people.map((after) => ({
+          before: (states.get(after.emailKey) as ImportState).before,
+          after,
+          saidNo: unsubscribed.has(after.emailKey),
+          suppressionId: suppressed.get(after.emailKey) ?? null,
+          listId: list !== undefined && joined.seqs.has(after.seq) ? list : null,
+        })),
+      );
   }
   const count = (result: ImportResult): number => results.filter((r) => r === result).length;
   return {
@@ -87,6 +125,9 @@ export async function importContacts(
     failed: count("failed"),
     suppressed: suppressions.size,
     dryRun,
+    joined: joined.joined,
+    asked: joined.asked,
+    automations,
     results,
     errors,
   };

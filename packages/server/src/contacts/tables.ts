@@ -1,4 +1,4 @@
-import type { ContactStatus, CustomValue } from "@mailsvc/sdk/contract";
+import type { Contact, ContactImportState, ContactStatus, ContactTextField, CustomValue } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 
 export function contactTables(c: ColumnTypes) {
@@ -64,7 +64,52 @@ export function contactTables(c: ColumnTypes) {
       },
       (t) => [c.index("contact_counts_of").on(t.workspaceId, t.tagKey, t.status, t.block, t.delta)],
     ),
+    /** Imports that can be undone, until a week after they began. */
+    contactImports: c.table(
+      "contact_imports",
+      {
+        seq: c.counter("seq"),
+        id: c.text("id").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
+        /** The day it began and its number on that day: `2026-11-28-1`. */
+        name: c.text("name").notNull(),
+        /** The tag that its people get; null for none. */
+        tag: c.text("tag"),
+        file: c.text("file"),
+        state: c.text("state").$type<ContactImportState>().notNull(),
+        /** Contacts that undoing it left as they are. */
+        kept: c.int("kept").notNull(),
+        createdAt: c.instant("created_at").notNull(),
+        undoneAt: c.instant("undone_at"),
+      },
+      (t) => [c.uniqueIndex("contact_imports_id").on(t.id), c.uniqueIndex("contact_imports_name").on(t.workspaceId, t.name)],
+    ),
+    /** The contacts of an import with the values that they had before. */
+    contactImportRows: c.table(
+      "contact_import_rows",
+      {
+        importSeq: c.reference("import_seq").notNull(),
+        contactSeq: c.reference("contact_seq").notNull(),
+        /** Whether the import created the contact. */
+        created: c.flag("created").notNull(),
+        /** Values of the fields that the import changed, before it and after it. */
+        before: c.json<ContactValues>("before_values").notNull(),
+        after: c.json<ContactValues>("after_values").notNull(),
+        /** Whether the file said that the person wants no mail. */
+        saidNo: c.flag("said_no").notNull(),
+        /** The suppression that the import added. */
+        suppressionId: c.text("suppression_id"),
+        /** The list that the contact joined by the import. */
+        listId: c.text("list_id"),
+      },
+      (t) => [c.primaryKey({ columns: [t.importSeq, t.contactSeq] }), c.index("contact_import_rows_of").on(t.contactSeq)],
+    ),
   };
 }
+
+/** Some fields of a contact. A custom field that it does not have is null. */
+export type ContactValues = Partial<Pick<Contact, ContactTextField | "tags" | "status">> & {
+  readonly customFields?: Readonly<Record<string, CustomValue>>;
+};
 
 export type ContactTables = ReturnType<typeof contactTables>;

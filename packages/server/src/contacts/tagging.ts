@@ -9,6 +9,7 @@ interface Tagging {
   readonly contacts: readonly string[];
   readonly add: readonly string[];
   readonly remove: readonly string[];
+  readonly startAutomations: boolean;
 }
 
 /** Adds tags to contacts, named by ids or addresses, and removes others. All their other tags stay, also those that another request changes meanwhile. */
@@ -16,7 +17,7 @@ export async function tagContacts(
   tx: Tx,
   deps: ContactDeps,
   workspaceId: string,
-  { contacts: refs, add, remove }: Tagging,
+  { contacts: refs, add, remove, startAutomations }: Tagging,
 ): Promise<ContactTagging> {
   const contacts = await resolveContacts(tx, workspaceId, refs);
   const changes = new Map<number, ContactChange>();
@@ -37,7 +38,7 @@ export async function tagContacts(
     if (after === before || changes.has(before.seq)) outcome.unchanged += 1;
     else changes.set(before.seq, { before, after });
   }
-  await saveContacts(tx, deps, [], [...changes.values()], { source: "api" });
+  await saveContacts(tx, deps, [], [...changes.values()], { source: "api", startsNothing: !startAutomations });
   return { ...outcome, updated: changes.size };
 }
 

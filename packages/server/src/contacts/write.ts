@@ -18,6 +18,8 @@ export interface Cause {
   /** The email that caused it. */
   emailId?: HeldEmailId | null | undefined;
   campaignId?: string | null | undefined;
+  /** Nobody enters an automation by it. */
+  startsNothing?: boolean | undefined;
 }
 
 /** A change of one contact. `patchContact` returns `before` itself if nothing differs. */
@@ -93,7 +95,7 @@ export async function saveContacts(
   await insertContacts(tx, rows);
   await inTurns(tx, rows, (row) => {
     counts.add(row, 1);
-    events.push(buildCreatedEvent(row, cause.source));
+    events.push(buildCreatedEvent(row, cause));
   });
   const effective = changes.filter(({ before, after }) => before !== after);
   await inTurns(tx, effective, ({ before, after }) => updateContactRow(tx, before, after));
@@ -111,8 +113,17 @@ export async function saveContacts(
       tx,
       first.workspaceId,
       written.map((row) => row.seq),
+      cause.startsNothing,
     );
   return rows;
+}
+
+/** The events that `saveContacts` would record. */
+export function listWriteEvents(created: readonly Omit<ContactRow, "seq">[], changes: readonly ContactChange[], cause: Cause): NewEvent[] {
+  return [
+    ...created.map((row) => buildCreatedEvent(row, cause)),
+    ...changes.flatMap(({ before, after }) => (before === after ? [] : buildChangeEvents(before, after, cause))),
+  ];
 }
 
 /** Counts a deleted contact out and records `contact.deleted`. */
@@ -130,8 +141,19 @@ function listChangedFields(before: ContactRow, after: ContactRow): string[] {
 }
 
 /** Events name fields and tags, never the value of a field: the log may outlive the person. */
-function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null, campaignId = null }: Cause): NewEvent[] {
-  const common = { workspaceId: after.workspaceId, contactId: assumeContactHeld(after).id, at: after.updatedAt, emailId, campaignId };
+function buildChangeEvents(
+  before: ContactRow,
+  after: ContactRow,
+  { source, emailId = null, campaignId = null, startsNothing }: Cause,
+): NewEvent[] {
+  const common = {
+    workspaceId: after.workspaceId,
+    contactId: assumeContactHeld(after).id,
+    at: after.updatedAt,
+    emailId,
+    campaignId,
+    startsNothing,
+  };
   const changed = listChangedFields(before, after);
   const [keysBefore, keysAfter] = [new Set(before.tags.map(tagKey)), new Set(after.tags.map(tagKey))];
   const tagsAdded = after.tags.filter((tag) => !keysBefore.has(tagKey(tag)));
@@ -148,10 +170,11 @@ function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emai
   return events;
 }
 
-function buildCreatedEvent(row: ContactRow, source: ContactSource): NewEvent {
+function buildCreatedEvent(row: Omit<ContactRow, "seq">, { source, startsNothing }: Cause): NewEvent {
   return {
+    startsNothing,
     workspaceId: row.workspaceId,
-    contactId: assumeContactHeld(row).id,
+    contactId: assumeContactHeld({ id: row.id, seq: 0 }).id,
     at: row.createdAt,
     type: "contact.created",
     data: { source, ...(row.tags.length > 0 && { tagsAdded: row.tags }) },

@@ -18,6 +18,7 @@ export async function exportPerson(
     contact: null,
     lists: [],
     signUps: [],
+    formerValues: [],
     automationEntries: [],
     events: [],
     suppression: null,

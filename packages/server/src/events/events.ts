@@ -29,6 +29,8 @@ interface EventFacts {
   readonly automationId?: string | null;
   /** Of an open or a click: whether a machine made it; the reason is in `data`. */
   readonly machine?: boolean | null;
+  /** Starts no automations: part of a change of many people whose caller did not ask for them. Goals and waits still end. */
+  readonly startsNothing?: boolean | undefined;
   /** What else is to be said. It may name fields and tags of a contact, and never contains their values or an address: the log outlives the person. */
   readonly data?: Record<string, unknown> | null;
 }

@@ -26,6 +26,7 @@ type IdPrefix =
   | "ses"
   | "ind"
   | "prop"
+  | "imp"
   | MarketplacePrefix;
 
 /**

@@ -13,8 +13,10 @@ export const listHandlers: Handlers<typeof contract.lists, ListDeps> = {
   update: ({ id, ...input }, { tx, deps, workspaceId }) => updateList(tx, deps, workspaceId, id, input),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteList(tx, deps, workspaceId, id),
   contacts: ({ id, ...input }, { read, workspaceId }) => listMembers(read, workspaceId, id, input),
-  add: ({ id, contacts }, { tx, deps, workspaceId }) => addMembers(tx, deps, workspaceId, id, contacts),
-  remove: ({ id, contacts }, { tx, deps, workspaceId }) => removeMembers(tx, deps, workspaceId, id, contacts),
+  add: ({ id, contacts, startAutomations }, { tx, deps, workspaceId }) =>
+    addMembers(tx, deps, workspaceId, id, contacts, { startsNothing: !startAutomations }),
+  remove: ({ id, contacts, startAutomations }, { tx, deps, workspaceId }) =>
+    removeMembers(tx, deps, workspaceId, id, contacts, { startsNothing: !startAutomations }),
   removeOne: ({ id, contact }, { tx, deps, workspaceId }) => removeMember(tx, deps, workspaceId, id, contact),
   resend: async ({ id, contact }, { tx, deps, workspaceId }) => {
     const found = await getMember(tx, workspaceId, id, contact);

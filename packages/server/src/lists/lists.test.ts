@@ -204,6 +204,28 @@ describe("double opt-in", () => {
     return { world, emails, list, linkIn, open, sdk: world.sdk };
   };
 
+  test("who asks again gets another email after a while, and nobody is flooded by it", async () => {
+    const { world, list, sdk } = await start();
+    await using _ = world;
+    const ask = async () => (await sdk.lists.add(list.id, { contacts: ["p0@example.com"] })).pending;
+    const sent = async () => (await sdk.emails.list({ to: "p0@example.com" })).pagination.total;
+    expect(await ask()).toBe(1);
+    for (let i = 0; i < 20; i += 1) expect(await ask()).toBe(0);
+    expect(await sent()).toBe(1);
+    await world.clock.advance("15m");
+    expect((await sdk.lists.add(list.id, { contacts: ["p0@example.com", "p1@example.com"] })).unchanged).toBe(1);
+    expect(await ask()).toBe(1);
+    expect(await ask()).toBe(0);
+    await world.settle();
+    expect(await sent()).toBe(2);
+    for (let i = 0; i < 4 * 24; i += 1) {
+      await world.clock.advance("15m");
+      await ask();
+    }
+    expect(await sent()).toBeLessThan(10);
+    expect(await sdk.lists.get(list.id)).toMatchObject({ memberCount: 0, pendingCount: 2 });
+  });
+
   test("a contact gets the email, opens the page, presses the button and is a member", async () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;

@@ -10,7 +10,7 @@ import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../d
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { DAY } from "../lib/units.ts";
+import { DAY, MINUTE } from "../lib/units.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { ListDeps } from "./deps.ts";
@@ -37,23 +37,29 @@ export function computeExpiry(now: number): number {
   return now + LIST_LIMITS.confirmDays * DAY;
 }
 
-/** Records contacts that joined or left a list, and updates segments. `cause` tells that they left by themselves, on their preference page. */
+/** Tells that contacts left by themselves, on their preference page, or that nobody enters an automation by it. */
+interface ListCause {
+  readonly source?: "preferences";
+  readonly startsNothing?: boolean;
+}
+
+/** Records contacts that joined or left a list, and updates segments. */
 export async function announceMembers(
   tx: Tx,
   deps: ListDeps,
   list: ListRow,
   type: "list.joined" | "list.left",
   contacts: readonly HeldContact[],
-  cause: { readonly source?: "preferences" } = {},
+  { startsNothing, ...cause }: ListCause = {},
 ): Promise<void> {
   if (contacts.length === 0) return;
   const at = deps.clock.now();
   const events = contacts.map(
-    ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id, ...cause } }),
+    ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id, ...cause }, startsNothing }),
   );
   await recordEvents(tx, deps, events);
   const seqs = contacts.map((c) => c.seq);
-  await deps.contactHooks.contactsChanged(tx, list.workspaceId, seqs);
+  await deps.contactHooks.contactsChanged(tx, list.workspaceId, seqs, startsNothing);
 }
 
 type Failure = ListAddition["failed"][number];
@@ -68,7 +74,7 @@ const CONFIRMATIONS = 50;
  * | membership                | without double opt-in | with double opt-in                 |
  * | ------------------------- | --------------------- | ---------------------------------- |
  * | none                      | MEMBER                | PENDING, confirmation email        |
- * | PENDING, link works       | MEMBER                | unchanged                          |
+ * | PENDING, link works       | MEMBER                | unchanged; another confirmation email for one contact that may be asked again |
  * | PENDING, link has expired | MEMBER                | PENDING, another confirmation email |
  * | MEMBER                    | unchanged             | unchanged                          |
  *
@@ -80,6 +86,7 @@ export async function addMembers(
   workspaceId: string,
   listId: string,
   refs: readonly string[],
+  cause: Pick<ListCause, "startsNothing"> = {},
 ): Promise<ListAddition> {
   const list = await getListRow(tx, workspaceId, listId);
   if (list.doubleOptIn && list.confirmationFrom !== null)
@@ -89,13 +96,19 @@ export async function addMembers(
   const before = await loadMembers(tx, list, [...unique.keys()]);
   const suppressed = list.doubleOptIn ? await findSuppressedContacts(tx, workspaceId, [...unique.values()]) : new Set<string>();
   const now = deps.clock.now();
+  // A call about many contacts is no request of a person.
+  const asksAgain = refs.length === 1 && cause.startsNothing !== true;
   const written = new Map<ContactRow, MemberRow>();
   const outcome: ListAddition = { added: 0, pending: 0, unchanged: 0, failed: [] };
   for (const [index, ref] of refs.entries()) {
     const contact = contacts[index];
     const member = contact ? before.get(contact.seq) : undefined;
     if (!contact) outcome.failed.push(toFailure(index, ref, "not_found", "Contact not found."));
-    else if (written.has(unique.get(contact.seq) ?? contact) || (member && staysAsIs(list, member, now))) outcome.unchanged += 1;
+    else if (
+      written.has(unique.get(contact.seq) ?? contact) ||
+      (member && staysAsIs(list, member, now) && !(asksAgain && mayAskAgain(member, now)))
+    )
+      outcome.unchanged += 1;
     else if (suppressed.has(contact.emailKey))
       outcome.failed.push(
         toFailure(index, ref, "recipient_suppressed", "This address is on the suppression list, so it cannot be asked to confirm."),
@@ -120,12 +133,49 @@ export async function addMembers(
   );
   const [joined, pending] = [rows.filter((row) => row.status === "MEMBER"), rows.filter((row) => row.status === "PENDING")];
   const members = joined.map((row) => held.get(row.contactSeq) as HeldContact);
-  await announceMembers(tx, deps, list, "list.joined", members);
+  await announceMembers(tx, deps, list, "list.joined", members, cause);
   for (let i = 0; i < pending.length; i += CONFIRMATIONS) {
     const seqs = pending.slice(i, i + CONFIRMATIONS).map((row) => row.contactSeq);
     await deps.queue.enqueue(tx, { kind: CONFIRMATION_JOB, payload: { workspaceId, listId, seqs } });
   }
   return { ...outcome, added: joined.length, pending: pending.length };
+}
+
+/** Lets contacts of an import join a list, as `addMembers` does. */
+export async function joinList(
+  tx: Tx,
+  deps: ListDeps,
+  workspaceId: string,
+  listId: string,
+  contacts: readonly ContactRow[],
+  startsNothing: boolean,
+): Promise<{ joined: number; asked: number; seqs: ReadonlySet<number> }> {
+  const list = await getListRow(tx, workspaceId, listId);
+  const seqs = contacts.map(({ seq }) => seq);
+  const before = await loadMembers(tx, list, seqs);
+  const ids = contacts.map(({ id }) => id);
+  const { added, pending, failed } = await addMembers(tx, deps, workspaceId, listId, ids, { startsNothing });
+  const refused = new Set(failed.map(({ index }) => seqs[index]));
+  return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
+}
+
+/** Ends memberships of contacts; of a list with double opt-in only those that were not confirmed. A list that is gone has none. */
+export async function leaveList(
+  tx: Tx,
+  deps: ListDeps,
+  workspaceId: string,
+  listId: string,
+  contacts: readonly ContactRow[],
+): Promise<void> {
+  const [list] = await findRows(tx, tx.t.lists, { workspaceId, id: listId });
+  if (!list || list.deletedAt !== null) return;
+  const members = await loadMembers(
+    tx,
+    list,
+    contacts.map(({ seq }) => seq),
+  );
+  const leaving = contacts.filter(({ seq }) => members.get(seq)?.status === "PENDING" || (members.has(seq) && !list.doubleOptIn));
+  await deleteMembers(tx, deps, list, leaving, { startsNothing: true });
 }
 
 /** Removes contacts from a list. Throws ApiError not_found for the list. */
@@ -135,7 +185,7 @@ export async function removeMembers(
   workspaceId: string,
   listId: string,
   refs: readonly string[],
-  cause: { readonly source?: "preferences" } = {},
+  cause: ListCause = {},
 ): Promise<ListRemoval> {
   const list = await getListRow(tx, workspaceId, listId);
   const contacts = await resolveContacts(tx, workspaceId, refs);
@@ -220,6 +270,16 @@ function staysAsIs(list: ListRow, member: MemberRow, now: number): boolean {
   return member.status === "MEMBER" || (list.doubleOptIn && (member.expiresAt ?? 0) > now);
 }
 
+/**
+ * Whether a person who asks again gets another confirmation email: 15 minutes after the first, and later after as long as all of them took
+ * so far. So nobody gets more than eleven within the seven days of a link, however often an address is entered.
+ */
+function mayAskAgain({ status, addedAt, expiresAt }: MemberRow, now: number): boolean {
+  if (status !== "PENDING" || expiresAt === null) return false;
+  const sentAt = expiresAt - LIST_LIMITS.confirmDays * DAY;
+  return now - sentAt >= Math.max(LIST_LIMITS.askAgainMinutes * MINUTE, sentAt - addedAt);
+}
+
 /** The membership of a contact that is added now; `before` is the one it replaces. */
 function buildMember(list: ListRow, contactSeq: number, before: MemberRow | undefined, now: number): MemberRow {
   const row = { listSeq: list.seq, contactSeq, addedAt: before?.addedAt ?? now, tokenHash: null };
@@ -255,7 +315,7 @@ async function deleteMembers(
   deps: ListDeps,
   list: ListRow,
   contacts: readonly ContactRow[],
-  cause: { readonly source?: "preferences" } = {},
+  cause: ListCause = {},
 ): Promise<Map<number, MemberRow>> {
   if (contacts.length === 0) return new Map();
   const { listMembers: t } = tx.t;

@@ -29,24 +29,33 @@ export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs
         contact.seq,
         {
           contact,
-          view: {
-            email: contact.emailKey,
-            ...mapContactTexts((field) => contact[field]),
-            status: contact.status,
-            createdAt: contact.createdAt,
-            updatedAt: contact.updatedAt,
-            lastSentAt: engagement?.lastSentAt ?? null,
-            lastDeliveredAt: engagement?.lastDeliveredAt ?? null,
-            lastOpenedAt: engagement?.lastOpenedAt ?? null,
-            lastClickedAt: engagement?.lastClickedAt ?? null,
-            tags: contact.tags.map(tagKey),
-            lists: lists.get(contact.seq) ?? [],
-            customFields: contact.customFields,
-          },
+          view: toView(contact, { ...NO_ENGAGEMENT, ...engagement, lists: lists.get(contact.seq) ?? [] }),
         },
       ];
     }),
   );
+}
+
+const NO_ENGAGEMENT = { lastSentAt: null, lastDeliveredAt: null, lastOpenedAt: null, lastClickedAt: null };
+
+type Behaviour = Pick<ContactView, keyof typeof NO_ENGAGEMENT | "lists">;
+
+/** A contact as rules see it, with what is known about it besides its own row. */
+export function toView(contact: ContactRow, behaviour: Behaviour = { ...NO_ENGAGEMENT, lists: [] }): ContactView {
+  return {
+    email: contact.emailKey,
+    ...mapContactTexts((field) => contact[field]),
+    status: contact.status,
+    createdAt: contact.createdAt,
+    updatedAt: contact.updatedAt,
+    lastSentAt: behaviour.lastSentAt,
+    lastDeliveredAt: behaviour.lastDeliveredAt,
+    lastOpenedAt: behaviour.lastOpenedAt,
+    lastClickedAt: behaviour.lastClickedAt,
+    tags: contact.tags.map(tagKey),
+    lists: behaviour.lists,
+    customFields: contact.customFields,
+  };
 }
 
 function selectLists(q: Tx | Reader) {

@@ -1,10 +1,10 @@
 import { and, eq, inArray, isNull } from "drizzle-orm";
-import { lockContacts } from "../contacts/contacts.ts";
+import { type ContactRow, lockContacts } from "../contacts/contacts.ts";
 import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import { assumeContactHeld, type HeldContactSeq } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import { loadContactViews } from "./contact-view.ts";
+import { loadContactViews, toView } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { listConditions, matches } from "./evaluate.ts";
 import type { SegmentTables } from "./tables.ts";
@@ -28,7 +28,8 @@ function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> 
 
 /**
  * Updates the members of segments for some contacts, a thousand at most, and records `segment.entered` and `segment.left`.
- * Each change is recorded exactly once, since the membership row changes in the same transaction.
+ * Each change is recorded exactly once, since the membership row changes in the same transaction. Nobody enters an automation because
+ * rules were written.
  */
 export async function updateMembership(
   tx: Tx,
@@ -37,6 +38,7 @@ export async function updateMembership(
   segments: readonly SegmentRow[],
   seqs: readonly number[],
   cause: Cause,
+  startsNothing = cause === "rules",
 ): Promise<void> {
   if (segments.length === 0 || seqs.length === 0) return;
   const { segmentMembers: m } = tx.t;
@@ -62,6 +64,7 @@ export async function updateMembership(
         contactId: id,
         at,
         data: { segmentId: segment.id, cause },
+        startsNothing,
       });
     }
     await tx.insertAll(
@@ -90,8 +93,45 @@ function listMembers(tx: Tx, segments: readonly SegmentRow[], seqs: readonly num
 const CHUNK = 500;
 
 /** Updates the members of all segments of a workspace after contacts changed. Costs one lookup if there are no segments. */
-export async function syncMembership(tx: Tx, deps: SegmentDeps, workspaceId: string, seqs: readonly number[]): Promise<void> {
-  if (seqs.length > 0) await updateAll(tx, deps, workspaceId, await listActiveSegments(tx, workspaceId), seqs);
+export async function syncMembership(
+  tx: Tx,
+  deps: SegmentDeps,
+  workspaceId: string,
+  seqs: readonly number[],
+  startsNothing = false,
+): Promise<void> {
+  if (seqs.length > 0) await updateAll(tx, deps, workspaceId, await listActiveSegments(tx, workspaceId), seqs, startsNothing);
+}
+
+/** The events of segments that contacts would enter if they were stored as they are given; those with `seq` 0 are new. */
+export async function foreseeEntered(
+  tx: Tx,
+  deps: Pick<SegmentDeps, "clock">,
+  workspaceId: string,
+  contacts: readonly ContactRow[],
+): Promise<NewEvent[]> {
+  const segments = await listActiveSegments(tx, workspaceId);
+  if (segments.length === 0 || contacts.length === 0) return [];
+  const seqs = contacts.flatMap(({ seq }) => (seq === 0 ? [] : [seq]));
+  const [loaded, current] = await Promise.all([loadContactViews(tx, workspaceId, seqs), listMembers(tx, segments, seqs)]);
+  const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
+  const at = deps.clock.now();
+  return contacts.flatMap((contact): NewEvent[] => {
+    const view = toView(contact, loaded.get(contact.seq)?.view);
+    return segments.flatMap(({ seq, id, rules }) =>
+      members.has(`${seq} ${contact.seq}`) || !matches(view, rules, at)
+        ? []
+        : [
+            {
+              workspaceId,
+              type: "segment.entered",
+              contactId: assumeContactHeld(contact).id,
+              at,
+              data: { segmentId: id, cause: "contact" },
+            },
+          ],
+    );
+  });
 }
 
 /**
@@ -107,7 +147,7 @@ export async function syncMembershipBy(
 ): Promise<void> {
   const segments = await listActiveSegments(tx, workspaceId);
   const affected = segments.filter(({ rules }) => listConditions(rules).some(({ field }) => changed.has(field)));
-  await updateAll(tx, deps, workspaceId, affected, seqs);
+  await updateAll(tx, deps, workspaceId, affected, seqs, false);
 }
 
 async function updateAll(
@@ -116,7 +156,8 @@ async function updateAll(
   workspaceId: string,
   segments: readonly SegmentRow[],
   seqs: readonly number[],
+  startsNothing: boolean,
 ): Promise<void> {
   for (let i = 0; segments.length > 0 && i < seqs.length; i += CHUNK)
-    await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact");
+    await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact", startsNothing);
 }

@@ -22,7 +22,7 @@ import type { SegmentTables } from "./tables.ts";
 export { loadContactViews } from "./contact-view.ts";
 export { clearEngagement, recordEngagements } from "./engagement.ts";
 export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
-export { syncMembership } from "./membership.ts";
+export { foreseeEntered, syncMembership } from "./membership.ts";
 export { listMatching } from "./selection.ts";
 
 /** Job kind: compares all contacts with the rules of a segment. */

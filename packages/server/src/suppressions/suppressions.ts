@@ -73,7 +73,7 @@ export async function suppress(tx: Tx, deps: SuppressionDeps, workspaceId: strin
 
 /**
  * Suppresses the addresses (as from `addressKey`) of contacts that were set to UNSUBSCRIBED, in scope `marketing`. Does not tell
- * contacts, since they made the change.
+ * contacts, since they made the change. Returns the ids of the suppressions that are new, by their addresses.
  */
 export async function suppressUnsubscribed(
   tx: Tx,
@@ -81,18 +81,51 @@ export async function suppressUnsubscribed(
   workspaceId: string,
   emails: readonly string[],
   source: Suppression["source"],
-): Promise<void> {
-  if (emails.length === 0) return;
+): Promise<ReadonlyMap<string, string>> {
+  if (emails.length === 0) return new Map();
   const existing = await findSuppressions(tx, workspaceId, emails);
   const now = deps.clock.now();
-  const changes = emails.map((email) =>
-    mergeSuppression(existing.get(email), { email, reason: "unsubscribe", source }, () => deps.ids("sup"), workspaceId, now),
-  );
-  await saveSuppressions(
-    tx,
-    deps,
-    changes.filter((change) => change !== null),
-  );
+  const changes = emails.flatMap((email) => {
+    const wanted = { email, reason: "unsubscribe", source } as const;
+    return mergeSuppression(existing.get(email), wanted, () => deps.ids("sup"), workspaceId, now) ?? [];
+  });
+  await saveSuppressions(tx, deps, changes);
+  return new Map(changes.flatMap(({ row }) => (existing.has(row.email) ? [] : [[row.email, row.id] as const])));
+}
+
+/**
+ * Deletes those of some suppressions that are still as an import added them: nobody unsubscribed, bounced or complained since.
+ * Returns their addresses.
+ */
+export async function takeBackUnsubscribed(
+  tx: Tx,
+  deps: SuppressionDeps,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const { suppressions: t } = tx.t;
+  const rows = await tx
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.workspaceId, workspaceId),
+        inArray(t.id, [...ids]),
+        eq(t.reason, "unsubscribe"),
+        eq(t.scope, "marketing"),
+        eq(t.source, "import"),
+        eq(t.unsubscribedSource, "import"),
+      ),
+    );
+  if (rows.length > 0)
+    await deleteSuppressions(
+      tx,
+      deps,
+      workspaceId,
+      rows.map(({ id }) => id),
+    );
+  return new Set(rows.map(({ email }) => email));
 }
 
 /** What a request changes of a suppression. */
@@ -114,7 +147,9 @@ export function mergeSuppression(
   const { reason, source, emailId = null } = wanted;
   const scope = wanted.scope ?? (reason === "unsubscribe" ? "marketing" : "all");
   const added = [{ reason, scope, source, emailId }];
-  const unsubscribes = reason === "unsubscribe" && (before?.unsubscribedAt ?? null) === null;
+  // What a person says here counts besides what a file said: undoing the import must not take it back.
+  const isRenewed = before?.unsubscribedSource === "import" && source !== "import";
+  const unsubscribes = reason === "unsubscribe" && ((before?.unsubscribedAt ?? null) === null || isRenewed);
   const { unsubscribedAt, unsubscribedSource } = unsubscribes
     ? { unsubscribedAt: now, unsubscribedSource: source }
     : (before ?? { unsubscribedAt: null, unsubscribedSource: null });

@@ -1,3 +1,4 @@
+import type { AutomationStart, ContactImportSummary } from "@mailsvc/sdk/contract";
 import { CONTACT_LIMITS } from "@mailsvc/sdk/contract/facts";
 import { signal } from "@preact/signals";
 import type { Reject } from "../../../../sdk/src/contact-files/reject-lines.ts";
@@ -17,6 +18,10 @@ export interface ImportPlan extends RowPlan {
   readonly listId: string | null;
   /** Only says what would happen. */
   readonly dryRun: boolean;
+  /** Whether people enter automations. */
+  readonly startAutomations: boolean;
+  /** The tag that everybody gets: null for none, and empty for one with the day and a number. */
+  readonly tag: string | null;
 }
 
 /** How far an import is. */
@@ -52,6 +57,10 @@ export class Importer {
   readonly state = signal<ImportState>("stopped");
   readonly progress;
   readonly rejects;
+  /** The automations that people entered, or would. */
+  readonly automations = signal<readonly AutomationStart[]>([]);
+  /** The import on the server, which can be undone. */
+  readonly record = signal<ContactImportSummary | null>(null);
   /** Why it stopped; null when a person stopped it, or it runs. */
   readonly error = signal<RequestError | null>(null);
   readonly #store: ImportStore | null;
@@ -87,7 +96,18 @@ export class Importer {
     this.#over.abort();
   }
 
+  #addStarts(more: readonly AutomationStart[]): void {
+    const sums = new Map(this.automations.peek().map((one) => [one.id, one]));
+    for (const one of more) sums.set(one.id, { ...one, contacts: one.contacts + (sums.get(one.id)?.contacts ?? 0) });
+    this.automations.value = [...sums.values()];
+  }
+
   async #sendAll(over: AbortSignal): Promise<void> {
+    const { id, tag, dryRun } = this.plan;
+    if (!dryRun) {
+      const body = { file: this.file.name.slice(0, 255), ...(tag === "" ? {} : { tag }) };
+      this.record.value = await retry(() => api.contacts.startImport(body, { idempotencyKey: `import-${id}` }), over);
+    }
     const sent = this.progress.peek().batches;
     let number = 0;
     for await (const { rows, bytes } of splitRows(readRows(this.file, this.plan))) {
@@ -107,15 +127,25 @@ export class Importer {
   }
 
   async #send(rows: readonly Row[], number: number, over: AbortSignal) {
-    const { id, mode, dryRun, listId } = this.plan;
+    const { id, mode, dryRun, listId, startAutomations } = this.plan;
+    const record = this.record.peek();
     const good = rows.filter(({ faults }) => faults.length === 0);
     const rejects: Reject[] = rows.flatMap(({ line, source, faults }) => (faults.length > 0 ? [{ line, source, faults }] : []));
     const counts: Record<string, number> = {};
     if (good.length > 0) {
-      const body = { rows: good.map(({ value }) => value), mode, dryRun };
+      const where = { ...(record !== null && { import: record.id }), ...(listId !== null && { list: listId }) };
+      const body = { rows: good.map(({ value }) => value), mode, dryRun, startAutomations, ...where };
       const options = dryRun ? {} : { idempotencyKey: `import-${id}-${number}` };
-      const { results: _, errors, failed: __, dryRun: ___, ...answer } = await retry(() => api.contacts.import(body, options), over);
+      const {
+        results: _,
+        errors,
+        failed: __,
+        dryRun: ___,
+        automations,
+        ...answer
+      } = await retry(() => api.contacts.import(body, options), over);
       Object.assign(counts, answer);
+      this.#addStarts(automations);
       const refused = new Set(errors.map(({ index }) => index));
       const taken = good.filter((_, i) => !refused.has(i));
       counts["optedOut"] = taken.filter(({ value }) => value["status"] === "UNSUBSCRIBED").length;
@@ -127,14 +157,6 @@ export class Importer {
           .filter((error) => error.index === index)
           .map(({ path, code, message }) => ({ column: row.columnOf(path), field: path, code, message: withoutPath(message, path) }));
         rejects.push({ line: row.line, source: row.source, faults });
-      }
-      const people = good.flatMap(({ value }, i) => (refused.has(i) ? [] : [String(value["email"])]));
-      if (listId !== null && !dryRun && people.length > 0) {
-        const { added, pending } = await retry(
-          () => api.lists.add(listId, { contacts: people }, { idempotencyKey: `import-${id}-${number}-list` }),
-          over,
-        );
-        Object.assign(counts, { joined: added, asked: pending });
       }
     }
     return { counts, rejects: rejects.sort((a, b) => a.line - b.line) };

@@ -30,7 +30,9 @@ export function Prepare({ file, before, begin, other }: Props) {
   const [open, setOpen] = useState<OpenFile | null>(null);
   const [error, setError] = useState<RequestError | null>(null);
   const [targets, setTargets] = useState<readonly ColumnTarget[]>(before?.targets ?? []);
-  const [options, setOptions] = useState<Options>(before ?? { mode: "upsert", listId: null, detectTypes: true });
+  const [options, setOptions] = useState<Options>(
+    before ?? { mode: "upsert", listId: null, detectTypes: true, startAutomations: false, tag: "" },
+  );
   const change = (changed: Partial<Options>): void => setOptions((all) => ({ ...all, ...changed }));
   const look = (given: Parameters<typeof openFile>[1], keep: boolean): void => {
     openFile(file, given).then(
@@ -59,8 +61,8 @@ export function Prepare({ file, before, begin, other }: Props) {
   const fault = findColumnFault(open.names, targets);
   const decide = (dryRun: boolean): void => {
     const { sample: _, guessed: __, ...form } = open;
-    const { mode, listId, detectTypes } = options;
-    begin({ ...form, targets, detectTypes, mode, listId, dryRun });
+    const { mode, listId, detectTypes, startAutomations, tag } = options;
+    begin({ ...form, targets, detectTypes, mode, listId, startAutomations, tag, dryRun });
   };
   return (
     <div class="scroll import">
@@ -104,7 +106,7 @@ export function Prepare({ file, before, begin, other }: Props) {
 }
 
 /** How people and values are stored. */
-type Options = Pick<Decision, "mode" | "listId" | "detectTypes">;
+type Options = Pick<Decision, "mode" | "listId" | "detectTypes" | "startAutomations" | "tag">;
 
 interface FieldsProps {
   readonly options: Options;
@@ -112,7 +114,7 @@ interface FieldsProps {
 }
 
 /** What becomes of the people. */
-function PeopleFields({ options: { mode, listId }, change }: FieldsProps) {
+function PeopleFields({ options: { mode, listId, startAutomations, tag }, change }: FieldsProps) {
   const groups = useGroups();
   return (
     <>
@@ -134,6 +136,31 @@ function PeopleFields({ options: { mode, listId }, change }: FieldsProps) {
           </select>
         </Field>
       ) : null}
+      <Field label="Tag for everybody" hint={tag === null ? undefined : "Without a name: import: with the day and a number."}>
+        <input
+          value={tag ?? ""}
+          disabled={tag === null}
+          maxLength={100}
+          spellcheck={false}
+          onInput={({ currentTarget }) => change({ tag: currentTarget.value })}
+        />
+      </Field>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={tag === null}
+          onChange={({ currentTarget }) => change({ tag: currentTarget.checked ? null : "" })}
+        />
+        Tag nobody
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={startAutomations}
+          onChange={({ currentTarget }) => change({ startAutomations: currentTarget.checked })}
+        />
+        Start automations for these people
+      </label>
     </>
   );
 }
@@ -148,7 +175,7 @@ interface FileFieldsProps extends FieldsProps {
 function FileFields({ file: { encoding, hasHeader, format }, look, options: { detectTypes }, change }: FileFieldsProps) {
   return (
     <>
-      <Field label="Encoding">
+      <Field label="Encoding" hint="If names read wrong above, choose another one.">
         <select value={encoding} onChange={({ currentTarget }) => look({ encoding: currentTarget.value as Encoding, hasHeader })}>
           {Object.entries(ENCODINGS).map(([value, text]) => (
             <option key={value} value={value}>

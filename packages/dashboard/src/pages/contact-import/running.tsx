@@ -6,6 +6,7 @@ import { count, formatCount } from "../../parts/plural.ts";
 import { Progress } from "../../parts/progress.tsx";
 import { toHref } from "../../router.tsx";
 import type { Importer } from "./importer.ts";
+import { UndoImport } from "./undo.tsx";
 
 interface Props {
   readonly importer: Importer;
@@ -74,8 +75,23 @@ export function Running({ importer, close, proceed }: Props) {
       </section>
       {error === null ? null : <ErrorNote title="The import stopped" error={error} />}
       <Counts importer={importer} />
+      <Starts importer={importer} />
+      {importer.record.value === null || state === "running" ? null : <UndoImport record={importer.record.value} />}
       <Rejects importer={importer} />
     </div>
+  );
+}
+
+function Starts({ importer: { automations, plan } }: { readonly importer: Importer }) {
+  return (
+    <>
+      {automations.value.map(({ id, name, contacts }) => (
+        <p key={id} class="soft">
+          {count(contacts, "person", "people")} {plan.startAutomations && !plan.dryRun ? "entered" : "would enter"} “{name}”
+          {plan.startAutomations ? "" : " if automations were started"}.
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -82,28 +82,43 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
         label="Add a tag"
         title={`Add a tag to ${count(n, "contact")}`}
         submit="Add"
-        act={(values) => begin(run("Adding the tag", addTag(values.text("tag"), signal), (k) => `${count(k, "contact")} got the tag`))}
+        act={(values) =>
+          begin(run("Adding the tag", addTag(values.text("tag"), values.has("start"), signal), (k) => `${count(k, "contact")} got the tag`))
+        }
       >
         <TagField />
+        <StartField />
       </FormButton>
       <FormButton
         label="Remove a tag"
         title={`Remove a tag from ${count(n, "contact")}`}
         submit="Remove"
         act={(values) =>
-          begin(run("Removing the tag", removeTag(values.text("tag"), signal), (k) => `${count(k, "contact")} lost the tag`))
+          begin(
+            run(
+              "Removing the tag",
+              removeTag(values.text("tag"), values.has("start"), signal),
+              (k) => `${count(k, "contact")} lost the tag`,
+            ),
+          )
         }
       >
         <TagField />
+        <StartField />
       </FormButton>
       {may("lists:write") && lists.length > 0 ? (
         <FormButton
           label="Add to a list"
           title={`Add ${count(n, "contact")} to a list`}
           submit="Add"
-          act={(values) => begin(run("Adding to the list", addToList(values.text("list"), signal), (k) => `${count(k, "contact")} added`))}
+          act={(values) =>
+            begin(
+              run("Adding to the list", addToList(values.text("list"), values.has("start"), signal), (k) => `${count(k, "contact")} added`),
+            )
+          }
         >
           <ListField lists={lists} />
+          <StartField />
         </FormButton>
       ) : null}
       <ConfirmButton
@@ -128,6 +143,15 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
       </button>
       {error === null ? null : <ErrorNote title="It was not done for all" error={error} />}
     </div>
+  );
+}
+
+function StartField() {
+  return (
+    <label class="check">
+      <input type="checkbox" name="start" />
+      Start automations for them
+    </label>
   );
 }
 

@@ -62,19 +62,19 @@ export async function actOnAll(
 }
 
 /** Gives contacts a tag, which those who have it keep. */
-export function addTag(tag: string, signal: AbortSignal): Act {
-  return changeTags({ add: [tag] }, signal);
+export function addTag(tag: string, startAutomations: boolean, signal: AbortSignal): Act {
+  return changeTags({ add: [tag], startAutomations }, signal);
 }
 
 /** Takes a tag from contacts. */
-export function removeTag(tag: string, signal: AbortSignal): Act {
-  return changeTags({ remove: [tag] }, signal);
+export function removeTag(tag: string, startAutomations: boolean, signal: AbortSignal): Act {
+  return changeTags({ remove: [tag], startAutomations }, signal);
 }
 
 /** Adds contacts to a list. */
-export function addToList(listId: string, signal: AbortSignal): Act {
+export function addToList(listId: string, startAutomations: boolean, signal: AbortSignal): Act {
   return async (contacts) => {
-    const body = { contacts: contacts.map(({ id }) => id) };
+    const body = { contacts: contacts.map(({ id }) => id), startAutomations };
     const { unchanged, failed } = await patiently(() => api.lists.add(listId, body, { signal }), signal);
     return {
       done: contacts.length,
@@ -122,7 +122,10 @@ async function patiently<T>(call: () => Promise<T>, signal: AbortSignal): Promis
 }
 
 /** Adds and removes the named tags only: a colleague can change other tags of the same contacts at the same time. */
-function changeTags(change: { readonly add?: string[]; readonly remove?: string[] }, signal: AbortSignal): Act {
+function changeTags(
+  change: { readonly add?: string[]; readonly remove?: string[]; readonly startAutomations: boolean },
+  signal: AbortSignal,
+): Act {
   return async (contacts) => {
     const body = { contacts: contacts.map(({ id }) => id), ...change };
     const { unchanged, failed } = await patiently(() => api.contacts.tag(body, { signal }), signal);

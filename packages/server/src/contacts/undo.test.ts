@@ -1,0 +1,171 @@
+import { expect, test } from "vitest";
+import { expectCountsToBeTrue } from "../../test/recount.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const statusOf = async ({ sdk }: TestWorld, email: string) =>
+  (await sdk.contacts.list({ search: email })).data.map(({ status }) => status)[0] ?? null;
+const suppressed = async ({ sdk }: TestWorld) => (await sdk.suppressions.list()).data.map(({ email }) => email).sort();
+
+test("an import starts no automations unless asked, and says who would enter which one, also by segments", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const steps = [{ id: "wait", type: "delay", for: "2h" } as const];
+  const connections = [{ from: "trigger", to: "wait" }];
+  const segment = await sdk.segments.create({ name: "Pro", rules: { field: "customFields.plan", operator: "equals", value: "pro" } });
+  const welcome = await sdk.automations.create({ name: "Welcome series", trigger: { type: "contact.created" }, steps, connections });
+  const pro = await sdk.automations.create({
+    name: "For pros",
+    trigger: { type: "segment.entered", segmentId: segment.id },
+    steps,
+    connections,
+  });
+  for (const { id } of [welcome, pro]) await sdk.automations.activate(id);
+  const rows = [{ email: "ada@example.com", customFields: { plan: "pro" } }, { email: "bob@example.com" }];
+  const starts = [
+    { id: welcome.id, name: "Welcome series", contacts: 2 },
+    { id: pro.id, name: "For pros", contacts: 1 },
+  ];
+  const entered = async () =>
+    Promise.all(
+      [welcome, pro].map(async ({ id }) => (await sdk.automations.entries(id)).data.filter(({ status }) => status === "ACTIVE").length),
+    );
+  expect((await sdk.contacts.import({ rows, dryRun: true })).automations).toEqual(starts);
+  expect((await sdk.contacts.import({ rows })).automations).toEqual(starts);
+  expect(await entered()).toEqual([0, 0]);
+  const more = rows.map(({ email, ...rest }) => ({ ...rest, email: `new-${email}` }));
+  expect((await sdk.contacts.import({ rows: more, startAutomations: true })).automations).toEqual(starts);
+  expect(await entered()).toEqual([2, 1]);
+  await sdk.contacts.create({ email: "single@example.com" });
+  expect(await entered()).toEqual([3, 1]);
+});
+
+test("tags and lists start automations for the contacts a call names, and not where it says so; writing rules starts none", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const steps = [{ id: "wait", type: "delay", for: "2h" } as const];
+  const connections = [{ from: "trigger", to: "wait" }];
+  const list = await sdk.lists.create({ name: "News" });
+  const ids: string[] = [];
+  for (const trigger of [{ type: "tag.added", tag: "vip" } as const, { type: "list.joined", listId: list.id } as const]) {
+    const { id } = await sdk.automations.create({ name: trigger.type, trigger, steps, connections });
+    await sdk.automations.activate(id);
+    ids.push(id);
+  }
+  for (const email of ["a@example.com", "b@example.com"]) await sdk.contacts.create({ email });
+  const entered = async () => Promise.all(ids.map(async (id) => (await sdk.automations.entries(id)).data.length));
+  await sdk.contacts.tag({ contacts: ["a@example.com"], add: ["vip"], startAutomations: false });
+  await sdk.lists.add(list.id, { contacts: ["a@example.com"], startAutomations: false });
+  expect(await entered()).toEqual([0, 0]);
+  await sdk.contacts.tag({ contacts: ["b@example.com"], add: ["vip"] });
+  await sdk.lists.add(list.id, { contacts: ["b@example.com"] });
+  expect(await entered()).toEqual([1, 1]);
+});
+
+test("an import tags its people with the day and a number, and undoing it deletes those it created", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const day = new Date(world.clock.now()).toISOString().slice(0, 10);
+  const first = await sdk.contacts.startImport({ file: "people.csv" });
+  const second = await sdk.contacts.startImport({ tag: null });
+  expect([first.tag, second.tag, second.name]).toEqual([`import:${day}-1`, null, `${day}-2`]);
+  const list = await sdk.lists.create({ name: "News" });
+  const rows = [{ email: "ada@example.com" }, { email: "gone@example.com", status: "UNSUBSCRIBED" }];
+  expect(await sdk.contacts.import({ rows, import: first.id, list: list.id })).toMatchObject({ created: 2, joined: 2 });
+  expect((await sdk.contacts.list({ tag: `import:${day}-1` })).pagination.total).toBe(2);
+  expect(await sdk.contacts.getImport(`import:${day}-1`)).toMatchObject({ created: 2, existing: 0, file: "people.csv", state: "OPEN" });
+  expect(await sdk.contacts.undoImport(`import:${day}-1`)).toMatchObject({ state: "UNDONE", created: 0, kept: 0 });
+  expect((await sdk.contacts.list()).pagination.total).toBe(0);
+  expect(await suppressed(world)).toEqual([]);
+  expect((await sdk.lists.get(list.id)).memberCount).toBe(0);
+  expect(await sdk.contacts.undoImport(first.id)).toMatchObject({ state: "UNDONE" });
+  await expect(sdk.contacts.import({ rows, import: first.id })).rejects.toMatchObject({ code: "invalid_state" });
+  await expectCountsToBeTrue(world);
+});
+
+test("undoing gives existing contacts their former values, and leaves what others have changed since", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const before = await sdk.contacts.create({
+    email: "ada@example.com",
+    firstName: "Ada",
+    lastName: "Byron",
+    tags: ["vip", "old"],
+    customFields: { plan: "pro", seats: 5 },
+  });
+  const { id, tag } = await sdk.contacts.startImport({});
+  const row = {
+    email: "ada@example.com",
+    firstName: "ADA",
+    lastName: "King",
+    phone: "+1",
+    tags: ["vip", "new"],
+    customFields: { plan: "free", seats: 9, city: "Paris" },
+    status: "UNSUBSCRIBED",
+  };
+  expect(await sdk.contacts.import({ rows: [row], import: id })).toMatchObject({ updated: 1 });
+  expect(await sdk.contacts.get(before.id)).toMatchObject({ tags: ["vip", "new", tag], status: "UNSUBSCRIBED" });
+  await sdk.contacts.update(before.id, { lastName: "Lovelace", customFields: { seats: 12 } });
+  await sdk.contacts.tag({ contacts: [before.id], add: ["since"] });
+  expect(await sdk.people.get("ada@example.com")).toMatchObject({ formerValues: [{ firstName: "Ada", customFields: { plan: "pro" } }] });
+  await sdk.contacts.undoImport(id);
+  expect(await sdk.contacts.get(before.id)).toMatchObject({
+    firstName: "Ada",
+    lastName: "Lovelace",
+    phone: null,
+    tags: ["vip", "since", "old"],
+    customFields: { plan: "pro", seats: 12 },
+    status: "SUBSCRIBED",
+  });
+  expect(await suppressed(world)).toEqual([]);
+  await expectCountsToBeTrue(world);
+});
+
+test("who unsubscribed after the import stays unsubscribed, also where the file said so already", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  for (const name of ["a", "b", "c"]) await sdk.contacts.create({ email: `${name}@example.com` });
+  const { id } = await sdk.contacts.startImport({});
+  const rows = [
+    { email: "a@example.com", status: "UNSUBSCRIBED" },
+    { email: "b@example.com", firstName: "B" },
+    { email: "c@example.com", status: "UNSUBSCRIBED" },
+  ];
+  await sdk.contacts.import({ rows, import: id });
+  for (const email of ["a@example.com", "b@example.com"]) await sdk.suppressions.create({ email, reason: "unsubscribe" });
+  await sdk.contacts.undoImport(id);
+  expect([await statusOf(world, "a@"), await statusOf(world, "b@"), await statusOf(world, "c@")]).toEqual([
+    "UNSUBSCRIBED",
+    "UNSUBSCRIBED",
+    "SUBSCRIBED",
+  ]);
+  expect(await suppressed(world)).toEqual(["a@example.com", "b@example.com"]);
+});
+
+test("a contact that two imports brought goes when both are undone, with what the first found", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.contacts.create({ email: "old@example.com", firstName: "Zero" });
+  const [first, second] = [await sdk.contacts.startImport({}), await sdk.contacts.startImport({})];
+  await sdk.contacts.import({ rows: [{ email: "new@example.com" }, { email: "old@example.com", firstName: "One" }], import: first.id });
+  await sdk.contacts.import({ rows: [{ email: "new@example.com" }, { email: "old@example.com", firstName: "Two" }], import: second.id });
+  expect(await sdk.contacts.undoImport(first.id)).toMatchObject({ kept: 1 });
+  const names = async () => (await sdk.contacts.list({ search: "old@" })).data.map(({ firstName }) => firstName);
+  expect(await names()).toEqual(["Two"]);
+  await sdk.contacts.undoImport(second.id);
+  expect(await names()).toEqual(["Zero"]);
+});
+
+test("a large import is undone in the background, and nothing is kept of one after a week", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id, tag } = await sdk.contacts.startImport({});
+  const rows = Array.from({ length: 450 }, (_, i) => ({ email: `r${i}@example.com` }));
+  await sdk.contacts.import({ rows, import: id });
+  expect(await sdk.contacts.undoImport(id)).toMatchObject({ state: "UNDOING", created: 250 });
+  await world.settle();
+  expect(await sdk.contacts.getImport(id)).toMatchObject({ state: "UNDONE", created: 0 });
+  expect((await sdk.contacts.list()).pagination.total).toBe(0);
+  await world.clock.advance("8d");
+  await expect(sdk.contacts.undoImport(tag as string)).rejects.toMatchObject({ code: "not_found" });
+  expect((await sdk.contacts.imports()).data).toEqual([]);
+});
