@@ -31,16 +31,37 @@ export function renameFields(calls: Calls, table: ReadonlyMap<Endpoint, FieldNam
 
 function renameInError(error: ApiError, names: FieldNames): ApiError {
   const { code, message, details, hint, title, headers } = error;
+  const paths = details.map(({ path }) => path).filter((path) => path !== "");
   const renameText = (text: string): string => {
-    const paths = details.reduce((said, { path }) => (path === "" ? said : said.replaceAll(path, () => renamePath(path, names))), text);
-    // Names that are no words of English stand only for fields.
-    return paths.replace(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, (name) => (Object.hasOwn(names, name) ? (names[name] ?? name) : name));
+    // The longest first: `to[10]` begins with `to[1`.
+    const first = paths
+      .toSorted((a, b) => b.length - a.length)
+      .find((path) => new RegExp(`^${path.replaceAll(/[.[\]]/g, "\\$&")}(?![\\w[])`).test(text));
+    const rest = text.slice(first?.length ?? 0);
+    return (first === undefined ? "" : renamePath(first, names)) + renameOutsideQuotes(rest, paths, names);
   };
   const renamed = details.map((detail) => ({ ...detail, path: renamePath(detail.path, names), message: renameText(detail.message) }));
   return new ApiError(code, renameText(message), {
     ...{ details: renamed, hint: renameText(hint), headers, cause: error },
     ...(title !== null && { title }),
   });
+}
+
+/**
+ * Renames the fields that a sentence names after its beginning. Only what cannot be a word of English stands for a field there, and what is
+ * quoted was written by the caller.
+ */
+function renameOutsideQuotes(text: string, paths: readonly string[], names: FieldNames): string {
+  const renameIn = (piece: string): string => {
+    const renamed = paths
+      .filter((path) => /[.[]/.test(path))
+      .reduce((said, path) => said.replaceAll(path, () => renamePath(path, names)), piece);
+    return renamed.replace(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, (name) => (Object.hasOwn(names, name) ? (names[name] ?? name) : name));
+  };
+  return text
+    .split(/("(?:[^"\\]|\\.)*")/)
+    .map((piece, i) => (i % 2 === 1 ? piece : renameIn(piece)))
+    .join("");
 }
 
 function renamePath(path: string, names: FieldNames): string {
