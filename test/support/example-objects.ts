@@ -57,6 +57,14 @@ export const SENDING: Objects = {
   },
   contacts: contact,
   "contacts.create": nothing,
+  "contacts.getImport": async ({ world }) => {
+    await world.sdk.contacts.startImport({ tag: "import:2026-11-28-1" });
+    return {};
+  },
+  "contacts.undoImport": async ({ world }) => {
+    await world.sdk.contacts.startImport({ tag: "import:2026-11-28-1" });
+    return {};
+  },
   people: contact,
   lists: async (server) => {
     const ids = await contact(server);
