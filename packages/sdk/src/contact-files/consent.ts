@@ -28,7 +28,7 @@ import { normalizeName, splitWords } from "./names.ts";
  * The meaning of a column about consent. `opt-out`: a yes or a time is a no to mail. `opt-out-detail`: any text is, such as a reason.
  * `opt-in`: a no is a no, and an empty cell says that nobody agreed. `status`: the state of a subscription.
  */
-export const CONSENT_KINDS = ["opt-out", "opt-out-detail", "opt-in", "status"] as const;
+const CONSENT_KINDS = ["opt-out", "opt-out-detail", "opt-in", "status"] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
 /** What one cell says: that the person wants mail, does not want it, or never agreed; null for nothing. */

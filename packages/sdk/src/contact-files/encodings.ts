@@ -30,7 +30,7 @@ export const LEGACY_ENCODINGS = {
 export type LegacyEncoding = keyof typeof LEGACY_ENCODINGS;
 
 /** An encoding in which bytes can be read, with some words as they would read. */
-export interface EncodingGuess {
+interface EncodingGuess {
   readonly encoding: LegacyEncoding;
   readonly sample: string;
 }

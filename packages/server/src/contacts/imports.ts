@@ -124,7 +124,7 @@ export function addImportTag(tags: readonly string[], tag: string | null): strin
 }
 
 /** What an import did to one contact. */
-export interface ImportedContact {
+interface ImportedContact {
   /** Null for one that it created. */
   readonly before: ContactRow | null;
   readonly after: ContactRow;

@@ -64,6 +64,17 @@ export function contactTables(c: ColumnTypes) {
       },
       (t) => [c.index("contact_counts_of").on(t.workspaceId, t.tagKey, t.status, t.block, t.delta)],
     ),
+    ...importTables(c),
+  };
+}
+
+/** Some fields of a contact. A custom field that it does not have is null. */
+export type ContactValues = Partial<Pick<Contact, ContactTextField | "tags" | "status">> & {
+  readonly customFields?: Readonly<Record<string, CustomValue>>;
+};
+
+function importTables(c: ColumnTypes) {
+  return {
     /** Imports that can be undone, until a week after they began. */
     contactImports: c.table(
       "contact_imports",
@@ -106,10 +117,5 @@ export function contactTables(c: ColumnTypes) {
     ),
   };
 }
-
-/** Some fields of a contact. A custom field that it does not have is null. */
-export type ContactValues = Partial<Pick<Contact, ContactTextField | "tags" | "status">> & {
-  readonly customFields?: Readonly<Record<string, CustomValue>>;
-};
 
 export type ContactTables = ReturnType<typeof contactTables>;

@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { SECOND } from "../lib/units.ts";
 
 /** Who connected to a proxy. */
-export interface ProxiedPeer {
+interface ProxiedPeer {
   readonly address: string;
   readonly port: number;
 }
@@ -14,7 +14,7 @@ export interface ProxiedPeer {
  * What the first bytes of a connection say: too little yet; no header of the PROXY protocol, or a wrong one; or a header of `length` bytes.
  * `peer` is null where the proxy speaks for itself (LOCAL), or does not know the peer (UNKNOWN, AF_UNSPEC).
  */
-export type ProxyHeader = "incomplete" | "invalid" | { readonly length: number; readonly peer: ProxiedPeer | null };
+type ProxyHeader = "incomplete" | "invalid" | { readonly length: number; readonly peer: ProxiedPeer | null };
 
 const V1_START = Buffer.from("PROXY ");
 // With its line end, by the specification.

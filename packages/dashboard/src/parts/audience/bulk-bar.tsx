@@ -6,7 +6,7 @@ import { may } from "../../api/session.ts";
 import { ConfirmButton } from "../confirm-button.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
-import { FormButton } from "../form-button.tsx";
+import { FormButton, type FormValues } from "../form-button.tsx";
 import { count, formatCount } from "../plural.ts";
 import { Progress } from "../progress.tsx";
 import { toast } from "../toast.tsx";
@@ -67,10 +67,6 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
       </div>
     );
   if (n === 0) return error === null ? null : <ErrorNote error={error} />;
-  const begin = (job: Promise<void>): Promise<void> => {
-    void job;
-    return Promise.resolve();
-  };
   const { signal } = over.current;
   return (
     <div class="bulk" role="region" aria-label="Chosen contacts">
@@ -78,54 +74,51 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
         {formatCount(n)}
         {selection.all && isMinimum ? " or more" : ""} chosen
       </strong>
-      <FormButton
+      <BulkForm
         label="Add a tag"
         title={`Add a tag to ${count(n, "contact")}`}
         submit="Add"
         act={(values) =>
-          begin(run("Adding the tag", addTag(values.text("tag"), values.has("start"), signal), (k) => `${count(k, "contact")} got the tag`))
+          void run("Adding the tag", addTag(values.text("tag"), values.has("start"), signal), (k) => `${count(k, "contact")} got the tag`)
         }
       >
         <TagField />
-        <StartField />
-      </FormButton>
-      <FormButton
+      </BulkForm>
+      <BulkForm
         label="Remove a tag"
         title={`Remove a tag from ${count(n, "contact")}`}
         submit="Remove"
         act={(values) =>
-          begin(
-            run(
-              "Removing the tag",
-              removeTag(values.text("tag"), values.has("start"), signal),
-              (k) => `${count(k, "contact")} lost the tag`,
-            ),
+          void run(
+            "Removing the tag",
+            removeTag(values.text("tag"), values.has("start"), signal),
+            (k) => `${count(k, "contact")} lost the tag`,
           )
         }
       >
         <TagField />
-        <StartField />
-      </FormButton>
+      </BulkForm>
       {may("lists:write") && lists.length > 0 ? (
-        <FormButton
+        <BulkForm
           label="Add to a list"
           title={`Add ${count(n, "contact")} to a list`}
           submit="Add"
           act={(values) =>
-            begin(
-              run("Adding to the list", addToList(values.text("list"), values.has("start"), signal), (k) => `${count(k, "contact")} added`),
+            void run(
+              "Adding to the list",
+              addToList(values.text("list"), values.has("start"), signal),
+              (k) => `${count(k, "contact")} added`,
             )
           }
         >
           <ListField lists={lists} />
-          <StartField />
-        </FormButton>
+        </BulkForm>
       ) : null}
       <ConfirmButton
         label="Delete"
         question={`Delete ${count(n, "contact")}${selection.all && isMinimum ? " or more" : ""}?`}
         danger
-        act={() => begin(run("Deleting", deleteAll(signal), (k) => `${count(k, "contact")} deleted`))}
+        act={async () => void run("Deleting", deleteAll(signal), (k) => `${count(k, "contact")} deleted`)}
       >
         <p>
           Their fields, tags and memberships go, and cannot be brought back. Suppressed addresses stay suppressed, and the mails that were
@@ -146,12 +139,21 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
   );
 }
 
-function StartField() {
+interface BulkFormProps extends Omit<Parameters<typeof FormButton>[0], "act"> {
+  /** Begins the work, which goes on after the form has closed. */
+  readonly act: (values: FormValues) => void;
+}
+
+/** A button whose form asks what to do with the chosen contacts, and whether it starts automations for them. */
+function BulkForm({ act, children, ...props }: BulkFormProps) {
   return (
-    <label class="check">
-      <input type="checkbox" name="start" />
-      Start automations for them
-    </label>
+    <FormButton {...props} act={async (values) => act(values)}>
+      {children}
+      <label class="check">
+        <input type="checkbox" name="start" />
+        Start automations for them
+      </label>
+    </FormButton>
   );
 }
 
