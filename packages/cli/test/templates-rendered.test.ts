@@ -229,10 +229,11 @@ describe("templates written as React Email and MJML", () => {
       "templates/e/template.mjml": '<mjml><mj-body><mj-include path="./lost.mjml" /></mj-body></mjml>',
     });
     const refused = await mailsvc(["templates", "push", "--json"], { cwd });
-    expect(refused.code).toBe(3);
+    expect(refused.code).toBe(11);
     expect(
-      JSON.parse(refused.stderr)
-        .error.details.map(({ path, message }: Record<string, string>) => `${path} ${message}`)
+      refused.json.data
+        .flatMap(({ error }: { error: { details: unknown[] } }) => error.details)
+        .map(({ path, message }: Record<string, string>) => `${path} ${message}`)
         .sort(),
     ).toEqual([
       'a/template.tsx:3:1 The character "}" is not valid inside a JSX element',

@@ -94,7 +94,7 @@ describe("templates in a folder", () => {
       "templates/blocks/template.blocks.json": '[{"type":"text","value":"x"}]',
     });
     // A line separator is no character of one line.
-    expect((await mailsvc(["templates", "push"], { cwd })).code).toBe(3);
+    expect((await mailsvc(["templates", "push"], { cwd })).code).toBe(11);
     put(cwd, {
       "templates/blocks/template.json": json({
         name: "Blocks",
@@ -299,23 +299,33 @@ describe("templates in a folder", () => {
     expect(readFileSync(join(cwd, "templates/order/template.txt"), "utf8")).toBe(SHOP["templates/order/template.txt"]);
   });
 
+  test("that are not there are a fault of usage", async () => {
+    const { mailsvc } = await startCliWithServer();
+    const pushed = await mailsvc(["templates", "push"], { cwd: folder() });
+    expect(pushed).toMatchObject({ code: 2, stderr: expect.stringContaining("No templates found in") });
+  });
+
   test.each([
-    ["a folder that is not there", {}, 2, "No templates found in"],
-    ["a name of a folder that is no slug", { "templates/Über/template.json": "{}" }, 3, "name of the folder is the slug"],
-    ["broken JSON", { "templates/a/template.json": "{" }, 3, "a/template.json"],
-    ["a list in place of an object", { "templates/a/template.json": "[]" }, 3, "JSON object"],
-    ["a field nobody knows", { "templates/a/template.json": '{"name":"x","colour":1}' }, 3, "colour"],
-    ["a slug in the file", { "templates/a/template.json": '{"name":"x","slug":"../b"}' }, 3, "slug"],
-    ["no name", { "templates/a/template.json": "{}" }, 3, "a/template.json: name"],
-    ["U+0000 in the HTML", { "templates/a/template.json": '{"name":"x"}', "templates/a/template.html": "\0" }, 3, "a/template.html"],
-  ])("with %s are refused before anything is sent", async (_what, files, code, message) => {
+    ["a name of a folder that is no slug", { "templates/Über/template.json": "{}" }, "name of the folder is the slug"],
+    ["broken JSON", { "templates/a/template.json": "{" }, "a/template.json"],
+    ["a list in place of an object", { "templates/a/template.json": "[]" }, "JSON object"],
+    ["a field nobody knows", { "templates/a/template.json": '{"name":"x","colour":1}' }, "colour"],
+    ["a slug in the file", { "templates/a/template.json": '{"name":"x","slug":"../b"}' }, "slug"],
+    ["no name", { "templates/a/template.json": "{}" }, "a/template.json: name"],
+    ["U+0000 in the HTML", { "templates/a/template.json": '{"name":"x"}', "templates/a/template.html": "\0" }, "a/template.html"],
+  ])("with %s are told and left out, and the others are pushed", async (_what, files, message) => {
     const { mailsvc, world } = await startCliWithServer();
     const cwd = folder();
-    put(cwd, files as Record<string, string>);
+    put(cwd, { ...files, "templates/good/template.json": json({ name: "Good" }) } as Record<string, string>);
+    const compared = await mailsvc(["templates", "diff"], { cwd });
+    expect([compared.code, compared.json.changes]).toEqual([11, [expect.objectContaining({ slug: "good", change: "create" })]]);
+    expect(compared.stderr).toContain(message);
     const pushed = await mailsvc(["templates", "push"], { cwd });
-    expect(pushed.code).toBe(code);
-    expect(pushed.stderr).toContain(message);
-    expect((await world.sdk.templates.list()).pagination.total).toBe(0);
+    expect([pushed.code, pushed.json.failed]).toEqual([11, 1]);
+    expect(JSON.stringify(pushed.json.data[0].error.details)).toContain(message);
+    expect((await world.sdk.templates.list()).data.map(({ slug }) => slug)).toEqual(["good"]);
+    // What replaces files of the folder, or removes some, wants all of it to be readable.
+    expect(await mailsvc(["templates", "pull", "--yes"], { cwd })).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });
   });
 
   test.each(["../evil", "..", "a/b", "/etc/x", "a\\b", ".git", "CON.", ""])(

@@ -79,25 +79,25 @@ export function normalize(given: {
 }
 
 /**
- * Reads every template in a folder, and renders those that are written as MJML or React Email. Those that cannot be rendered are left out and added
- * to `faulty`, if it is given. Throws CliError that names each faulty file.
+ * Reads every template in a folder, and renders those that are written as MJML or React Email. Those with faults are left out and added to
+ * `faulty`, if it is given. Without it, throws CliError that names each faulty file.
  */
 export async function readFolder(dir: string, env: NodeJS.ProcessEnv, faulty?: Map<string, Fault[]>): Promise<Map<string, TemplateFiles>> {
-  const wrong: Fault[] = [];
-  const sources = readSources(dir, wrong);
-  const rendered = new Map<string, TemplateFiles>();
-  const failed = new Map<string, Fault[]>();
+  const read = new Map<string, TemplateFiles>();
+  const wrong = new Map<string, Fault[]>();
   using process = new RenderProcess(env);
-  for (const [slug, source] of sources) {
+  assertFolder(dir);
+  for (const slug of listFolders(dir)) {
     const faults: Fault[] = [];
-    const [template] = await renderSources(process, dir, [source], faults);
-    if (faults.length > 0) failed.set(slug, faults);
-    else if (template) rendered.set(slug, template);
+    const source = readTemplate(dir, slug, faults);
+    const [template] = source && faults.length === 0 ? await renderSources(process, dir, [source], faults) : [];
+    if (faults.length > 0) wrong.set(slug, faults);
+    else if (template) read.set(slug, template);
   }
-  if (wrong.length > 0 || !faulty) wrong.push(...[...failed.values()].flat());
-  else for (const [slug, faults] of failed) faulty.set(slug, faults);
-  if (wrong.length > 0) throw invalidInput(`${wrong.length === 1 ? "A file is" : `${wrong.length} files are`} not valid.`, wrong);
-  return rendered;
+  const all = [...wrong.values()].flat();
+  if (all.length > 0 && !faulty) throw invalidInput(`${all.length === 1 ? "A file is" : `${all.length} files are`} not valid.`, all);
+  for (const [slug, faults] of wrong) faulty?.set(slug, faults);
+  return read;
 }
 
 /** Reads every template in a folder as it stands there: what is rendered has no HTML yet. Adds the faults of each file. */
@@ -105,7 +105,6 @@ export function readSources(dir: string, faults: Fault[]): Map<string, TemplateF
   assertFolder(dir);
   const found = new Map<string, TemplateFiles>();
   for (const slug of listFolders(dir)) {
-    assertNoLinks([join(dir, slug)]);
     const template = readTemplate(dir, slug, faults);
     if (template) found.set(slug, template);
   }
@@ -163,6 +162,7 @@ function getFileName(field: string): string {
 }
 
 function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles | null {
+  assertNoLinks([join(dir, slug)]);
   const at = (name: string): [string, string] => [join(dir, slug, name), `${slug}/${name}`];
   if (!isSlug(slug)) {
     faults.push(fault(slug, "The name of the folder is the slug: lower-case letters and digits with - or _ between them.", "invalid_slug"));
