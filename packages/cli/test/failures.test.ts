@@ -234,6 +234,16 @@ describe("what an error says", () => {
     for (const flag of ["--from", "--to #2", "--subject", "--header Subject"]) expect(failed.stderr).toContain(flag);
   });
 
+  test.each([
+    [["webhooks", "create", "--url", "https://acme.example/hook", "--event", "email.bouncd"], "--event  "],
+    [["webhooks", "create", "--url", "https://acme.example/hook", "--event", "email.sent", "--event", "email.bouncd"], "--event #2  "],
+    [["events", "list", "--type", "email.sent,email.bouncd"], "--type  "],
+  ])("an unknown type of event is named, with the one that it may stand for: %j", async (args, flag) => {
+    const failed = await cli(args, { env: REMOTE });
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toContain(`${flag}There is no event type "email.bouncd". Did you mean email.bounced?`);
+  });
+
   test("remote messages cannot steer the terminal", async () => {
     const failed = await cli(["jobs", "retry", "1"], {
       env: { ...REMOTE, NO_COLOR: "1" },

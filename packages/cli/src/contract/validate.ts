@@ -79,11 +79,18 @@ export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, b
         ...(result.error.issues as readonly Issue[])
           .flatMap(flattenUnion)
           .flatMap(toFaults)
-          .map((f) => withFlag(f, flagOf)),
+          .map((f) => withFlag(f, (path) => flagOf(dropOnlyIndex(path, value)))),
       );
   }
   if (faults.length > 0)
     throw invalidInput(faults.length === 1 ? "The input is invalid." : `The input has ${faults.length} errors.`, faults);
+}
+
+/** The path of a fault without the place in a list of one: a flag that was given once has no number. */
+function dropOnlyIndex(path: string, value: unknown): string {
+  const [whole, name] = /^(\w+)\[0\]/.exec(path) ?? [];
+  const list = name !== undefined && (value as Record<string, unknown> | null)?.[name];
+  return whole !== undefined && Array.isArray(list) && list.length === 1 ? `${name}${path.slice(whole.length)}` : path;
 }
 
 // Of a union, reports the branch the user most likely meant: the first one whose top-level type matches.

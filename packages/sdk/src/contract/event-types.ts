@@ -1,3 +1,4 @@
+import { findClosest } from "./closest.ts";
 import type { ContactStatus } from "./contact-fields.ts";
 import { CONTACT_EVENT_TYPES } from "./contacts.ts";
 import { EMAIL_EVENT_TYPES } from "./emails.ts";
@@ -168,16 +169,23 @@ export function listMatchingTypes(pattern: string): EventType[] {
   return EVENT_TYPES.filter((type) => (noun === null ? type === pattern : type.startsWith(noun)));
 }
 
-const refusal = {
-  message: "Unknown type of event. Use a type such as email.bounced, all of a kind such as email.*, or *.",
-  params: { code: "unknown_event_type" },
-};
+/** Builds a check that refuses a text with a pattern that stands for no type, and names what it may be a misspelling of. */
+function refuseUnknown(listPatterns: (text: string) => string[]) {
+  return (text: string, ctx: z.RefinementCtx): void => {
+    const unknown = listPatterns(text).find((pattern) => listMatchingTypes(pattern).length === 0);
+    if (unknown === undefined) return;
+    const closest = findClosest(unknown, [...EVENT_TYPES, ...EVENT_TYPES.map((type) => type.replace(/\..*/, ".*"))]);
+    const advice = closest === null ? "Use a type such as email.bounced, all of a kind such as email.*, or *." : `Did you mean ${closest}?`;
+    const message = `There is no event type ${JSON.stringify(unknown.slice(0, 50))}. ${advice}`;
+    ctx.addIssue({ code: "custom", message, params: { code: "unknown_event_type" } });
+  };
+}
 
 /** A type of event, `email.*` for all of a kind, or `*`. */
 export const EventTypePattern = z
   .string()
   .max(50)
-  .refine((text) => listMatchingTypes(text).length > 0, refusal)
+  .superRefine(refuseUnknown((text) => [text]))
   .meta({ description: "A type such as email.bounced, email.* for all of a kind, or *", examples: ["email.*"] });
 
 /** Several of them, separated by commas, for a query. */
@@ -185,7 +193,7 @@ export const EventTypeList = z
   .string()
   .min(1)
   .max(1000)
-  .refine((text) => text.split(",").every((one) => listMatchingTypes(one.trim()).length > 0), refusal);
+  .superRefine(refuseUnknown((text) => text.split(",").map((one) => one.trim())));
 
 /** The types that a list of patterns with commas between them stands for, each once; all for undefined. */
 export function parseEventTypes(list: string | undefined): EventType[] {
