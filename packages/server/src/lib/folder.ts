@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The folder of a project in which a dev server keeps its data, and `dev` its recordings. */
@@ -6,7 +6,7 @@ export const PROJECT_FOLDER = ".mailsvc";
 
 /**
  * Creates a folder and its missing parents, each readable by its owner only. Throws the file system's error, or ENOTDIR when a
- * parent is a file. The folder of a project gets a .gitignore. `mkdirSync` with `recursive` is not used, because it never returns for a path such as /proc/nope.
+ * parent is a file. The folder of a project is kept out of git. `mkdirSync` with `recursive` is not used, because it never returns for a path such as /proc/nope.
  */
 export function createFolder(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -17,15 +17,19 @@ export function createFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
     giveToOwnerOfFolder(path);
-    // What a project keeps of its server, keys included, is not for its repository.
-    if (basename(path) === PROJECT_FOLDER) {
-      writeFileSync(join(path, ".gitignore"), "*\n", { flag: "wx" });
-      giveToOwnerOfFolder(join(path, ".gitignore"));
-    }
+    if (basename(path) === PROJECT_FOLDER) keepOutOfGit(path);
   } catch (error) {
     // Another process may have been faster.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+}
+
+/** Writes the .gitignore of a folder that holds data of a server, keys included, which is not for a repository. One that is there stays. */
+export function keepOutOfGit(folder: string): void {
+  const file = join(folder, ".gitignore");
+  if (existsSync(file)) return;
+  writeFileSync(file, "*\n");
+  giveToOwnerOfFolder(file);
 }
 
 /**

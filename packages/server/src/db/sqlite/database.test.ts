@@ -44,6 +44,16 @@ test("the page cache of a connection holds 16 MB at most, as the documentation s
   }
 });
 
+test("a data folder that is made is kept out of git; one that is there stays as it is", async () => {
+  const at = join(folder, "project", "data");
+  const made = await openSqlite(at, sqliteSchema, { synchronous: "OFF" });
+  await made.close();
+  expect(readFileSync(join(at, ".gitignore"), "utf8")).toBe("*\n");
+  expect(existsSync(join(at, "../.gitignore"))).toBe(false);
+  await open();
+  expect(existsSync(join(folder, ".gitignore"))).toBe(false);
+});
+
 describe("durability", () => {
   test("a database is opened in WAL mode, its log is flushed for each commit, and checkpoints flush it themselves", async () => {
     const db = await openSqlite(folder, sqliteSchema);

@@ -1,17 +1,19 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Database from "better-sqlite3";
-import { createFolder, giveToOwnerOfFolder } from "../../lib/folder.ts";
+import { createFolder, giveToOwnerOfFolder, keepOutOfGit } from "../../lib/folder.ts";
 import { KEY_FILE } from "../../lib/key-file.ts";
 import { errorCode, StorageUnavailable } from "../errors.ts";
 
 /** The name of the database file in a data folder. */
 export const DATABASE_FILE = "mailsvc.db";
 
-/** Creates a data folder with its parents, for its owner only. Throws StorageUnavailable when that is impossible. */
+/** Creates a data folder with its parents, for its owner only and kept out of git. Throws StorageUnavailable when that is impossible. */
 export function createDataFolder(folder: string): void {
+  if (existsSync(folder)) return;
   try {
     createFolder(resolve(folder));
+    keepOutOfGit(resolve(folder));
   } catch (error) {
     throw new StorageUnavailable(`The data folder ${folder} cannot be created (${errorCode(error)}).`);
   }
