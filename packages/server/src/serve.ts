@@ -8,6 +8,7 @@ import { type Config, ConfigError, type SmtpConfig } from "./config.ts";
 import { createOwnerLink } from "./dashboard/dashboard.ts";
 import { waitForDatabase } from "./database-wait.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
+import { DiskReserve } from "./health/disk-reserve.ts";
 import { watchDisk } from "./health/disk-watch.ts";
 import { type FileWatch, watchFiles } from "./health/file-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
@@ -100,6 +101,9 @@ export async function serve(
     baseUrl: () => config.publicUrl ?? url,
     ownPort: () => (url === "" ? null : getPort(new URL(url))),
   };
+  const watchesDisk = config.databaseUrl === null && config.minFreeBytes > 0;
+  const reserve = watchesDisk ? new DiskReserve({ folder: config.data, log, isKept: !config.dev }) : null;
+  await reserve?.giveUp();
   const open = (): Promise<OpenApp> => openApp(config, log, parts);
   const { app, backend } = await waitForDatabase(open, { config, real: clock.real, log, signal });
   const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => app.close()];
@@ -108,10 +112,10 @@ export async function serve(
     if (!inTime) log.warn("the stop took too long, and is left to the end of the process", { ms: STOP_MS });
   };
   try {
-    if (config.databaseUrl === null && config.minFreeBytes > 0)
-      cleanups.push(
-        await watchDisk({ folder: config.data, minFreeBytes: config.minFreeBytes, storage: app.deps.storage, real: clock.real, log }),
-      );
+    if (reserve !== null) {
+      const { data: folder, minFreeBytes } = config;
+      cleanups.push(await watchDisk({ folder, minFreeBytes, storage: app.deps.storage, real: clock.real, log, reserve }));
+    }
     const files = await watchFiles({ real: clock.real, log });
     cleanups.push(files.stop);
     const metricsUrl = metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend, files }, cleanups) : null;

@@ -8,6 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld } from "../testing.ts";
 import { makeUnsubscribeUrl } from "../unsubscribe/link.ts";
+import { DiskReserve } from "./disk-reserve.ts";
 import { watchDisk } from "./disk-watch.ts";
 
 const MB = 1024 * 1024;
@@ -41,7 +42,10 @@ test("writes are refused while free space is below the watermark", async () => {
     storage,
     real,
     log: silentLog,
-    readFree: async () => free ?? Promise.reject(new Error("EIO")),
+    reserve: new DiskReserve({
+      ...{ folder: "/data", log: silentLog, isKept: false },
+      readFree: async () => free ?? Promise.reject(new Error("EIO")),
+    }),
   });
   expect(storage.problem).toBeNull();
   free = 99 * MB;

@@ -1,8 +1,8 @@
-import { statfs } from "node:fs/promises";
 import type { StorageHealth } from "../http/storage-health.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MB } from "../lib/units.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
 
 const LONGEST_MS = 5000;
 const SHORTEST_MS = 50;
@@ -19,22 +19,20 @@ interface DiskWatchOptions {
   readonly storage: StorageHealth;
   readonly real: Clock["real"];
   readonly log: Log;
-  /** The free bytes of the disk a folder is on. */
-  readonly readFree?: (folder: string) => Promise<number>;
+  readonly reserve: Pick<DiskReserve, "adjust">;
 }
 
 /**
  * Watches the free space of a disk, so that writes are refused with a clear message before the disk is full: what was accepted can
- * then still be delivered. Checks once before it returns, and then the more often the less space is left above the watermark, every 5 s
+ * then still be delivered. Gives up the reserve of a full disk, and keeps it again when there is room. Checks once before it returns, and then the more often the less space is left above the watermark, every 5 s
  * at least. Gives a function that stops the watch.
  */
 export async function watchDisk(options: DiskWatchOptions): Promise<() => void> {
-  const { folder, minFreeBytes, storage, real, log, readFree = readFreeBytes } = options;
+  const { folder, minFreeBytes, storage, real, log, reserve } = options;
   let stopped = false;
   let timer: Timer | null = null;
   const check = async (): Promise<void> => {
-    // A disk that does not tell is not taken for full.
-    const free = await readFree(folder).catch(() => Number.POSITIVE_INFINITY);
+    const free = await reserve.adjust(minFreeBytes);
     const low = free < minFreeBytes;
     if (low && storage.lowDisk === null) log.error("disk nearly full: writes are refused", { freeMb: Math.floor(free / MB), folder });
     if (!low && storage.lowDisk !== null) log.info("disk has room again: writes are accepted", { freeMb: Math.floor(free / MB), folder });
@@ -49,9 +47,4 @@ export async function watchDisk(options: DiskWatchOptions): Promise<() => void> 
     stopped = true;
     timer?.cancel();
   };
-}
-
-async function readFreeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
