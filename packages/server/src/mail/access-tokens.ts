@@ -63,8 +63,8 @@ const DEFAULT_LIFE_S = 3600;
 // How often this process looks whether another one has renewed the tokens, and for how long.
 const LOOK_MS = 250;
 const WAIT_MS = 45 * SECOND;
-// After a failure all who ask get the same answer for this long.
-const FAILED_MS = 5 * SECOND;
+// After a failure the token server is left alone for this long: who asks meanwhile waits, and shares the next request.
+const PAUSE_MS = SECOND;
 
 /** What a token server grants. */
 interface Granted {
@@ -87,7 +87,7 @@ interface Token {
  * | none, ended, or refused        | waits for a new one; all who ask meanwhile wait for the same one  |
  * | valid                          | it                                                                |
  * | valid, but near its end        | it; a new one is fetched meanwhile, one at a time                 |
- * | could not be got 5 s ago       | the same error                                                    |
+ * | could not be got a moment ago  | waits for the end of a second, and then for a new one             |
  */
 export class AccessTokens implements TokenSource {
   readonly #options: AccessTokenOptions;
@@ -96,7 +96,7 @@ export class AccessTokens implements TokenSource {
   #unstored = false;
   #token: Token | null = null;
   #renewing: Promise<Token> | null = null;
-  #failure: { readonly error: unknown; readonly until: number } | null = null;
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: AccessTokenOptions) {
     this.#options = options;
@@ -119,7 +119,6 @@ export class AccessTokens implements TokenSource {
   }
 
   async #renew(refused: string | undefined): Promise<Token> {
-    if (this.#failure && this.#options.real.now() < this.#failure.until) throw this.#failure.error;
     this.#renewing ??= this.#fetch(refused).finally(() => {
       this.#renewing = null;
     });
@@ -128,12 +127,13 @@ export class AccessTokens implements TokenSource {
 
   async #fetch(refused: string | undefined): Promise<Token> {
     const { real, store } = this.#options;
+    const pause = this.#failedAt + PAUSE_MS - real.now();
+    if (pause > 0) await real.sleep(pause);
     try {
       this.#token = await (store && this.#refreshToken !== null ? this.#fetchAlone(store, refused) : this.#grant());
-      this.#failure = null;
       return this.#token;
     } catch (error) {
-      this.#failure = { error, until: real.now() + FAILED_MS };
+      this.#failedAt = real.now();
       throw error;
     }
   }

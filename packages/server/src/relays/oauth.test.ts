@@ -193,6 +193,20 @@ test("a test names the token server's reason and the command that corrects it", 
   });
 });
 
+test.each([
+  ["microsoft", "allow client credentials for it there"],
+  ["google", "mailsvc relays update default --refresh-token"],
+] as const)("a test of a relay of %s advises on the grant that it uses", async (dialect, advice) => {
+  await using t = await setUp(dialect, () => true);
+  const refusing = createServer((_request, response) => response.writeHead(400).end('{"error":"invalid_grant"}'));
+  refusing.listen(0, "127.0.0.1");
+  await once(refusing, "listening");
+  await t.operator.relays.update("default", { tokenUrl: `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/` });
+  const { steps } = await t.operator.relays.test("default", {});
+  refusing.close();
+  expect(steps.at(-1)).toMatchObject({ step: "token", ok: false, hint: expect.stringContaining(advice) });
+});
+
 test("a wrong password names the relay and the next command", async () => {
   const server = new SMTPServer({
     disabledCommands: ["STARTTLS"],
