@@ -68,38 +68,42 @@ function fill(disk: string): () => void {
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", ["--mount", "true"]).status === 0;
 
-test.runIf(canMount)("a server that is started on a full disk reads and deletes, says so, and takes mail again when there is room", async () => {
-  const disk = smallDisk();
-  const data = join(disk, "data");
-  const start = async (): Promise<RunningServer> => {
-    const flags = { port: "0", data, "min-free-disk": "10", "trust-sender": "acme.example" };
-    const server = await serve(readConfig({ flags, env: {}, dev: false }), silentLog);
-    onTestFinished(() => server.close());
-    return server;
-  };
-  const first = await start();
-  const { apiKey } = first;
-  const sdkOf = ({ url }: RunningServer) => new Mailsvc({ apiKey: apiKey ?? "", baseUrl: url, maxRetries: 0 });
-  for (const email of ["ada@example.com", "grace@example.com"]) await sdkOf(first).contacts.create({ email });
-  const reserved = () => statSync(join(data, RESERVE_FILE)).size;
-  expect(reserved()).toBe(16 * MB);
-  await first.close();
+test.runIf(canMount)(
+  "a server that is started on a full disk reads and deletes, says so, and takes mail again when there is room",
+  async () => {
+    const disk = smallDisk();
+    const data = join(disk, "data");
+    const start = async (): Promise<RunningServer> => {
+      const flags = { port: "0", data, "min-free-disk": "10", "trust-sender": "acme.example" };
+      const server = await serve(readConfig({ flags, env: {}, dev: false }), silentLog);
+      onTestFinished(() => server.close());
+      return server;
+    };
+    const first = await start();
+    const { apiKey } = first;
+    const sdkOf = ({ url }: RunningServer) => new Mailsvc({ apiKey: apiKey ?? "", baseUrl: url, maxRetries: 0 });
+    for (const email of ["ada@example.com", "grace@example.com"]) await sdkOf(first).contacts.create({ email });
+    const reserved = () => statSync(join(data, RESERVE_FILE)).size;
+    expect(reserved()).toBe(16 * MB);
+    await first.close();
 
-  const makeRoom = fill(disk);
-  const second = await start();
-  const sdk = sdkOf(second);
-  const { data: contacts } = await sdk.contacts.list();
-  expect(contacts).toHaveLength(2);
-  await sdk.contacts.delete(contacts[0]?.id ?? "");
-  expect((await sdk.contacts.list()).pagination.total).toBe(1);
-  expect(reserved()).toBe(0);
-  await expect(sdk.contacts.create({ email: "new@example.com" })).rejects.toMatchObject({ code: "storage_unavailable" });
-  const readiness = async () => (await fetch(`${second.url}/readyz`, { headers: { authorization: `Bearer ${second.operatorKey}` } })).status;
-  expect(await readiness()).toBe(503);
-  expect(second.app.deps.storage.problem).toContain("The disk is nearly full");
+    const makeRoom = fill(disk);
+    const second = await start();
+    const sdk = sdkOf(second);
+    const { data: contacts } = await sdk.contacts.list();
+    expect(contacts).toHaveLength(2);
+    await sdk.contacts.delete(contacts[0]?.id ?? "");
+    expect((await sdk.contacts.list()).pagination.total).toBe(1);
+    expect(reserved()).toBe(0);
+    await expect(sdk.contacts.create({ email: "new@example.com" })).rejects.toMatchObject({ code: "storage_unavailable" });
+    const readiness = async () =>
+      (await fetch(`${second.url}/readyz`, { headers: { authorization: `Bearer ${second.operatorKey}` } })).status;
+    expect(await readiness()).toBe(503);
+    expect(second.app.deps.storage.problem).toContain("The disk is nearly full");
 
-  makeRoom();
-  await vi.waitFor(async () => expect(await readiness()).toBe(200), { timeout: 30_000, interval: 100 });
-  await sdk.contacts.create({ email: "new@example.com" });
-  expect(reserved()).toBe(16 * MB);
-});
+    makeRoom();
+    await vi.waitFor(async () => expect(await readiness()).toBe(200), { timeout: 30_000, interval: 100 });
+    await sdk.contacts.create({ email: "new@example.com" });
+    expect(reserved()).toBe(16 * MB);
+  },
+);
