@@ -145,7 +145,7 @@ async function live(cluster: Cluster, kills: () => number): Promise<void> {
       email: `p${i + n}@reader.example`,
       firstName: `P${i + n}`,
     }));
-    await acknowledge(cluster, `import-${i}`, "/api/v1/contacts/import", { rows });
+    await acknowledge(cluster, `import-${i}`, "/api/v1/contacts/import", { rows, startAutomations: true });
     for (let n = 0; n < rows.length; n += 1)
       if ((i + n) % BUYERS === 0)
         for (const value of [10.25, 0.5])

@@ -156,7 +156,7 @@ async function importContacts(server: Contender, count: number): Promise<void> {
       firstName: `Reader ${i + n}`,
       tags: ["reader"],
     }));
-    await call(server, "POST", "/api/v1/contacts/import", { rows });
+    await call(server, "POST", "/api/v1/contacts/import", { rows, startAutomations: true });
   }
 }
 

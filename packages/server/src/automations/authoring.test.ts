@@ -264,7 +264,7 @@ test("the numbers of steps equal a count of the paths, while entries wait, after
   const { sdk } = world;
   const id = await createSeries(world);
   await sdk.automations.activate(id);
-  await sdk.contacts.import({ rows: Array.from({ length: 12 }, (_, i) => ({ email: `p${i}@example.com` })) });
+  await sdk.contacts.import({ rows: Array.from({ length: 12 }, (_, i) => ({ email: `p${i}@example.com` })), startAutomations: true });
   const gone = await sdk.contacts.create({ email: "gone@example.com" });
   await sdk.suppressions.create({ email: "p3@example.com" });
   await world.settle();

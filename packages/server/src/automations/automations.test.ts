@@ -143,7 +143,7 @@ test("a pause holds entries over a year; what became due is done at once after i
   const id = await createWelcome(world);
   await expect(sdk.automations.pause(id)).rejects.toMatchObject({ code: "invalid_state" });
   await sdk.automations.activate(id);
-  await sdk.contacts.import({ rows: Array.from({ length: 3 }, (_, i) => ({ email: `p${i}@example.com` })) });
+  await sdk.contacts.import({ rows: Array.from({ length: 3 }, (_, i) => ({ email: `p${i}@example.com` })), startAutomations: true });
   await world.settle();
   await sdk.automations.pause(id);
   await sdk.contacts.create({ email: "late@example.com" });

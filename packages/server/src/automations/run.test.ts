@@ -15,7 +15,7 @@ const waitAndReach: Pick<NewAutomation, "steps" | "connections"> = {
 };
 
 async function enter({ sdk }: TestWorld, names: readonly string[]): Promise<void> {
-  await sdk.contacts.import({ rows: names.map((name) => ({ email: `${name}@example.com` })) });
+  await sdk.contacts.import({ rows: names.map((name) => ({ email: `${name}@example.com` })), startAutomations: true });
 }
 
 test("a definition that cannot be run holds up no other entry, and fails its own after ten attempts", async () => {
@@ -108,7 +108,7 @@ test("of the hundreds of tags that an import brings, the one that an automation 
     tags: [...Array.from({ length: 40 }, (_, i) => `${name} ${i}`), ...(name === "ada" ? ["VIP"] : [])],
   }));
   for (let i = 0; i < 20; i += 1) rows.push({ email: `p${i}@example.com`, tags: Array.from({ length: 40 }, (_, j) => `${i} ${j}`) });
-  await sdk.contacts.import({ rows });
+  await sdk.contacts.import({ rows, startAutomations: true });
   await world.settle();
   expect(await sdk.automations.stats(triggered)).toMatchObject({ entered: 1 });
   expect(await sdk.automations.stats(reached)).toMatchObject({ entered: 22, goalConversions: 1 });
