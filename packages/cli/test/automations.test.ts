@@ -354,7 +354,7 @@ describe("show", () => {
     const { mailsvc, world, cwd } = await workshop();
     await mailsvc(["automations", "push", "--activate"], { cwd });
     await world.sdk.suppressions.create({ email: "joan@example.com" });
-    await world.sdk.contacts.import({ rows: [{ email: "ada@example.com" }, { email: "joan@example.com" }] });
+    await world.sdk.contacts.import({ rows: [{ email: "ada@example.com" }, { email: "joan@example.com" }], startAutomations: true });
     await world.settle();
     const shown = await mailsvc(["automations", "show", "Welcome"], { cwd, ...PLAIN });
     const lines = shown.stdout.split("\n").map((line) => line.replace(/ +/g, " ").trim());

@@ -111,7 +111,7 @@ function parse(input: string, readDomain: (text: string) => string): Mailbox {
     return { name: "", address: input, local: input.slice(0, at), domain: input.slice(at + 1), key: input.toLowerCase() };
   }
   if (input.length > MAX_TEXT) fail(`The address has ${input.length} characters, and ${MAX_ADDRESS} bytes are allowed.`);
-  if (/[\p{Cc}\u2028\u2029]/u.test(trimInvisible(input))) fail("An address cannot contain line breaks or control characters.");
+  if (/[\p{Cc}\u2028\u2029]/u.test(input)) fail("An address cannot contain line breaks or control characters.");
   if (!input.isWellFormed()) fail("The address is not valid Unicode.");
   const text = trimInvisible(input);
   if (text === "") fail("The address is empty.");
