@@ -220,9 +220,9 @@ test("snapshots bring back what was deleted", async () => {
   await world.settle();
   expect((await mailsvc(["world", "snapshot", "before"])).json.name).toBe("before");
   expect((await mailsvc(["inbox", "clear"])).json.deleted).toBe(1);
-  expect((await mailsvc(["world", "restore", "before"])).code).toBe(0);
+  expect((await mailsvc(["world", "restore", "before", "--yes"])).code).toBe(0);
   expect((await mailsvc(["inbox", "list"])).json.pagination.total).toBe(1);
-  expect((await mailsvc(["world", "restore", "never"])).code).toBe(6);
+  expect((await mailsvc(["world", "restore", "never", "--yes"])).code).toBe(6);
 });
 
 test("api sends anything, and shows status and headers when asked", async () => {
