@@ -263,7 +263,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/contacts/import",
     access: write,
-    mailsTo: "unknown",
+    mailsTo: "contacts",
     summary: "Create or update up to 1,000 contacts at once",
     description:
       "Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. Nobody enters an automation unless startAutomations is true; `automations` says who would. With dryRun nothing is stored, and the response tells what would happen.",
@@ -330,7 +330,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/contacts/tags",
     access: write,
-    mailsTo: "unknown",
+    mailsTo: "contacts",
     summary: "Add tags to up to 1,000 contacts, or remove some, by the ids or addresses of the contacts",
     description:
       "Each contact keeps its other tags, also those that others change at the same time. Contacts that do not exist, or would have more than 50 tags, are reported in failed, with their index; all others are changed.",

@@ -157,7 +157,7 @@ export const events = {
     method: "POST",
     path: "/api/v1/track",
     access: { permission: "events:write" },
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Report your own event about a contact, with its value",
     description:
       "It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an Idempotency-Key, so that a repeated request counts once.",

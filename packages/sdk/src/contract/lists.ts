@@ -194,7 +194,7 @@ export const lists = {
     method: "POST",
     path: "/api/v1/lists/:id/contacts",
     access: { permission: "lists:write" },
-    mailsTo: "unknown",
+    mailsTo: "contacts",
     summary: "Add up to 1,000 contacts to a list, by their ids or addresses",
     description:
       "Contacts that do not exist are reported in failed, with their index; all others are added. Suppressed contacts cannot join a list with double opt-in, since no email may ask them.",
@@ -228,7 +228,7 @@ export const lists = {
     method: "POST",
     path: "/api/v1/lists/:id/contacts/:contact/resend",
     access: { permission: "lists:write" },
-    mailsTo: "unknown",
+    mailsTo: "one",
     summary: "Send a pending contact another confirmation email",
     description: "The link in the previous email stops working.",
     output: ListMember,

@@ -95,5 +95,6 @@ function toQuestion({ id, endpoint }: Operation, input: Readonly<Record<string, 
 
 function toWarning(reach: Reach | null): string {
   if (reach === null) return "";
-  return reach.isPossible ? "This may send mail to one person. " : "This may send mail to people; how many is not known before. ";
+  if (reach.people === null) return "This may send mail to people; how many is not known before. ";
+  return `This may send mail to ${reach.people === 1 ? "one person" : toCount(reach.people)}. `;
 }

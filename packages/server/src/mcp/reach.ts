@@ -39,9 +39,11 @@ async function findReach(mailsTo: Exclude<MailsTo, "nobody">, api: Api, input: A
       return {
         people: 1,
         isPossible: true,
-        addresses: typeof input.email === "string" ? [toAddress(input.email)] : null,
-        what: "This may send mail to one person",
+        addresses: readAddresses([input.email ?? input.contact]),
+        what: "This may send mail",
       };
+    case "contacts":
+      return countContacts(input);
     case "audience":
       return countAudience(api, input);
     case "answer":
@@ -49,6 +51,24 @@ async function findReach(mailsTo: Exclude<MailsTo, "nobody">, api: Api, input: A
     default:
       return nameRecipients(mailsTo, input);
   }
+}
+
+/** The contacts that a call names: each may enter automations, or be asked to confirm, and get mail by that. */
+function countContacts({ contacts, rows }: Arguments): Reach {
+  const named = [contacts, rows].flatMap((list) => (Array.isArray(list) ? list : [])).map(readContact);
+  const known = new Set(named.map((one) => (typeof one === "string" ? toAddress(one) : one)));
+  return { people: known.size, isPossible: true, addresses: readAddresses(named), what: "This may send mail" };
+}
+
+/** The id or address of a contact, or of a row with one. What is none is refused by the API. */
+function readContact(given: unknown): unknown {
+  return typeof given === "object" && given !== null && "email" in given ? given.email : given;
+}
+
+/** Addresses of contacts; null if one is named otherwise, such as by its id. */
+function readAddresses(contacts: readonly unknown[]): readonly string[] | null {
+  const texts = contacts.filter((one) => typeof one === "string" && one.includes("@"));
+  return texts.length === contacts.length ? [...new Set(texts.map((one) => toAddress(one as string)))] : null;
 }
 
 /** The addresses that a received mail names for answers: its sender has chosen them. */

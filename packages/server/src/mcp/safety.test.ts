@@ -132,7 +132,8 @@ test("the limits hold before anybody is asked", async () => {
   expect(await failure("send", { ...hello, cc: "b@example.com" })).toContain("This would reach 2 people.");
   expect(await failure("send", { ...hello, to: "Eve <eve@evil.test>" })).toContain("Mail to eve@evil.test is not allowed.");
   expect(await failure("send", { ...hello, to: ["eve@sub.example.com"] })).toContain("not allowed");
-  expect(await failure("api_call", { operation: "lists.resend", input: { id: "l", contact: "c" } })).toContain("not known before");
+  expect(await failure("api_call", { operation: "automations.activate", input: { id: "a" } })).toContain("not known before");
+  expect(await failure("api_call", { operation: "lists.resend", input: { id: "l", contact: "c" } })).toContain("does not name");
   expect(questions).toEqual([]);
   expect(await data("send", hello)).toMatchObject({ replayed: false });
 });
@@ -276,16 +277,52 @@ test("nothing of another workspace can be reached", async () => {
   await expect(client.readResource({ uri: `mailsvc://email/${id}.eml` })).rejects.toThrow("not_found");
 });
 
-test("a limit on people lets writes through that reach one", async () => {
-  await using world = await createWorld({ mailer: scriptedMailer(), flags: { "mcp-max-recipients": "1" } });
-  const { data, failure } = await connectMcp(world, { answer: yes });
+test("a limit on people counts the contacts that a write names", async () => {
+  await using world = await createWorld({ mailer: scriptedMailer(), flags: { "mcp-max-recipients": "2" } });
+  const { data, failure, questions } = await connectMcp(world, { answer: yes });
+  const list = await world.sdk.lists.create({ name: "News", doubleOptIn: true, confirmationFrom: "news@acme.example" });
+  const automation = await world.sdk.automations.create({
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "wait", type: "delay", for: "3d" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  const [ada, grace, eve] = ["ada@example.com", "grace@example.com", "eve@example.com"];
   for (const [operation, input] of [
-    ["contacts.create", { email: "ada@example.com" }],
+    ["contacts.create", { email: ada }],
+    ["contacts.import", { rows: [{ email: ada }, { email: grace }] }],
     ["senders.create", { email: "hello@shop.example" }],
-  ])
-    expect(await data("api_call", { operation, input })).toMatchObject({ operation });
-  const many = { to: ["ada@example.com", "grace@example.com"], from: "a@acme.example", subject: "s", text: "t" };
-  expect(await failure("api_call", { operation: "emails.send", input: many })).toContain("At most 1 are allowed");
+    ["lists.add", { id: list.id, contacts: [ada, grace, "ADA@example.com"] }],
+    ["lists.resend", { id: list.id, contact: ada }],
+    ["contacts.tag", { contacts: [ada], add: ["vip"] }],
+    ["events.track", { name: "purchase", contact: ada }],
+    ["automations.test", { id: automation.id, contact: ada }],
+  ] as const)
+    expect(await data("api_call", { operation, input }), operation).toMatchObject({ operation });
+  expect(questions).toContainEqual(expect.stringMatching(/^Add up to 1,000 contacts.*This may send mail to 2 people\./));
+  const three = [ada, grace, eve];
+  for (const [operation, input] of [
+    ["contacts.import", { rows: three.map((email) => ({ email })) }],
+    ["lists.add", { id: list.id, contacts: three }],
+    ["contacts.tag", { contacts: three, add: ["vip"] }],
+    ["emails.send", { to: three, from: "a@acme.example", subject: "s", text: "t" }],
+  ] as const)
+    expect(await failure("api_call", { operation, input }), operation).toContain("This would reach 3 people. At most 2 are allowed.");
+});
+
+test("a write to contacts outside of the allowed domains, or to contacts by their ids, is refused", async () => {
+  const flags = { "mcp-allow-to": "example.com" };
+  await using world = await createWorld({ mailer: scriptedMailer(), flags });
+  const { id } = await world.sdk.contacts.create({ email: "ada@example.com" });
+  await world.sdk.contacts.create({ email: "eve@evil.test" });
+  const { data, failure } = await connectMcp(world, { answer: yes });
+  const tag = (contact: string) => ({ operation: "contacts.tag", input: { contacts: ["ada@example.com", contact], add: ["vip"] } });
+  expect(await data("api_call", tag("ada@example.com"))).toMatchObject({ operation: "contacts.tag" });
+  expect(await failure("api_call", tag("eve@evil.test"))).toContain("Mail to eve@evil.test is not allowed.");
+  expect(await failure("api_call", tag(id))).toContain("does not name");
+  const track = (contact: string) => ({ operation: "events.track", input: { name: "purchase", contact } });
+  expect(await data("api_call", track("ada@example.com"))).toMatchObject({ operation: "events.track" });
+  expect(await failure("api_call", track("eve@evil.test"))).toContain("Mail to eve@evil.test is not allowed.");
 });
 
 test("keys, money, erasure, secrets and other people's endpoints are out of reach, in dev mode too", async () => {
