@@ -66,6 +66,12 @@ describe.each(Object.entries(PLACES))("in a bundle for %s", (_, place) => {
     ]);
   });
 
+  test("looking at errors alone takes less than 1 kB, without the client", async () => {
+    const { text, gzipped } = await bundle('export { isApiError } from "@mailsvc/sdk";', { ...place, format: "esm" });
+    expect(text).not.toContain("/api/v1");
+    expect(gzipped).toBeLessThan(1024);
+  });
+
   test("verifying webhooks alone takes at most 5 kB", async () => {
     const { gzipped } = await bundle('export * from "@mailsvc/sdk/webhooks";', { ...place, format: "esm" });
     expect(gzipped).toBeLessThan(5 * 1024);

@@ -4,7 +4,7 @@ import { AGENT_ENDPOINTS } from "./endpoints.generated.ts";
 import { UsageError } from "./errors.ts";
 import type { AgentMethods } from "./methods.generated.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
-import { environment } from "./runtime.ts";
+import { environment, showAs } from "./runtime.ts";
 
 /** Options of an agent's client; it serves one activation. */
 export interface AgentClientOptions extends Omit<MailsvcOptions, "apiKey"> {
@@ -47,6 +47,7 @@ class Client implements AgentClientBase {
     this.activationId = activationId;
     this.baseUrl = settings.baseUrl;
     Object.assign(this, createMethods(AGENT_ENDPOINTS, createCaller(settings), settings, activationId));
+    showAs(this, () => `AgentClient { activationId: ${JSON.stringify(this.activationId)}, baseUrl: ${JSON.stringify(this.baseUrl)} }`);
   }
 
   withOptions(options: AgentClientOptions): AgentClient {
@@ -55,10 +56,6 @@ class Client implements AgentClientBase {
 
   toJSON(): { activationId: string; baseUrl: string } {
     return { activationId: this.activationId, baseUrl: this.baseUrl };
-  }
-
-  [Symbol.for("nodejs.util.inspect.custom")](): string {
-    return `AgentClient { activationId: ${JSON.stringify(this.activationId)}, baseUrl: ${JSON.stringify(this.baseUrl)} }`;
   }
 }
 

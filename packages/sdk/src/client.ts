@@ -5,6 +5,7 @@ import { ENDPOINTS } from "./endpoints.generated.ts";
 import type { MailsvcMethods } from "./methods.generated.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
 import { type RawRequest, type RawResponse, sendRawRequest } from "./raw-request.ts";
+import { showAs } from "./runtime.ts";
 
 interface ClientBase {
   /** The server's address, without a trailing slash. */
@@ -30,6 +31,7 @@ class Client implements ClientBase {
     this.#options = options;
     this.#request = (method, path, request = {}) => sendRawRequest(call, method, path, request);
     Object.assign(this, createMethods(ENDPOINTS, call, settings));
+    showAs(this, () => `Mailsvc { baseUrl: ${JSON.stringify(this.baseUrl)} }`);
   }
 
   request(method: string, path: string, request?: RawRequest): APIPromise<RawResponse> {
@@ -42,10 +44,6 @@ class Client implements ClientBase {
 
   toJSON(): { baseUrl: string } {
     return { baseUrl: this.baseUrl };
-  }
-
-  [Symbol.for("nodejs.util.inspect.custom")](): string {
-    return `Mailsvc { baseUrl: ${JSON.stringify(this.baseUrl)} }`;
   }
 }
 

@@ -119,4 +119,4 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** What a receiver of webhooks needs. */
-export const webhooks = Object.freeze({ unwrap });
+export const webhooks = /* @__PURE__ */ Object.freeze({ unwrap });

@@ -6,7 +6,7 @@ import { toInvalidBodyError } from "./failure.ts";
 import type { HttpResponse } from "./transport.ts";
 
 // Making one takes longer than reading a short answer with it. Jest's jsdom has none, where programs are tested that never make a call.
-const decoder = typeof TextDecoder === "undefined" ? null : new TextDecoder();
+const decoder = typeof TextDecoder === "undefined" ? null : /* @__PURE__ */ new TextDecoder();
 
 /** The body as text. */
 export function readText(response: HttpResponse): string {
