@@ -19,7 +19,7 @@ export const SENDING: Objects = {
   "emails.requeue": async ({ world }) => {
     const { id } = await world.sdk.emails.send({ from: FROM, to: "delayed@simulator.mailsvc.test", subject: "Welcome", text: "Hello" });
     await world.settle();
-    return { [idOf("em")]: id };
+    return { [idOf("em")]: id, [ADA]: "delayed@simulator.mailsvc.test" };
   },
   "emails.sendBatch": template,
   "emails.sendTemplate": template,
@@ -73,11 +73,13 @@ export const SENDING: Objects = {
     const mail = await server.world.inbox.waitFor({ to: ADA });
     return { ...ids, [idOf("list")]: list.id, [tokenOf(contract.lists.confirm)]: tokenIn(mail.text) };
   },
-  segments: async ({ world }) => {
-    const { id } = await world.sdk.segments.create({ name: "All", rules: { field: "tags", operator: "contains", value: "vip" } });
-    return { [idOf("seg")]: id };
-  },
+  segments: segment,
   campaigns: campaign,
+  "campaigns.create": async (server) => {
+    const [news, others] = await Promise.all(["News", "Others"].map((name) => server.world.sdk.lists.create({ name })));
+    const lists = { [idOf("list")]: news?.id ?? "", list_01jc3v2m9k8q4w6x0y5z7a1b2d: others?.id ?? "" };
+    return { ...(await template(server)), ...(await segment(server)), ...lists };
+  },
   "campaigns.pause": sending,
   "campaigns.cancel": sending,
   "campaigns.resume": async (server) => {
@@ -204,6 +206,11 @@ async function campaign({ world }: ExampleServer): Promise<Ids> {
   await world.sdk.contacts.create({ email: ADA, firstName: "Ada" });
   const draft = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html: "<p>Hello</p>" };
   return { [idOf("cmp")]: (await world.sdk.campaigns.create(draft)).id };
+}
+
+async function segment({ world }: ExampleServer): Promise<Ids> {
+  const { id } = await world.sdk.segments.create({ name: "All", rules: { field: "tags", operator: "contains", value: "vip" } });
+  return { [idOf("seg")]: id };
 }
 
 /** A campaign that has more mail than it may send at once. */
