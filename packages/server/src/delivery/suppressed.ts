@@ -1,11 +1,12 @@
 import type { Reader, Tx } from "../db/db.ts";
+import { isSimulatedSuppressed } from "../mail/simulator.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Next } from "./next.ts";
 import { suppressedOutcome } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
-/** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed. */
+/** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed, and those to the simulated one that counts as suppressed. */
 export async function listSuppressed(q: Reader | Tx, mails: readonly PendingMail[]): Promise<ReadonlySet<PendingMail>> {
   const refused = new Set<PendingMail>();
   const groups = Map.groupBy(mails, ({ email, contents }) => `${email.workspaceId} ${contents.bypassUnsubscribe}`);
@@ -14,7 +15,7 @@ export async function listSuppressed(q: Reader | Tx, mails: readonly PendingMail
     if (!first) continue;
     const addresses = group.map((mail) => mail.email.toKey);
     const suppressed = await findSuppressed(q, first.email.workspaceId, addresses, first.contents);
-    if (suppressed.size > 0) for (const mail of group) if (suppressed.has(mail.email.toKey)) refused.add(mail);
+    for (const mail of group) if (suppressed.has(mail.email.toKey) || isSimulatedSuppressed(mail.email.toKey)) refused.add(mail);
   }
   return refused;
 }

@@ -132,17 +132,20 @@ describe("mail of a test key", () => {
     const complained = await t.send({ to: "complained@simulator.mailsvc.test" });
     const delayed = await t.send({ to: "delayed@simulator.mailsvc.test" });
     const opened = await t.send({ to: "opened@simulator.mailsvc.test" });
+    const suppressed = await t.send({ to: "suppressed+1@simulator.mailsvc.test" });
     await t.world.settle();
     expect(await t.staging.emails.get(delayed)).toMatchObject({ status: "deferred" });
     await t.world.clock.advance("1h");
     const statusOf = async (id: string) => (await t.staging.emails.get(id)).status;
-    expect(await Promise.all([bounced, complained, delayed, opened].map(statusOf))).toEqual([
+    expect(await Promise.all([bounced, complained, delayed, opened, suppressed].map(statusOf))).toEqual([
       "bounced",
       "complained",
       "delivered",
       "delivered",
+      "suppressed",
     ]);
     expect((await t.staging.emails.get(opened)).events.at(-1)).toMatchObject({ type: "email.opened" });
+    expect((await t.world.sdk.explanations.get(suppressed)).summary).toContain("This simulated recipient always is.");
     expect((await t.world.sdk.suppressions.list()).data).toEqual([]);
     expect(await t.send({ to: "bounced@simulator.mailsvc.test" })).toMatch(/^em_/);
     expect(t.mailer.sent).toEqual([]);

@@ -3,6 +3,7 @@ import type { CampaignRow } from "../campaigns/campaigns.ts";
 import type { EmailRow } from "../emails/emails.ts";
 import { type Action, count, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
 import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
+import { isSimulatedSuppressed } from "../mail/simulator.ts";
 import type { JobRow } from "../queue/queue.ts";
 import type { SuppressionRow } from "../suppressions/suppressions.ts";
 import { describeSuppression, SKIPPED } from "./suppression.ts";
@@ -162,7 +163,11 @@ function describeSuppressed({ to }: Email, { suppression }: Surroundings): Outco
   return {
     summary: joinSentences(
       `It was not sent: ${to} was suppressed.`,
-      suppression ? describeSuppression(suppression) : "The suppression has been removed since.",
+      suppression
+        ? describeSuppression(suppression)
+        : isSimulatedSuppressed(to)
+          ? "This simulated recipient always is."
+          : "The suppression has been removed since.",
     ),
     actions: suppression ? [unsuppress(to)] : [],
   };

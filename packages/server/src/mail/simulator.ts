@@ -4,7 +4,7 @@ import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 /** The domain of the simulated mailboxes. `.test` never exists (RFC 2606), so no mail can leak. */
 export const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
 
-/** The domain of Resend's test mailboxes, which programs written for Resend send to: delivered@, bounced@ and complained@. */
+/** The domain of Resend's test mailboxes, which programs written for Resend send to: delivered@, bounced@, complained@ and suppressed@. */
 const RESEND_DOMAIN = "resend.dev";
 
 /** An action of a simulated recipient, in ms after delivery. `email.received` is a reply. */
@@ -19,6 +19,8 @@ interface SimulatedMailbox {
   readonly description: string;
   /** How every attempt fails, or only the first one; absent if mail is delivered at once. */
   readonly failure?: { readonly receipt: Receipt; readonly firstOnly: boolean };
+  /** True if mail is treated as if the address were on the suppression list: it is never handed over. */
+  readonly suppressed?: true;
   readonly reactions: readonly Reaction[];
 }
 
@@ -77,6 +79,12 @@ export const SIMULATOR: readonly SimulatedMailbox[] = [
     failure: noSuchUser,
     reactions: [],
   },
+  {
+    name: "suppressed",
+    description: "Accepted, and ended as `suppressed`, as if the address had been suppressed meanwhile.",
+    suppressed: true,
+    reactions: [],
+  },
 ];
 
 const UNKNOWN: SimulatedMailbox = { name: "", description: "Bounced.", failure: noSuchUser, reactions: [] };
@@ -94,6 +102,11 @@ function findSimulatedMailbox(address: string): SimulatedMailbox | null {
 /** What the recipient does after delivery, in order of time; empty for a real address. */
 export function listSimulatedReactions(address: string): readonly Reaction[] {
   return findSimulatedMailbox(address)?.reactions ?? [];
+}
+
+/** True for a simulated mailbox that counts as suppressed in every workspace. */
+export function isSimulatedSuppressed(address: string): boolean {
+  return findSimulatedMailbox(address)?.suppressed === true;
 }
 
 /**

@@ -53,15 +53,15 @@ describe("a program of Resend's runs unchanged", () => {
     expect(got.data?.reply_to).toEqual(["help@acme.com", "Sales <sales@acme.com>"]);
   });
 
-  test("mail to the test mailboxes at resend.dev is delivered, or bounces", async () => {
+  test("mail to the test mailboxes at resend.dev is delivered, bounces, or is suppressed", async () => {
     const states = await Promise.all(
-      ["delivered+1", "bounced+1"].map(async (name) => {
+      ["delivered+1", "bounced+1", "suppressed", "suppressed+1"].map(async (name) => {
         const sent = await server.resend.emails.send({ ...hello, to: `${name}@resend.dev` });
         await server.settle();
         return (await server.resend.emails.get(sent.data?.id ?? "")).data?.last_event;
       }),
     );
-    expect(states).toEqual(["delivered", "bounced"]);
+    expect(states).toEqual(["delivered", "bounced", "suppressed", "suppressed"]);
   });
 
   test("words say when a mail is sent, and it can be moved and cancelled", async () => {
