@@ -108,7 +108,7 @@ export const EmailRecipient = z
     attempts: z.int(),
     /** True when a crash left it open whether the mail arrived there. */
     inDoubt: z.boolean(),
-    /** The relay that had the last attempt there; null for the default one, and before the first attempt. */
+    /** The relay that had the last attempt there; null before the first attempt, and if it was captured. */
     relay: z.string().nullable(),
     lastError: DeliveryError.nullable(),
     /** When the next attempt is due, while queued or deferred. */
@@ -146,7 +146,7 @@ export const Email = z
     attempts: z.int(),
     /** True when a crash happened between handing the message to the mail server and recording its reply. It was then sent again with the same Message-ID, so it may arrive twice. */
     inDoubt: z.boolean(),
-    /** The relay that had the last attempt; null for the default one, and before the first attempt. */
+    /** The relay that had the last attempt; null before the first attempt, and if it was captured. */
     relay: z.string().nullable(),
     lastError: DeliveryError.nullable(),
     createdAt: Instant,

@@ -63,6 +63,8 @@ interface Refusal {
   smtpCode: number | null;
   enhancedCode: string | null;
   diagnostic: string;
+  /** The relay that had the attempt; absent if the mail was captured, and in reports that came back later. */
+  relay?: string;
 }
 
 /** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */
@@ -108,7 +110,7 @@ type AnyData = Record<string, unknown>;
 /** What `data` holds, by type. A field that is added later is no breaking change. */
 export interface EventData extends Record<EventType, object> {
   "email.queued": NoData;
-  "email.sent": { response: string; attempt: number };
+  "email.sent": { response: string; attempt: number; relay?: string };
   "email.delivered": NoData;
   "email.deferred": Refusal & { attempt: number; inDoubt: boolean };
   "email.opened": Engagement;

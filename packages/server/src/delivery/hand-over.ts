@@ -36,7 +36,8 @@ export async function handOver(
     if (withdrawn !== null && receipt.outcome === "deferred") return withdrawn;
     // Only a mail that has certainly not left may go to another relay.
     const takenOver = receipt.outcome === "deferred" && receipt.unavailable === true && mail.choice?.isOutOfService() === true;
-    const attempt = { email: mail.email, attempt: mail.attempt, at: clock.now(), random, takenOver };
+    const relay = mail.choice?.relay ?? null;
+    const attempt = { email: mail.email, attempt: mail.attempt, relay, at: clock.now(), random, takenOver };
     return { next: "settle", effect: outcomeOfReceipt(receipt, attempt) };
   } catch (error) {
     return { next: "fail", error };

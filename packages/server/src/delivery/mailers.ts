@@ -6,7 +6,7 @@ import type { PendingMail } from "./transform.ts";
 /** The mailer that takes an email. */
 export interface Choice {
   readonly mailer: Mailer;
-  /** The relay whose mailer it is, stored with the attempt; null for the default one. */
+  /** The relay whose mailer it is, stored with the attempt; null if the email is captured. */
   readonly relay: string | null;
   /**
    * True if another relay could take the email, and this one is out of service: then the email is not handed over, and its next attempt,

@@ -41,6 +41,8 @@ export interface Attempt {
   readonly email: EmailRow;
   /** Its number, from 1. */
   readonly attempt: number;
+  /** The relay that had it; null if it was captured. */
+  readonly relay: string | null;
   /** When its receipt came, ms. */
   readonly at: number;
   /** Spreads the retries. */
@@ -115,10 +117,10 @@ export function withdrawnOutcome(email: EmailRow, withdrawal: Withdrawal, now: n
 
 function acceptedOutcome(
   receipt: Extract<Receipt, { outcome: "sent" | "delivered" }>,
-  { email, attempt: attempts, at }: Attempt,
+  { email, attempt: attempts, relay, at }: Attempt,
 ): EmailOutcome {
   const { workspaceId, toKey, to, inDoubt } = email;
-  const sent = { type: "email.sent" as const, data: { response: receipt.response, attempt: attempts } };
+  const sent = { type: "email.sent" as const, data: { response: receipt.response, attempt: attempts, ...nameRelay(relay) } };
   const patch = { attempts, inDoubt, nextAttemptAt: null, updatedAt: at, status: receipt.outcome, lastError: null, sentAt: at };
   const sentAs = readSentAs(receipt.response);
   const engagement = { workspaceId, email: toKey, sentAt: at };
@@ -134,12 +136,13 @@ function acceptedOutcome(
   };
 }
 
-function refusedOutcome(status: "bounced" | "failed", error: DeliveryError, { email, attempt: attempts, at }: Attempt): EmailOutcome {
+function refusedOutcome(status: "bounced" | "failed", error: DeliveryError, attempt: Attempt): EmailOutcome {
+  const { email, attempt: attempts, relay, at } = attempt;
   const patch = { attempts, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: at, status, lastError: error };
   const event =
     status === "bounced"
-      ? { type: "email.bounced" as const, data: toBounceData(error, "PERMANENT") }
-      : { type: "email.failed" as const, data: { ...toBounceData(error, "TRANSIENT"), attempts } };
+      ? { type: "email.bounced" as const, data: { ...toBounceData(error, "PERMANENT"), ...nameRelay(relay) } }
+      : { type: "email.failed" as const, data: { ...toBounceData(error, "TRANSIENT"), attempts, ...nameRelay(relay) } };
   return { kind: "outcome", move: { email, patch, events: [event] } };
 }
 
@@ -147,7 +150,7 @@ function deferredOutcome(
   { outcome, error, paused }: Extract<Receipt, { outcome: "deferred" | "unknown" }>,
   attempt: Attempt,
 ): EmailOutcome {
-  const { email, attempt: attempts, at, random, takenOver = false } = attempt;
+  const { email, attempt: attempts, relay, at, random, takenOver = false } = attempt;
   const inDoubt = email.inDoubt || outcome === "unknown";
   const uncounted = paused || (takenOver && at < (email.scheduledAt ?? email.createdAt) + TAKE_OVERS_MS);
   const delay = paused ? PAUSED_DELAY : takenOver && uncounted ? 0 : RETRY_DELAYS[attempts - 1];
@@ -158,10 +161,15 @@ function deferredOutcome(
   const retryAt = takenOver ? at : at + Math.round(delay * (0.8 + 0.4 * random.fraction()));
   const counted = uncounted ? attempts - 1 : attempts;
   const patch = { attempts: counted, inDoubt, updatedAt: at, status: "deferred" as const, lastError: error, nextAttemptAt: retryAt };
-  const data = { ...toBounceData(error, "TRANSIENT"), attempt: attempts, inDoubt };
+  const data = { ...toBounceData(error, "TRANSIENT"), attempt: attempts, inDoubt, ...nameRelay(relay) };
   return { kind: "outcome", retryAt, move: { email, patch, events: [{ type: "email.deferred", data }] } };
 }
 
 function toBounceData({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {
   return { type, smtpCode, enhancedCode, diagnostic: message };
+}
+
+/** The relay in the data of an event; captured mail had none. */
+function nameRelay(relay: string | null): { relay?: string } {
+  return relay === null ? {} : { relay };
 }

@@ -87,7 +87,9 @@ async function findNaming({ db }: DeliveryDeps, waiting: readonly WaitingMail[])
 /** What is decided about an email as it was loaded, for the email as it is since it was marked: it has not been attempted. */
 function keepMark({ clock, random }: DeliveryDeps, next: Next, { loaded, mail: { email, choice, attempt } }: WaitingMail): Next {
   if (email === loaded) return next;
-  if (next.next === "fail") return { next: "settle", effect: outcomeOfReceipt(NOT_RENEWED, { email, attempt, at: clock.now(), random }) };
+  const relay = choice?.relay ?? null;
+  if (next.next === "fail")
+    return { next: "settle", effect: outcomeOfReceipt(NOT_RENEWED, { email, attempt, relay, at: clock.now(), random }) };
   // The mark names the relay: no other one may get it.
   if (next.next === "handOver") return { next: "handOver", mail: { ...next.mail, email, choice } };
   if (next.next !== "settle" || next.effect?.kind !== "outcome") return next;

@@ -183,7 +183,7 @@ interface EmailChange {
  * There is no other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
  */
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
-  // With one relay none is ever stored.
+  // An attempt at the relay of the attempt before changes nothing.
   const routed = changes.some(({ email, patch }) => patch.relay !== undefined && patch.relay !== email.relay);
   // Few relays tell a Message-ID of their own.
   const renamed = changes.some(({ email, patch }) => patch.sentAs !== undefined && patch.sentAs !== email.sentAs);

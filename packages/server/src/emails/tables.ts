@@ -141,7 +141,7 @@ function emails(c: ColumnTypes) {
       variant: c.text("variant"),
       /** Why a mail of a campaign or an automation was skipped. */
       skipReason: c.text("skip_reason").$type<SkipReason>(),
-      /** The relay that had the last attempt; null for the default one, so that a server with one relay stores nothing. */
+      /** The relay that had the last attempt; null before the first one, and for captured mail. */
       relay: c.text("relay"),
       /** The Message-ID under which the next mail server sent it on, if it told one of its own. */
       sentAs: c.text("sent_as"),

@@ -10,14 +10,15 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
   const known = data ?? {};
   switch (type) {
     case "email.sent": {
-      const { response, attempt } = known as EventData["email.sent"];
-      return { at, what: `The mail server took it in attempt ${attempt}`, why: `It answered ${quote(response)}.` };
+      const { response, attempt, relay } = known as EventData["email.sent"];
+      const who = relay === undefined ? "The mail server" : `The relay ${relay}`;
+      return { at, what: `${who} took it in attempt ${attempt}`, why: `It answered ${quote(response)}.` };
     }
     case "email.delivered":
       return { at, what: "Delivered", why: toReporter(known) };
     case "email.deferred": {
-      const { attempt, inDoubt, ...refused } = known as unknown as EventData["email.deferred"];
-      const which = attempt === undefined ? "The next mail server has not delivered it yet" : `Attempt ${attempt} was not accepted`;
+      const { attempt, inDoubt, relay, ...refused } = known as unknown as EventData["email.deferred"];
+      const which = attempt === undefined ? "The next mail server has not delivered it yet" : `Attempt ${attempt} was not accepted${atRelay(relay)}`;
       const lost = "The connection was lost after the whole message was written: it is not known whether it arrived.";
       return { at, what: `${which}: ${quote(refused.diagnostic)}`, why: inDoubt ? lost : describe(refused) };
     }
@@ -26,7 +27,7 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
       const refused = known as unknown as Refused;
       return {
         at,
-        what: `${type === "email.bounced" ? toBounce(refused) : "Given up"}: ${quote(refused.diagnostic)}`,
+        what: `${type === "email.bounced" ? toBounce(refused) : "Given up"}${atRelay(refused.relay)}: ${quote(refused.diagnostic)}`,
         why: describe(refused),
       };
     }
@@ -49,6 +50,10 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
 
 function toBounce(refused: Refused): string {
   return isTemporary(refused) ? "Given up by the next mail server" : "Refused for good";
+}
+
+function atRelay(relay: string | undefined): string {
+  return relay === undefined ? "" : ` at the relay ${relay}`;
 }
 
 const MACHINE = "A scanner of links or a proxy of images looked at it; it does not count as a reader.";

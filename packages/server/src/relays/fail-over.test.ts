@@ -28,6 +28,25 @@ test("when a relay refuses connections, the next one takes over at once, and get
   expect(await t.operator.relays.get("a")).toMatchObject({ state: "down", reason: expect.stringContaining("ECONNREFUSED") });
 });
 
+test("the default relay and the one that takes over from it are named by the mail, its recipients, its events and why", async () => {
+  await using t = await relayWorld();
+  const { sdk } = t.world;
+  await t.operator.relays.add({ name: "default", host: "127.0.0.1", port: t.a.port, fallback: ["b"] });
+  const relaysOf = async (id: string) =>
+    Object.fromEntries((await sdk.emails.get(id)).events.map(({ type, data }) => [type, "relay" in data ? data.relay : null]));
+  const plain = await t.send("ada@example.com");
+  await t.world.settle();
+  expect(await sdk.emails.get(plain)).toMatchObject({ status: "sent", relay: "default", recipients: [{ relay: "default" }] });
+  expect(await relaysOf(plain)).toEqual({ "email.queued": null, "email.sent": "default" });
+  await t.a.close();
+  const moved = await t.send("bob@example.com");
+  await t.world.settle();
+  expect(await relaysOf(moved)).toEqual({ "email.queued": null, "email.deferred": "default", "email.sent": "b" });
+  const told = (await sdk.explanations.get(moved)).timeline.map(({ what }) => what);
+  expect(told).toContain("The relay b took it in attempt 1");
+  expect(told.filter((what) => what.startsWith("Attempt 1 was not accepted at the relay default: "))).toHaveLength(1);
+});
+
 test.each([
   ["the greeting", { greeting: { reply: "421 4.3.2 too many connections" } }],
   ["MAIL", { MAIL: { reply: "421 4.3.2 shutting down" } }],

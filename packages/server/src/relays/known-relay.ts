@@ -1,4 +1,4 @@
-import { DEFAULT_RELAY, type Relay } from "@mailsvc/sdk/contract";
+import type { Relay } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
 import { type Clock, iso } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -83,8 +83,7 @@ export class RelayMaker {
   #start(settings: RelaySettings, mailer: Mailer): LiveRelay {
     const { clock, log, traced, processes } = this.#options;
     const { name, ratePerSecond = null } = settings;
-    const stored = name === DEFAULT_RELAY ? null : name;
-    return new LiveRelay({ name, stored, mailer, ratePerSecond, processes, clock, log, traced });
+    return new LiveRelay({ name, mailer, ratePerSecond, processes, clock, log, traced });
   }
 
   #makeTokens(settings: RelaySettings): AccessTokens | null {

@@ -14,7 +14,7 @@ test("a relay that refuses nearly everybody gets one mail a minute that another 
   const clock = { ...manualTime(), now: () => now };
   const mailer = scriptedMailer(() => relayDenied);
   const relay = new LiveRelay({
-    ...{ name: "main", stored: null, mailer, ratePerSecond: null, processes: () => 1, clock, log: silentLog },
+    ...{ name: "main", mailer, ratePerSecond: null, processes: () => 1, clock, log: silentLog },
     traced: (made) => made,
   });
   for (let n = 0; n < 20; n += 1)
@@ -33,7 +33,7 @@ test("a relay that refuses the mail of one workspace is out of service for that 
     origin?.workspaceId === "ws_good" ? accepted : refused(`550 the domain of ${origin?.workspaceId} is not verified`),
   );
   const relay = new LiveRelay({
-    ...{ name: "main", stored: null, mailer, ratePerSecond: null, processes: () => 1, clock, log: silentLog },
+    ...{ name: "main", mailer, ratePerSecond: null, processes: () => 1, clock, log: silentLog },
     traced: (made) => made,
   });
   const sendFor = async (workspaceId: string): Promise<void> => {
@@ -43,7 +43,7 @@ test("a relay that refuses the mail of one workspace is out of service for that 
   await sendFor("ws_good");
   for (let n = 0; n < 3; n += 1) await sendFor("ws_bad");
   const other = new LiveRelay({
-    ...{ name: "other", stored: "other", mailer: scriptedMailer(), ratePerSecond: null, processes: () => 1, clock, log: silentLog },
+    ...{ name: "other", mailer: scriptedMailer(), ratePerSecond: null, processes: () => 1, clock, log: silentLog },
     traced: (made) => made,
   });
   expect([relay.isOutOfService("ws_bad"), relay.isOutOfService("ws_good")]).toEqual([true, false]);
@@ -57,7 +57,7 @@ test("a relay is paused when it refuses the mail of each workspace with words of
   const clock = { ...manualTime(), now: () => HOUR };
   const mailer = scriptedMailer(({ origin }) => refused(`550 the domain ${origin?.workspaceId} is not verified`));
   const relay = new LiveRelay({
-    ...{ name: "main", stored: null, mailer, ratePerSecond: null, processes: () => 1, clock, log: silentLog },
+    ...{ name: "main", mailer, ratePerSecond: null, processes: () => 1, clock, log: silentLog },
     traced: (made) => made,
   });
   for (let n = 0; n < 40; n += 1)

@@ -19,8 +19,6 @@ const CHECK_AGE_MS = 10 * SECOND;
 
 interface LiveRelayOptions {
   readonly name: string;
-  /** Stored with the emails that it takes; null for the default relay. */
-  readonly stored: string | null;
   readonly mailer: Mailer;
   readonly ratePerSecond: number | null;
   /** The server processes that are alive: they share the pace. */
@@ -35,7 +33,6 @@ interface LiveRelayOptions {
 export class LiveRelay {
   readonly name: string;
   readonly mailer: Mailer;
-  readonly #stored: string | null;
   readonly #clock: Clock;
   readonly #availability: Availability;
   readonly #pace: Pace | null;
@@ -44,9 +41,8 @@ export class LiveRelay {
   #retired = false;
   #checked: { readonly at: number; readonly result: Promise<RelayCheck> } | null = null;
 
-  constructor({ name, stored, mailer, ratePerSecond, processes, clock, log, traced }: LiveRelayOptions) {
+  constructor({ name, mailer, ratePerSecond, processes, clock, log, traced }: LiveRelayOptions) {
     this.name = name;
-    this.#stored = stored;
     this.#clock = clock;
     this.#availability = new Availability(mailer, { name, clock, log });
     this.mailer = traced(simulator(circuitBreaker(this.#availability.watched(), { now: clock.now, log })));
@@ -83,7 +79,7 @@ export class LiveRelay {
   choose(others: readonly LiveRelay[], workspaceId?: string): Choice {
     return {
       mailer: this.mailer,
-      relay: this.#stored,
+      relay: this.name,
       isOutOfService: () =>
         this.#retired || (this.isOutOfService(workspaceId) && others.some((other) => !other.isOutOfService(workspaceId))),
       takeTurn: (lane) => this.#pace?.take(lane) ?? null,

@@ -148,7 +148,7 @@ export class RelayRegistry implements Mailers {
 
   #chooseFor({ workspaceId, inDoubt, attempts, relay }: RoutedMail["email"], named: string | null): Choice {
     if (inDoubt && attempts > 0) {
-      const had = this.find(relay ?? DEFAULT_RELAY);
+      const had = relay === null ? null : this.find(relay);
       if (had) return had.live.choose([]);
     }
     const first = this.find(named ?? DEFAULT_RELAY);
