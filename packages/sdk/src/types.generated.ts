@@ -1588,7 +1588,7 @@ export interface EventCondition {
 /** What `data` holds, by type. A field that is added later is no breaking change. */
 export interface EventData extends Record<EventType, object> {
   "email.queued": NoData;
-  "email.sent": { response: string; attempt: number };
+  "email.sent": { response: string; attempt: number; relay?: string };
   "email.delivered": NoData;
   "email.deferred": Refusal & { attempt: number; inDoubt: boolean };
   "email.opened": Engagement;
@@ -1601,7 +1601,7 @@ export interface EventData extends Record<EventType, object> {
   "email.cancelled": NoData;
   "email.rescheduled": { scheduledAt: string };
   /** A mail came in: the answer to an email, or one to a domain of yours. */
-  "email.received": { receivedId: string; threadId: string; autoReply: AutoReplyReason | null; attachmentCount: number };
+  "email.received": ReceivedFacts;
   "contact.created": { source: string; tagsAdded?: string[] };
   /** Names the fields that changed, never their values. */
   "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };
@@ -2536,6 +2536,21 @@ export interface ReceivedAttachment {
   size: number;
 }
 
+/** A mail that came in. All that names its sender is null, and the files are none, once it was deleted. */
+interface ReceivedFacts {
+  receivedId: string;
+  threadId: string;
+  autoReply: AutoReplyReason | null;
+  /** The sender's address; null also if the mail names none. */
+  from: string | null;
+  fromName: string | null;
+  subject: string | null;
+  /** The address that it came to: a reply address, or one of an inbound domain. */
+  mailbox: string | null;
+  attachmentCount: number;
+  attachments: ReceivedAttachment[];
+}
+
 export interface ReceivedMail {
   id: string;
   threadId: string;
@@ -2659,6 +2674,8 @@ interface Refusal {
   smtpCode: number | null;
   enhancedCode: string | null;
   diagnostic: string;
+  /** The relay that had the attempt; absent if the mail was captured, and in reports that came back later. */
+  relay?: string;
 }
 
 export interface Relay {

@@ -4,7 +4,7 @@ import { CONTACT_EVENT_TYPES } from "./contacts.ts";
 import { EMAIL_EVENT_TYPES } from "./emails.ts";
 import { LIST_EVENT_TYPES } from "./lists.ts";
 import { line } from "./name.ts";
-import type { AutoReplyReason } from "./received.ts";
+import type { AutoReplyReason, ReceivedAttachment } from "./received.ts";
 import { SEGMENT_EVENT_TYPES } from "./segments.ts";
 import { SUPPRESSION_EVENT_TYPES, type Suppression } from "./suppressions.ts";
 import * as z from "./zod.ts";
@@ -78,6 +78,21 @@ interface Engagement {
   simulated?: boolean;
 }
 
+/** A mail that came in. All that names its sender is null, and the files are none, once it was deleted. */
+interface ReceivedFacts {
+  receivedId: string;
+  threadId: string;
+  autoReply: AutoReplyReason | null;
+  /** The sender's address; null also if the mail names none. */
+  from: string | null;
+  fromName: string | null;
+  subject: string | null;
+  /** The address that it came to: a reply address, or one of an inbound domain. */
+  mailbox: string | null;
+  attachmentCount: number;
+  attachments: ReceivedAttachment[];
+}
+
 interface StatusChange {
   source: string;
   before: ContactStatus;
@@ -123,7 +138,7 @@ export interface EventData extends Record<EventType, object> {
   "email.cancelled": NoData;
   "email.rescheduled": { scheduledAt: string };
   /** A mail came in: the answer to an email, or one to a domain of yours. */
-  "email.received": { receivedId: string; threadId: string; autoReply: AutoReplyReason | null; attachmentCount: number };
+  "email.received": ReceivedFacts;
   "contact.created": { source: string; tagsAdded?: string[] };
   /** Names the fields that changed, never their values. */
   "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };

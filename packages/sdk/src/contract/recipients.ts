@@ -13,7 +13,7 @@ const Addresses = z.union([MailboxText, z.array(MailboxText).min(1).max(SEND_LIM
 export const recipientFields = {
   to: Addresses.meta({
     description:
-      "An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc",
+      "An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc. A repeated address counts once",
   }),
   cc: Addresses.optional().meta({ description: "Recipients of the same mail, named in its Cc header" }),
   bcc: Addresses.optional().meta({ description: "Recipients of the same mail whom no other recipient sees" }),
@@ -66,24 +66,12 @@ export function listRecipients(fields: RecipientFields): NamedRecipient[] {
   return [...found.values()];
 }
 
-/** Checks the recipients of a send as a whole: their number, and that no message of a batch goes out twice. */
+/** Checks the recipients of a send as a whole: their number. An address that is named more than once gets it once. */
 export function checkRecipients(fields: RecipientFields, ctx: z.RefinementCtx): void {
-  if (isTogether(fields)) {
-    const count = RECIPIENT_KINDS.reduce((sum, kind) => sum + listAddresses(fields[kind]).length, 0);
-    if (count > SEND_LIMITS.recipients)
-      issue(ctx, ["to"], "too_big", `At most ${SEND_LIMITS.recipients} recipients in to, cc and bcc; these are ${count}.`);
-  } else if (typeof fields.to !== "string") checkRepeats(fields.to, ctx);
-}
-
-function checkRepeats(to: readonly string[], ctx: z.RefinementCtx): void {
-  const seen = new Map<string, number>();
-  for (const [i, text] of to.entries()) {
-    const key = findKey(text);
-    if (key === null) continue; // Named already by the element's own check.
-    const first = seen.get(key);
-    if (first === undefined) seen.set(key, i);
-    else issue(ctx, ["to", i], "duplicate", `Repeats to[${first}]; each recipient may stand once.`);
-  }
+  if (!isTogether(fields)) return;
+  const count = RECIPIENT_KINDS.reduce((sum, kind) => sum + listAddresses(fields[kind]).length, 0);
+  if (count > SEND_LIMITS.recipients)
+    issue(ctx, ["to"], "too_big", `At most ${SEND_LIMITS.recipients} recipients in to, cc and bcc; these are ${count}.`);
 }
 
 /** The key of an address in a request; null for what is none. */

@@ -32,7 +32,7 @@ const store = (...effects: Effect[]): Promise<void> => {
 const markOf = (mail: PendingMail): Mark => ({ kind: "mark", mail, marked: null });
 const captured: Receipt = { outcome: "delivered", response: "captured" };
 const outcomeOf = ({ email, attempt }: PendingMail, receipt: Receipt = captured) =>
-  outcomeOfReceipt(receipt, { email, attempt, at: 0, random });
+  outcomeOfReceipt(receipt, { email, attempt, relay: null, at: 0, random });
 const statuses = (ids: string[]) => Promise.all(ids.map(async (id) => (await world.sdk.emails.get(id)).status));
 
 test("marks, outcomes and holds are stored together, each email as it was read", async () => {

@@ -12,7 +12,10 @@ const email = {
   createdAt: 0,
   scheduledAt: null,
 } as Attempt["email"];
-const attempt = (changes: Partial<Attempt> = {}): Attempt => ({ email, attempt: 1, at: 1000, random: { fraction: () => 0.5 }, ...changes });
+const attempt = (changes: Partial<Attempt> = {}): Attempt => ({
+  ...{ email, attempt: 1, relay: null, at: 1000, random: { fraction: () => 0.5 } },
+  ...changes,
+});
 const last = attempt({ attempt: RETRY_DELAYS.length + 1 });
 const doubted = attempt({ email: { ...email, inDoubt: true } });
 

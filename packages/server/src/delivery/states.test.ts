@@ -63,7 +63,7 @@ const store = (effect: Effect): Promise<void> => {
 const receive = async (status: EmailStatus, receipts: readonly Receipt[]): Promise<void> => {
   for (const receipt of receipts)
     for (const attempt of [1, LAST_ATTEMPT])
-      await store(outcomeOfReceipt(receipt, { email: await inState(status), attempt, at: 0, random: { fraction: () => 0 } }));
+      await store(outcomeOfReceipt(receipt, { email: await inState(status), attempt, relay: null, at: 0, random: { fraction: () => 0 } }));
 };
 
 /** What becomes of a marked email that is not handed over, by how it was loaded. */

@@ -3,6 +3,7 @@ import { and, asc, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
 import type { EventDeps } from "./deps.ts";
+import { addReceivedData } from "./received-data.ts";
 import type { EventRow } from "./show.ts";
 import type { EventTables } from "./tables.ts";
 
@@ -117,15 +118,14 @@ export function listContactEvents(q: Tx | Reader, contactId: string): Promise<Ev
 }
 
 /** The events of emails, oldest first, without those they caused for their contacts or the suppression list. */
-export function listEventsOfEmails(read: Reader, emailIds: readonly string[]): Promise<EventRow[]> {
+export async function listEventsOfEmails(read: Reader, emailIds: readonly string[]): Promise<EventRow[]> {
   const { events } = read.t;
-  return Promise.resolve(
-    read
-      .select()
-      .from(events)
-      .where(and(inArray(events.emailId, [...emailIds]), inArray(events.type, [...EMAIL_EVENT_TYPES])))
-      .orderBy(asc(events.sequence)),
-  );
+  const rows = await read
+    .select()
+    .from(events)
+    .where(and(inArray(events.emailId, [...emailIds]), inArray(events.type, [...EMAIL_EVENT_TYPES])))
+    .orderBy(asc(events.sequence));
+  return addReceivedData(read, rows);
 }
 
 function toRow(event: NewEvent) {

@@ -18,7 +18,7 @@ import { invalid, notFound } from "../lib/api-error.ts";
 import { toLabelOfTag } from "../lib/email-labels.ts";
 import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EventDeps } from "./deps.ts";
-import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
+import { type FullEvent, parseEventId, selectByKeys, selectNewest, showEvent } from "./show.ts";
 import { OF_TEST_MAIL } from "./tables.ts";
 
 /** Filters of events, as the contract parses them. */
@@ -100,10 +100,10 @@ export async function getEvent(
   id: string,
 ): Promise<Event> {
   await deps.eventStream.catchUp();
-  const { events: e } = read.t;
   const key = parseEventId(id);
-  const [found] = key === null ? [] : await selectFull(read).where(and(eq(e.sequence, key), eq(e.workspaceId, workspaceId)));
-  if (!found || found.position === null || (test && !isTestMail(found.event.emailId))) throw notFound("event", id);
+  const [found] = key === null ? [] : await selectByKeys(read, [key]);
+  if (!found || found.event.workspaceId !== workspaceId || found.position === null || (test && !isTestMail(found.event.emailId)))
+    throw notFound("event", id);
   return showEvent(found);
 }
 
@@ -375,6 +375,6 @@ function countEvents(read: Reader, branches: readonly Branch[]) {
 
 /** The latest events of all workspaces, newest first: for the recording of a run in dev mode. */
 export async function listRecentEvents(read: Reader, limit: number): Promise<(Event & { workspaceId: string })[]> {
-  const rows = await selectFull(read).orderBy(desc(read.t.events.sequence)).limit(limit);
+  const rows = await selectNewest(read, limit);
   return rows.map((row) => ({ ...showEvent(row), workspaceId: row.event.workspaceId }));
 }

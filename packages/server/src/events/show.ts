@@ -1,8 +1,9 @@
 import type { Event, EventType, RecipientKind } from "@mailsvc/sdk/contract";
-import { and, eq, getTableColumns, gte, inArray } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
+import { addReceivedData } from "./received-data.ts";
 import type { EventTables } from "./tables.ts";
 
 export type EventRow = EventTables["events"]["$inferSelect"];
@@ -40,19 +41,20 @@ export function parseEventId(id: string): number | null {
 /** The events of a stream with numbers from `first` on, oldest first. */
 export async function readStream(read: Reader, workspaceId: string, first: number, limit: number): Promise<FullEvent[]> {
   const { eventNumbers: n } = read.t;
-  return selectFull(read)
+  const rows = await selectFull(read)
     .where(and(eq(n.workspaceId, workspaceId), gte(n.position, first)))
     .orderBy(n.position)
     .limit(limit);
+  return complete(read, rows);
 }
 
 /** Events by their keys, in any order. */
-export function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly number[]): Promise<FullEvent[]> {
-  return Promise.resolve(selectFull(q).where(inArray(q.t.events.sequence, [...keys])));
+export async function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly number[]): Promise<FullEvent[]> {
+  return complete(q, await selectFull(q).where(inArray(q.t.events.sequence, [...keys])));
 }
 
 /** Events by their keys, in any order: `selectByKeys` for what runs for each of many events. */
-export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: readonly number[]): Promise<FullEvent[]> {
+export async function readByKeys(q: Reader | Tx, keys: readonly number[]): Promise<FullEvent[]> {
   const rows = await q
     .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m, contents: c }, arg) =>
       query
@@ -74,7 +76,8 @@ export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: r
         .where(q.sqlDialect.amongNumbers(e.sequence, arg("keys"))),
     )
     .execute({ keys: JSON.stringify(keys) });
-  return rows.map((row) => ({
+  const events = await addReceivedData(q, rows);
+  return events.map((row) => ({
     event: row,
     position: row.position,
     email:
@@ -107,8 +110,21 @@ export function showEvent({ event, position, email, tags }: FullEvent): Event {
   return shown as Event;
 }
 
+/** The newest events of all workspaces, newest first. */
+export async function selectNewest(read: Reader, limit: number): Promise<FullEvent[]> {
+  return complete(read, await selectFull(read).orderBy(desc(read.t.events.sequence)).limit(limit));
+}
+
+async function complete(q: Pick<Reader, "select" | "t">, rows: readonly FullEvent[]): Promise<FullEvent[]> {
+  const events = await addReceivedData(
+    q,
+    rows.map(({ event }) => event),
+  );
+  return rows.map((row, i) => ({ ...row, event: events[i] as EventRow }));
+}
+
 /** Selects events with what their emails know. */
-export function selectFull(q: Pick<Reader, "select" | "t">) {
+function selectFull(q: Pick<Reader, "select" | "t">) {
   const { events: e, eventNumbers: n, emails: m, contents: c } = q.t;
   return q
     .select({

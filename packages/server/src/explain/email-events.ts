@@ -18,7 +18,8 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
       return { at, what: "Delivered", why: toReporter(known) };
     case "email.deferred": {
       const { attempt, inDoubt, relay, ...refused } = known as unknown as EventData["email.deferred"];
-      const which = attempt === undefined ? "The next mail server has not delivered it yet" : `Attempt ${attempt} was not accepted${atRelay(relay)}`;
+      const which =
+        attempt === undefined ? "The next mail server has not delivered it yet" : `Attempt ${attempt} was not accepted${atRelay(relay)}`;
       const lost = "The connection was lost after the whole message was written: it is not known whether it arrived.";
       return { at, what: `${which}: ${quote(refused.diagnostic)}`, why: inDoubt ? lost : describe(refused) };
     }

@@ -16,6 +16,39 @@ test("a person's mail is exported and erased, and deleted after the days that it
   expect((await s.world.sdk.received.list()).pagination.total).toBe(0);
 });
 
+test("the event of a mail names its sender, mailbox, subject and files in lists, the stream, webhooks and the email, until it is deleted", async () => {
+  await using s = await start();
+  const { sdk } = s.world;
+  const webhook = await sdk.webhooks.create({ url: "http://127.0.0.1:9/hook", events: ["email.received"] });
+  const { replyTo, id } = await s.send({ to: ADA });
+  const parts = 'multipart/mixed; boundary="b"';
+  const file = "--b\n\nHi.\n--b\nContent-Type: text/csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nMSwy\n--b--";
+  await s.deliver(replyTo, write(file, { Subject: "Numbers", "Content-Type": parts }));
+  const facts = {
+    from: ADA,
+    subject: "Numbers",
+    mailbox: replyTo,
+    attachmentCount: 1,
+    attachments: [{ number: 1, filename: "a.csv", contentType: "text/csv", contentId: null, size: 3 }],
+  };
+  const [event] = (await sdk.events.list({ type: "email.received" })).data;
+  expect(event?.data).toMatchObject(facts);
+  expect(event?.data).not.toHaveProperty("text");
+  const everywhere = async () => {
+    const [delivery] = (await sdk.webhooks.deliveries(webhook.id)).data;
+    return [
+      (await sdk.events.get(event?.id ?? "")).data,
+      (await sdk.events.list({ after: 0, type: "email.received" })).data[0]?.data,
+      JSON.parse((await sdk.webhooks.delivery(webhook.id, delivery?.id ?? "")).body ?? "{}").data,
+      (await sdk.emails.get(id)).events.find(({ type }) => type === "email.received")?.data,
+    ];
+  };
+  for (const data of await everywhere()) expect(data).toMatchObject(facts);
+  await sdk.received.delete(String(event?.data && "receivedId" in event.data && event.data.receivedId));
+  for (const data of await everywhere())
+    expect(data).toMatchObject({ from: null, fromName: null, subject: null, mailbox: null, attachmentCount: 1, attachments: [] });
+});
+
 test("all mails of a person are exported in pages, of which long ones have fewer", async () => {
   await using s = await start();
   await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });

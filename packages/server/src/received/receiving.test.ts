@@ -92,7 +92,17 @@ describe("a reply to the reply address of an email", () => {
         emailId: id,
         to: ADA,
         contactId: contact.id,
-        data: { receivedId: all.data[0]?.id, threadId: id, autoReply: null, attachmentCount: 0 },
+        data: {
+          receivedId: all.data[0]?.id,
+          threadId: id,
+          autoReply: null,
+          attachmentCount: 0,
+          from: ADA,
+          fromName: "Ada Lovelace",
+          subject: all.data[0]?.subject,
+          mailbox: all.data[0]?.to,
+          attachments: [],
+        },
       },
     ]);
     expect((await s.world.sdk.emails.get(id)).events.map(({ type }) => type)).toContain("email.received");

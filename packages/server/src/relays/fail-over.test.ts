@@ -41,6 +41,7 @@ test("the default relay and the one that takes over from it are named by the mai
   await t.a.close();
   const moved = await t.send("bob@example.com");
   await t.world.settle();
+  expect((await sdk.events.list({ email: moved, type: "email.sent" })).data[0]?.data).toMatchObject({ relay: "b" });
   expect(await relaysOf(moved)).toEqual({ "email.queued": null, "email.deferred": "default", "email.sent": "b" });
   const told = (await sdk.explanations.get(moved)).timeline.map(({ what }) => what);
   expect(told).toContain("The relay b took it in attempt 1");
