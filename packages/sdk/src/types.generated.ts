@@ -594,7 +594,7 @@ export interface AutomationVersion {
 }
 
 export interface BatchEmail {
-  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc. A repeated address counts once */
   to: string | string[];
   /** Recipients of the same mail, named in its Cc header */
   cc?: string | string[] | undefined;
@@ -2881,7 +2881,7 @@ export type SegmentState = "BUILDING" | "READY";
 
 /** With html, text or both, as in the methods of the SDK. */
 export type SendRequest = {
-  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc. A repeated address counts once */
   to: string | string[];
   /** Recipients of the same mail, named in its Cc header */
   cc?: string | string[] | undefined;
@@ -2953,7 +2953,7 @@ export interface SlugSendRequest {
   slug?: string | undefined;
   /** Alias of slug, as responses name it */
   template?: string | undefined;
-  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc. A repeated address counts once */
   to: string | string[];
   /** Recipients of the same mail, named in its Cc header */
   cc?: string | string[] | undefined;
@@ -3211,7 +3211,7 @@ export interface TemplateRendering {
 }
 
 export interface TemplateSendRequest {
-  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc. A repeated address counts once */
   to: string | string[];
   /** Recipients of the same mail, named in its Cc header */
   cc?: string | string[] | undefined;

@@ -54,6 +54,8 @@ describe("a mocked service", () => {
     const several = await sdk.emails.send({ ...mail, to: ["ada@example.com", "grace@example.com"] });
     expect(several).toEqual({ ids: [expect.stringMatching(/^em_/), expect.stringMatching(/^em_/)], status: "queued", count: 2 });
     expect(new Set(several.ids).size).toBe(2);
+    const repeated = await sdk.emails.send({ ...mail, to: ["ada@example.com", "Ada <ADA@example.com>"] });
+    expect(repeated).toMatchObject({ count: 1, ids: [expect.any(String)] });
     const copied = await sdk.emails.send({ ...mail, cc: ["grace@example.com"] });
     expect(copied).toMatchObject({
       id: expect.stringMatching(/^em_/),

@@ -2,6 +2,7 @@ import { HttpResponse, http, type RequestHandler } from "msw";
 import type { Contract, Endpoint } from "../contract/endpoint.ts";
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 import { agentContract, contract } from "../contract/index.ts";
+import { findKey } from "../contract/recipients.ts";
 import type { z } from "../contract/zod.ts";
 import type { MailsvcMethods } from "../methods.generated.ts";
 import { DEFAULT_URL } from "../runtime.ts";
@@ -136,7 +137,12 @@ function shapeAnswer(operation: string, recorded: unknown, { body }: MockCall, f
 function shapeSend({ id: known, ids: others, template }: Sending, { to, cc, bcc, together }: Sending, from: number): Sending {
   const first = String(known ?? toList(others)[0]);
   const of = (kind: string, value: unknown) => toList(value).map((email) => ({ kind, email }));
-  const people = [...of("to", to), ...of("cc", cc), ...of("bcc", bcc)];
+  const named = new Map<unknown, { kind: string; email: unknown }>();
+  for (const one of [...of("to", to), ...of("cc", cc), ...of("bcc", bcc)]) {
+    const key = findKey(String(one.email)) ?? one.email;
+    if (!named.has(key)) named.set(key, one);
+  }
+  const people = [...named.values()];
   const ids = people.map((_, i) => numberId(first, from + i));
   const more = template === undefined ? {} : { template };
   if (together === true || cc !== undefined || bcc !== undefined) {

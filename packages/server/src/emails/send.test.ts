@@ -111,6 +111,25 @@ describe("a send", () => {
   });
 });
 
+test("an address that is named more than once gets one mail, whatever the kind of the send", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const to = ["Ada <ada@bücher.example>", "bob@example.com", "ADA@xn--bcher-kva.example", "bob@example.com"];
+  const separate = await sdk.emails.send({ ...hello, to });
+  expect(separate).toMatchObject({ count: 2, ids: [expect.any(String), expect.any(String)], status: "queued" });
+  const together = await sdk.emails.send({ ...hello, to, together: true, cc: "bob@example.com" });
+  expect(together.recipients.map(({ email, kind }) => [email, kind])).toEqual([
+    ["ada@xn--bcher-kva.example", "to"],
+    ["bob@example.com", "to"],
+  ]);
+  const batch = await sdk.emails.sendBatch({ emails: [{ ...hello, to }] });
+  expect(batch).toMatchObject({ queued: 1, results: [{ count: 2 }] });
+  await sdk.suppressions.create({ email: "bob@example.com", reason: "manual" });
+  expect(await sdk.emails.send({ ...hello, to })).toMatchObject({ count: 1, failed: [{ to: "bob@example.com" }] });
+  await world.settle();
+  expect((await sdk.emails.list({ to: "ada@bücher.example" })).pagination.total).toBe(4);
+});
+
 describe("the list of emails", () => {
   test("is newest first, and narrowed by state and recipient", async () => {
     await using world = await createWorld();

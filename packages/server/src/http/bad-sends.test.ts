@@ -152,8 +152,6 @@ scenarios(
   [
     bad("51 recipients", { to: many(51) }, "to too_big"),
     bad("twenty thousand recipients", { to: Array.from({ length: 20_000 }, () => "x") }, "to too_big"),
-    bad("the same recipient twice", { to: ["ada@example.com", "bob@example.com", "ada@example.com"] }, "to[2] duplicate"),
-    bad("the same recipient in another case", { to: ["ada@example.com", "ADA@Example.COM"] }, "to[1] duplicate"),
     bad("51 recipients of one mail", { to: many(25), cc: many(25), bcc: "one@example.com" }, "to too_big"),
     bad("51 by cc", { cc: many(51) }, "cc too_big"),
     bad("an empty list by cc", { cc: [] }, "cc too_small"),
@@ -162,7 +160,6 @@ scenarios(
     bad("a wrong address by cc", { cc: ["a@b.example", "c@d.example", "e@f.example", "nobody"] }, "cc[3] invalid_email"),
     bad("a wrong address by bcc", { bcc: "nobody" }, "bcc invalid_email"),
     bad("a text as together", { together: "yes" }, "together invalid_type"),
-    bad("the same domain in another alphabet", { to: ["ada@bücher.example", "ada@xn--bcher-kva.example"] }, "to[1] duplicate"),
     bad("a subject of 999 characters", { subject: "x".repeat(999) }, "subject too_big"),
     bad("a text over 5 MiB", { text: kib(5 * 1024 + 1) }, "text too_big"),
     bad("a html over 5 MiB", { html: kib(5 * 1024 + 1) }, "html too_big"),

@@ -22,7 +22,8 @@ test("the event of a mail names its sender, mailbox, subject and files in lists,
   const webhook = await sdk.webhooks.create({ url: "http://127.0.0.1:9/hook", events: ["email.received"] });
   const { replyTo, id } = await s.send({ to: ADA });
   const parts = 'multipart/mixed; boundary="b"';
-  const file = "--b\n\nHi.\n--b\nContent-Type: text/csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nMSwy\n--b--";
+  const file =
+    "--b\n\nHi.\n--b\nContent-Type: text/csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nMSwy\n--b--";
   await s.deliver(replyTo, write(file, { Subject: "Numbers", "Content-Type": parts }));
   const facts = {
     from: ADA,
