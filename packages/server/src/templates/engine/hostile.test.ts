@@ -180,6 +180,12 @@ describe("values stay where they are put", () => {
     expect(codes(source, { partials })).toContain("unsafe_place");
   });
 
+  test("a brace directly behind a placeholder is refused with the way out, which works", () => {
+    const [fault] = faultsOf("<style>@media screen{p{color:{{c}}}}</style>");
+    expect(fault).toMatchObject({ code: "syntax_error", message: expect.stringContaining("put a blank between }} and }.") });
+    expect(faultsOf("<style>@media screen{p{color:{{c}} }}</style>")).toEqual([]);
+  });
+
   test("a fault is named in the part it is in", () => {
     const partials = new Map([part("button", "<a href={{url}}>")]);
     const layout: Part = { slug: "frame", html: "<body class={{c}}>{{{body}}}</body>", text: null, variables: [] };

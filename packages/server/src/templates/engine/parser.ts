@@ -156,6 +156,13 @@ function explain(source: string, error: Error, open: readonly Open[]): Fault {
   const offset = findStop(source, Number(/on line (\d+)/.exec(head)?.[1] ?? 1), excerpt, dashes.length - 1);
   const found = /^(?:\}+|[^\s{}]{1,20}|\{+)/.exec(source.slice(offset, offset + 20))?.[0] ?? "";
   const message =
-    found === "" ? "A placeholder is not complete, or contains something that is not a name." : `Unexpected ${JSON.stringify(found)}.`;
+    found === ""
+      ? "A placeholder is not complete, or contains something that is not a name."
+      : `Unexpected ${JSON.stringify(found)}.${adviseBlank(found)}`;
   return makeFault(source, offset, "syntax_error", message);
+}
+
+/** Advice where the brace of a style or of JSON follows a placeholder, as in `p{color:{{color}}}`. */
+function adviseBlank(found: string): string {
+  return /^\}{3,}$/.test(found) ? " If a brace follows the placeholder, put a blank between }} and }." : "";
 }
