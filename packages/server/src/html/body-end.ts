@@ -1,16 +1,37 @@
 import { forEachInTurns } from "../lib/turn.ts";
-import { BROWSER, type Dialect, locateTags } from "./tokenizer.ts";
+import { BROWSER, type Dialect, type LocatedTag, locateTags } from "./tokenizer.ts";
 
 /** How mail programs read HTML. Outlook also shows what stands in conditional comments. */
 export const MAIL: Dialect = { raw: BROWSER.raw, conditionalComments: true };
 
-/** The position behind the last content of an HTML mail: before `</body>`, else before `</html>`, else the end. */
+// Without one of these, nothing but a tag can be left open at the end.
+const MAY_STAY_OPEN = new RegExp(`<(?:[!?]|/(?:body|html|[^a-z])|plaintext|${[...BROWSER.raw].join("|")})`, "i");
+
+// What stands between tags: a whole comment, another declaration, or the begin of something that never ends.
+const BETWEEN_TAGS = /<!--(?:-?>|[\s\S]*?--!?>)|<(?:[?/]|!(?!--))[^>]*>|<(?=[a-z!?/])/gi;
+
+/**
+ * The position behind the last content of an HTML mail: before `</body>`, else before `</html>`, else the end. What never ends, such as a
+ * comment or a style, is no content: what is put there would not be seen.
+ */
 export async function findBodyEnd(html: string): Promise<number> {
-  let end = html.length;
-  // The content of many a mail has neither.
-  if (!/<\/(?:body|html)/i.test(html)) return end;
-  await forEachInTurns(locateTags(html, MAIL), ({ token, start }) => {
-    if (token.kind === "close" && (token.name === "body" || (token.name === "html" && end === html.length))) end = start;
+  // The content of many a mail is a fragment.
+  if (!MAY_STAY_OPEN.test(html) && html.lastIndexOf("<") <= html.lastIndexOf(">")) return html.length;
+  let end: number | null = null;
+  let last: LocatedTag | null = null;
+  // As programs besides Outlook read it: they do not see what is in a conditional comment.
+  await forEachInTurns(locateTags(html, BROWSER), (tag) => {
+    const { token, start } = tag;
+    last = tag;
+    if (token.kind === "close" && (token.name === "body" || (token.name === "html" && end === null))) end = start;
   });
-  return end;
+  return end ?? findOpenEnd(html, last);
+}
+
+/** Where what never ends begins, behind the last whole tag or with it; the length of the source if all of it ends. */
+function findOpenEnd(html: string, last: LocatedTag | null): number {
+  if (last?.token.kind === "open" && (BROWSER.raw.has(last.token.name) || last.token.name === "plaintext")) return last.start;
+  const rest = html.slice(last?.end ?? 0);
+  const open = [...rest.matchAll(BETWEEN_TAGS)].find(([found]) => found === "<");
+  return html.length - rest.length + (open?.index ?? rest.length);
 }

@@ -98,6 +98,13 @@ test.each([
   ["<html><p>x</p></html>\n", "<html><p>x</p><PIXEL></html>\n"],
   ["x", "x<PIXEL>"],
   ["<!-- </body> --><p>x</p>", "<!-- </body> --><p>x</p><PIXEL>"],
+  ["<p>x</p><!-- y", "<p>x</p><PIXEL><!-- y"],
+  ["<p>x</p><!-- y --><!-- > - ->", "<p>x</p><!-- y --><PIXEL><!-- > - ->"],
+  ["<p>x</p><style>p{color:red}</body>", "<p>x</p><PIXEL><style>p{color:red}</body>"],
+  ["<p>x</p><!--[if mso]><p>y</p></body>", "<p>x</p><PIXEL><!--[if mso]><p>y</p></body>"],
+  ["<p>x</p><!--[if mso]></body><![endif]-->", "<p>x</p><!--[if mso]></body><![endif]--><PIXEL>"],
+  ["<!doctype html><p>a < b</p><!-->x<p title='", "<!doctype html><p>a < b</p><!-->x<PIXEL><p title='"],
+  ["<p>x</p><? y", "<p>x</p><PIXEL><? y"],
 ])("the pixel comes last in the body: %s", async (html, expected) => {
   expect(await rewrite(html)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
-import { MAIL } from "../html/body-end.ts";
+import { findBodyEnd, MAIL } from "../html/body-end.ts";
 import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
 import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
 import { waitForTurn } from "../lib/turn.ts";
@@ -37,19 +37,15 @@ const TAGS_PER_TURN = 8000;
 
 /**
  * Cuts an HTML mail. Links that are no web address (mailto:, tel:, #…), or have the attribute `data-no-track`, stay in the
- * text. The pixel comes last in the body.
+ * text. The pixel comes last in the body, where programs show it.
  */
 export async function cutHtml(html: string): Promise<Skeleton> {
   const found: { start: number; end: number; cut: Cut }[] = [];
-  let pixelAt = html.length;
+  const pixelAt = await findBodyEnd(html);
   let tags = 0;
   for (const tag of locateTags(html, MAIL)) {
     tags += 1;
     if (tags % TAGS_PER_TURN === 0) await waitForTurn();
-    if (tag.token.kind === "close") {
-      if (tag.token.name === "body" || (tag.token.name === "html" && pixelAt === html.length)) pixelAt = tag.start;
-      continue;
-    }
     const link = findLink(html, tag);
     if (link) found.push(link);
   }
