@@ -5,6 +5,8 @@ import type { Addressee } from "./mailer.ts";
 // encoded well below the hard limit, because some relays count the name and the line end too.
 const LINE = 76;
 const LONGEST_WORD = 900;
+// A line with nothing but one word, with the blank before it and the line end.
+const LONGEST_LINE = 995;
 // One encoded word: 75 characters at most (RFC 2047 2); 52 leaves room for a name and an address.
 const ENCODED_WORD = 52;
 const FILENAME_PIECE = 56;
@@ -20,7 +22,12 @@ export function textHeader(name: string, text: string): string {
 export function customHeader(name: string, value: string): string {
   if (isAscii(value) && isFoldable(value)) return line(name, value);
   // RFC 2369 2: blanks inside the angle brackets of List-* are ignored, and encoded words are not allowed there.
-  if (isAscii(value) && /^list-/i.test(name)) return lineOf(name, value.match(/.{1,900}/g) ?? []);
+  // An address that a line of its own can hold stays whole, for readers that do not remove blanks.
+  if (isAscii(value) && /^list-/i.test(name))
+    return lineOf(
+      name,
+      wordsOf(value).flatMap((word) => (word.length <= LONGEST_LINE ? word : (word.match(/.{1,900}/g) ?? []))),
+    );
   return encodedLine(name, value);
 }
 
@@ -86,9 +93,10 @@ function encoded(text: string): string {
 /** `Name: words`, folded between words, without the line end. Throws TypeError if the name is not a header name. */
 function lineOf(name: string, [first = "", ...rest]: readonly string[]): string {
   if (!/^[\x21-\x39\x3b-\x7e]+$/.test(name)) throw new TypeError(`"${name}" cannot be a header name.`);
-  let out = `${name}: ${first}`;
-  let width = out.length;
-  for (const word of rest) {
+  const isTooLong = name.length + 2 + first.length > LONGEST_LINE;
+  let out = isTooLong ? `${name}:` : `${name}: ${first}`;
+  let width = isTooLong ? LINE : out.length;
+  for (const word of isTooLong ? [first, ...rest] : rest) {
     const fits = width + 1 + word.length <= LINE;
     out += fits ? ` ${word}` : `\r\n ${word}`;
     width = fits ? width + 1 + word.length : 1 + word.length;

@@ -81,6 +81,14 @@ describe("A message as it goes over the wire", () => {
     expect(text).toContain("\r\nContent-Type: text/plain");
   });
 
+  test.each([60, 884, 885, 940, 980])("sends an unsubscribe address of %d characters unbroken", async (length) => {
+    const url = `<https://acme.example/u?token=${"t".repeat(length - 29)}>, <mailto:u@acme.example>`;
+    const text = await source({ headers: { "List-Unsubscribe": url } });
+    const value = /^List-Unsubscribe:(.*(?:\r\n .*)*)/m.exec(text)?.[1] ?? "";
+    expect(value.replace(/\r\n/g, "").trim()).toBe(url);
+    expect(text.split("\r\n").every((line) => line.length <= 998)).toBe(true);
+  });
+
   test.each(["a.eml", "a.EML", "b.mht", "b.mhtml", "c.mime", "d.nws", "e", "f.unknown"])("sends %s as bytes", async (name) => {
     expect(await detectMediaType(name)).toBe("application/octet-stream");
   });
