@@ -1,4 +1,5 @@
 import type { KeyLookup } from "../http/auth.ts";
+import { ApiError } from "../lib/api-error.ts";
 
 /**
  * Looks up the keys of a dialect's requests. In dev mode each key in the form of the other service counts as `devKey`, so that a program
@@ -8,4 +9,12 @@ export function lookUpForeignKeys(keys: KeyLookup, isForeign: (key: string) => b
   if (devKey === null) return keys;
   const toOwn = (key: string): string => (isForeign(key) ? devKey : key);
   return { ...keys, parseKind: (key) => keys.parseKind(toOwn(key)), hash: (key) => keys.hash(toOwn(key)) };
+}
+
+/** The same error. Where any key of the other service counts, the one about a key that does not names its form, such as `re_…`. */
+export function adviseForeignKey(error: ApiError, form: string, devKey: string | null): ApiError {
+  if (devKey === null || error.code !== "unauthorized") return error;
+  const { code, message, details, headers } = error;
+  const hint = `Send any key in the form of that service, or one of this server: Authorization: Bearer ${form}`;
+  return new ApiError(code, message, { details, headers, hint, cause: error });
 }

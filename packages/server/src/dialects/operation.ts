@@ -160,8 +160,12 @@ function refuseAbsent(prefix: string, { method, path, instead }: AbsentOperation
       summary: "",
       output: z.never(),
     },
-    handler: async () => {
-      throw new ApiError("not_implemented", `${method} ${path} is not here.`, { hint: `${instead} GET ${prefix} lists what is here.` });
+    handler: async (input: unknown) => {
+      // As the program wrote it: a pattern such as /inboxes/:id is in no documentation of the other service.
+      const asked = path.replace(/:(\w+)/g, (pattern, name: string) =>
+        encodeURIComponent((input as Record<string, string>)[name] ?? pattern),
+      );
+      throw new ApiError("not_implemented", `${method} ${asked} is not here.`, { hint: `${instead} GET ${prefix} lists what is here.` });
     },
   };
 }

@@ -325,6 +325,10 @@ describe("errors have Resend's form", () => {
     expect([without.status, without.body]).toEqual([401, expect.objectContaining({ name: "missing_api_key" })]);
     const unknown = await call(server, "GET", "/emails", undefined, { authorization: "Bearer sk_1" });
     expect([unknown.status, unknown.body]).toEqual([401, expect.objectContaining({ name: "invalid_api_key" })]);
+    expect(unknown.body).toMatchObject({ message: expect.stringContaining("Authorization: Bearer re_…") });
+    expect(await call(server, "GET", "/inboxes/in_1/emails")).toMatchObject({
+      body: { message: expect.stringMatching(/^GET \/inboxes\/in_1\/emails is not here\./) },
+    });
     expect(await call(server, "GET", "/nothing")).toMatchObject({ status: 404, body: { name: "not_found" } });
     expect(await call(server, "DELETE", "/emails")).toMatchObject({ status: 405, body: { name: "method_not_allowed" } });
     expect(await call(server, "GET", "/automations")).toMatchObject({
@@ -344,7 +348,10 @@ describe("outside of dev mode", () => {
   afterAll(() => live.close());
 
   test("only keys of this server work, and senders have to be verified", async () => {
-    expect((await call(live, "GET", "/emails", undefined, { authorization: "Bearer re_123" })).status).toBe(401);
+    expect(await call(live, "GET", "/emails", undefined, { authorization: "Bearer re_123" })).toMatchObject({
+      status: 401,
+      body: { message: expect.stringContaining("ms_live_…") },
+    });
     expect((await live.resend.emails.list()).error).toBeNull();
     expect((await live.resend.emails.send(hello)).error).toMatchObject({ statusCode: 403, name: "validation_error" });
   });

@@ -1,7 +1,7 @@
 import type { ContractCalls } from "../../http/contract-calls.ts";
 import type { Dialect } from "../../http/dialect.ts";
 import type { DialectDeps } from "../deps.ts";
-import { lookUpForeignKeys } from "../foreign-keys.ts";
+import { adviseForeignKey, lookUpForeignKeys } from "../foreign-keys.ts";
 import { buildRoutes, type Operation } from "../operation.ts";
 import { renameFields } from "../rename-fields.ts";
 import { ABSENT } from "./absent.ts";
@@ -49,7 +49,7 @@ export function createResend(deps: DialectDeps, contract: ContractCalls, devKey:
   return {
     prefix: PREFIX,
     lookUpKeys: (keys) => lookUpForeignKeys(keys, (key) => key.startsWith("re_"), devKey),
-    describeError,
+    describeError: (error, headers) => describeError(adviseForeignKey(error, "re_…", devKey), headers),
     operations: buildRoutes(PREFIX, RESEND_OPERATIONS, ABSENT, deps, renameFields(contract, FIELD_NAMES)),
   };
 }

@@ -92,6 +92,41 @@ test("an error names its field, as SendGrid does", async () => {
   ]);
 });
 
+test("messages name fields as SendGrid does, an operation that is not here by the path of the request, and a key in SendGrid's form", async () => {
+  const content = [{ type: "text/plain", value: "Hello" }];
+  const people = [{ to: [{ email: "ada@example.com" }] }];
+  const refuse = async (changes: object) => {
+    const answer = await post({ ...{ from: { email: "a@acme.com" }, subject: "Hi", content, personalizations: people }, ...changes });
+    return [answer.status, ((await answer.json()) as { errors: unknown[] }).errors[0]];
+  };
+  expect(await refuse({ send_at: 1_000_000_000 })).toEqual([
+    400,
+    {
+      field: "personalizations.0.send_at",
+      message: expect.stringMatching(/^(?:personalizations\.0\.)?send_at must be in the future/),
+      help: null,
+    },
+  ]);
+  expect(await refuse({ content: [{ type: "text/plain", value: "" }] })).toEqual([
+    400,
+    { field: "personalizations.0.content", message: expect.not.stringMatching(/emails\[|replyTo/), help: null },
+  ]);
+  expect(await refuse({ reply_to: { email: "nobody" } })).toMatchObject([400, { field: "personalizations.0.reply_to" }]);
+  for (const [method, path] of [
+    ["GET", "/v3/marketing/contacts"],
+    ["PUT", "/v3/marketing/contacts"],
+    ["GET", "/v3/scopes"],
+  ] as const) {
+    const absent = await fetch(`${server.url}/sendgrid${path}`, { method });
+    expect([absent.status, await absent.json()]).toEqual([
+      501,
+      { errors: [{ field: null, message: `${method} ${path} is not here.`, help: expect.stringContaining("mailsvc ") }] },
+    ]);
+  }
+  const strange = await post({ personalizations: people }, { authorization: "Bearer sk_1" });
+  expect(await strange.json()).toMatchObject({ errors: [{ help: expect.stringContaining("Bearer SG.…") }] });
+});
+
 test("hostile input is refused in SendGrid's form, and never an error of the server", async () => {
   const wrong: readonly unknown[] = [null, true, 7, "", "\u0000", [], [null], {}, [{}], [{ to: [{ email: "a" }] }]];
   const fields = [
