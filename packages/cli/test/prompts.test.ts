@@ -57,8 +57,11 @@ describe("what cannot be undone", () => {
     expect((await mailsvc(argv, { tty: TERMINAL, env: PLAIN, answers: ["y"] })).code).toBe(0);
   });
 
-  test("dev endpoints do as they are told", async () => {
+  test("a script erases a world only with --yes", async () => {
     const { mailsvc } = await startCliWithServer();
-    expect((await mailsvc(["world", "reset"])).json).toEqual({ reset: true });
+    const refused = await mailsvc(["world", "reset"]);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("--yes");
+    expect((await mailsvc(["world", "reset", "--yes"])).json).toEqual({ reset: true });
   });
 });
