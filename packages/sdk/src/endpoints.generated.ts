@@ -204,6 +204,8 @@ export const ENDPOINTS: EndpointTable = {
     list: { method: "GET", path: "/api/v1/workspaces", query: true, page: true },
     create: { method: "POST", path: "/api/v1/workspaces", body: true },
     update: { method: "PATCH", path: "/api/v1/workspaces/:id", body: true },
+    export: { method: "GET", path: "/api/v1/workspaces/:id/export", query: true, page: true },
+    delete: { method: "DELETE", path: "/api/v1/workspaces/:id" },
   },
   jobs: {
     list: { method: "GET", path: "/api/v1/jobs", query: true, page: true },

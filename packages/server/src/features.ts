@@ -113,6 +113,8 @@ import { templateHandlers } from "./templates/handlers.ts";
 import { REQUESTS_JOB, recordHeldRequests, trackingPages, trackMails } from "./tracking/tracking.ts";
 import { addUnsubscribe, unsubscribePages } from "./unsubscribe/unsubscribe.ts";
 import type { LoadEndpoint } from "./webhooks/webhooks.ts";
+import { WORKSPACE_DATA } from "./workspace-data.ts";
+import { CLEAR_WORKSPACE_JOB, clearWorkspace } from "./workspaces/deletion.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 import { hasWorkspace, listWorkspaceIds } from "./workspaces/workspaces.ts";
 
@@ -272,7 +274,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   automations: automationHandlers,
   keys: keyHandlers,
   dashboard: dashboardHandlers,
-  workspaces: workspaceHandlers,
+  workspaces: workspaceHandlers(WORKSPACE_DATA),
   jobs: jobHandlers,
   queue: queueHandlers,
   relays: relayHandlers,
@@ -363,6 +365,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [ALERT_JOB]: alertOwner(deps),
     [REDELIVER_JOB]: redeliverEvents(deps),
     [CLEANUP_JOB]: deleteOldAnswers(deps),
+    [CLEAR_WORKSPACE_JOB]: clearWorkspace(deps, WORKSPACE_DATA),
     [CLEAR_TEST_MAIL_JOB]: deleteOldTestMail(deps),
     ...marketplaceJobs(deps),
     ...retentionJobs(deps),

@@ -38,6 +38,11 @@ const workspaceColumns: Column<Workspace>[] = [
   { title: "created (utc)", value: (w) => formatTimestamp(w.createdAt), paint: (s, t) => s.dim(t) },
 ];
 
+const exportColumns: Column<Output<MailsvcContract["workspaces"]["export"]>["data"][number]>[] = [
+  { title: "table", value: ({ table }) => table },
+  { title: "row", value: ({ row }) => JSON.stringify(row), flexible: true },
+];
+
 export const serverViews: Readonly<Record<string, View>> = {
   "keys.list": { columns: keyColumns },
   "keys.create": { object: created },
@@ -48,6 +53,7 @@ export const serverViews: Readonly<Record<string, View>> = {
   "dashboard.link": { object: link },
   "workspaces.list": { columns: workspaceColumns },
   "workspaces.create": { object: createdWorkspace },
+  "workspaces.export": { columns: exportColumns },
 };
 
 function createdWorkspace({ id, name, apiKey }: Output<MailsvcContract["workspaces"]["create"]>, { term: { out } }: Session): string {

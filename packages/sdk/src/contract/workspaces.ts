@@ -17,6 +17,18 @@ export const Workspace = z
   .meta({ id: "Workspace" });
 export type Workspace = z.infer<typeof Workspace>;
 
+/** A row of a workspace in one of the server's tables. */
+export const WorkspaceRow = z
+  .object({
+    table: z.string(),
+    /** Its columns. Instants are milliseconds since 1970, bytes are in base64. */
+    row: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: "WorkspaceRow" });
+export type WorkspaceRow = z.infer<typeof WorkspaceRow>;
+
+const EXAMPLE = { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
 const Name = nameSchema("Who the workspace belongs to");
 
 const Replies = z.boolean().meta({ description: "Receive the replies to all mail that has no replyTo of its own, as if it had auto" });
@@ -53,9 +65,36 @@ export const workspaces = {
     output: Workspace,
     errors: ["not_found"],
     examples: [
-      { summary: "Another name", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { name: "Acme Inc." } },
-      { summary: "Its own relay", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { relay: "ses" } },
-      { summary: "Replies received", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { replies: true } },
+      { summary: "Another name", params: EXAMPLE, body: { name: "Acme Inc." } },
+      { summary: "Its own relay", params: EXAMPLE, body: { relay: "ses" } },
+      { summary: "Replies received", params: EXAMPLE, body: { replies: true } },
     ],
+  }),
+  export: endpoint({
+    method: "GET",
+    path: "/api/v1/workspaces/:id/export",
+    access: "operator",
+    summary: "Export all data of a workspace, table by table",
+    description:
+      "Everything stored of a workspace, except keys, secrets and their hashes, sessions, stored responses, and captured test mail. Files are in parts, in base64. Continue with `pagination.nextCursor` until it is null: a page may be short, or empty, before the last one.",
+    query: z.object({
+      ...pageQuery,
+      limit: pageQuery.limit.default(100),
+      cursor: z.string().max(4000).optional().meta({ description: "Continue after this cursor (pagination.nextCursor)" }),
+    }),
+    output: pageSchema(WorkspaceRow),
+    errors: ["not_found"],
+    examples: [{ summary: "Before it is deleted", params: EXAMPLE, query: { limit: 3 } }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/workspaces/:id",
+    access: "operator",
+    summary: "Delete a workspace with everything in it",
+    description:
+      "Cannot be undone. Its keys and sessions end with this call, and nothing of it is sent any more; its rows are deleted in the background. The first workspace of a server stays, and so does one whose agents are active in other workspaces: cancel its listings first. Its agents' activations in other workspaces stay there as they ended.",
+    output: Workspace,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "A customer who has left", params: EXAMPLE }],
   }),
 };

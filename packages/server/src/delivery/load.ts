@@ -5,6 +5,7 @@ import { createByteBudget } from "../lib/byte-budget.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MB } from "../lib/units.ts";
+import { filterLiving } from "../workspaces/workspaces.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
@@ -124,10 +125,13 @@ function judge(transformed: Transformed, now: number): Next {
   return { next: "handOver", mail };
 }
 
-/** The emails as they are stored, in the order of `refs`; undefined for those that are gone. */
+/** The emails as they are stored, in the order of `refs`; undefined for those that are gone, alone or with their workspace. */
 async function findPendingMails(read: Reader, refs: readonly EmailRef[]): Promise<(PendingMail | undefined)[]> {
   const rows: EmailRow[] = [];
-  for (const [workspaceId, own] of Map.groupBy(refs, (ref) => ref.workspaceId)) {
+  const byWorkspace = Map.groupBy(refs, (ref) => ref.workspaceId);
+  const living = await filterLiving(read, [...byWorkspace.keys()]);
+  for (const [workspaceId, own] of byWorkspace) {
+    if (!living.has(workspaceId)) continue;
     const ids = own.map(({ emailId }) => emailId);
     rows.push(...(await findEmailRows(read, workspaceId, ids)));
   }

@@ -49,6 +49,7 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
       );
     },
     cancel: (tx, kind, dedupeKey) => store.cancel(tx, kind, dedupeKey),
+    cancelAllOf: (tx, workspaceId, limit) => store.cancelAllOf(tx, workspaceId, limit),
     omit: (tx, job, list, values) => store.omit(tx, job, list, values),
     runNow: async (tx, jobs) => {
       tx.afterCommit(wakeAll);

@@ -42,6 +42,7 @@ export interface JobStore extends WorkerStore {
   /** Adds jobs, in their order; a keyed one only if no job with its key waits. */
   add(tx: Tx, jobs: readonly Addition[]): Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
+  cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
   /** Takes values out of a list in the payload of a job, if this attempt still holds it. Returns those that were in it. */

@@ -161,6 +161,8 @@ export interface Queue {
   enqueue(tx: Tx, ...jobs: readonly NewJob[]): Promise<void>;
   /** Removes the jobs of a kind that are ready and have this key; those that run or are dead stay. */
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
+  /** Removes some of the jobs whose payload names a workspace, except those that run. Returns how many. */
+  cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number>;
   /** Makes planned jobs due at once. Those that run stay as they are. */
   runNow(tx: Tx, jobs: PlannedJobs): Promise<void>;
   /**

@@ -18,7 +18,7 @@ import {
   type QueueStats,
   type WorkerRegistry,
 } from "./queue.ts";
-import { JOB_STATES, UNHANDLED } from "./schema.pg.ts";
+import { JOB_STATES, JOB_WORKSPACE, UNHANDLED } from "./schema.pg.ts";
 import { ADVANCE, at, CLAIM, type ClaimedRow, COLUMNS, END_ALL, HELD, JOBS, NEXT, SET_UNKNOWN_ASIDE, TASKS } from "./statements.pg.ts";
 
 export interface PostgresStoreOptions extends HeartbeatTimes {
@@ -100,6 +100,16 @@ export class PostgresJobStore implements JobStore {
       [kind, dedupeKey],
       "cancel_job",
     );
+  }
+
+  async cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number> {
+    const rows = await raw(tx)<{ one: number }>(
+      `delete from ${JOBS} where id in
+         (select j.id from ${JOBS} j where ${JOB_WORKSPACE} = $1 and j.locked_at is null limit $2 for update skip locked) returning 1 as one`,
+      [workspaceId, limit],
+      "cancel_jobs_of_workspace",
+    );
+    return rows.length;
   }
 
   async advance(tx: Tx, { kind, runAt, field, values }: PlannedJobs, now: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, inArray, notInArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, inArray, ne, notInArray, type SQL, sql } from "drizzle-orm";
 import type { Arg, Queries, Reader, Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { type ClaimedRow, SqliteClaims } from "./claims.sqlite.ts";
@@ -15,7 +15,7 @@ import {
   type PlannedJobs,
   type QueueStats,
 } from "./queue.ts";
-import type { JobState } from "./tables.ts";
+import { type JobState, PAYLOAD_WORKSPACE } from "./tables.ts";
 
 /** Jobs in the SQLite file of a single process: there is no other worker to tell or to take over from. */
 export class SqliteJobStore implements JobStore {
@@ -90,6 +90,16 @@ export class SqliteJobStore implements JobStore {
   async cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void> {
     const jobs = this.#jobs;
     await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), inArray(jobs.state, ["ready", "unhandled"])));
+  }
+
+  async cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number> {
+    const jobs = this.#jobs;
+    const own = tx
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(sql`${PAYLOAD_WORKSPACE} = ${workspaceId}`, ne(jobs.state, "running")))
+      .limit(limit);
+    return (await tx.delete(jobs).where(inArray(jobs.id, own)).returning({ id: jobs.id })).length;
   }
 
   async advance(tx: Tx, { kind, runAt, field, values }: PlannedJobs, now: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq, inArray, or } from "drizzle-orm";
+import { and, eq, inArray, max, ne, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
@@ -151,6 +151,19 @@ export async function eraseLinks(
       .where(eq(t.id, id));
   tx.afterCommit(() => tracker.links.clear());
   return erased.size;
+}
+
+/** Deletes targets. The newest one stays without its address, so that its number is not given to another one, to which old links would lead. */
+export async function deleteLinks(tx: Tx, tracker: { readonly links: Pick<TrackedLinks, "clear"> }, where: SQL): Promise<void> {
+  const { trackedLinks: t } = tx.t;
+  const [newest] = await tx.select({ id: max(t.id) }).from(t);
+  const id = newest?.id ?? 0;
+  await tx.delete(t).where(and(where, ne(t.id, id)));
+  await tx
+    .update(t)
+    .set({ workspaceId: "", url: ERASED, hash: `${ERASED} ${id}`, ownerId: null })
+    .where(and(where, eq(t.id, id)));
+  tx.afterCommit(() => tracker.links.clear());
 }
 
 /** The targets that only these emails have. */

@@ -6,7 +6,7 @@ import type { TrackingDeps } from "./deps.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL } from "./links.ts";
 import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAttribute } from "./skeleton.ts";
 
-export { eraseLinks, listOwnLinks } from "./links.ts";
+export { deleteLinks, eraseLinks, listOwnLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
 export { REQUESTS_JOB, recordHeldRequests } from "./record.ts";
 export { Tracker } from "./tracker.ts";

@@ -10,6 +10,8 @@ export interface WorkspaceDeps extends KeyDeps {
     readonly replyDomain: string | null;
   };
   readonly relays: RelayNames["relays"] & RelayChecks["relays"] & MailCapture["relays"];
+  /** Keeps targets of tracked links in memory. */
+  readonly tracker: { readonly links: { clear(): void } };
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly version: string;

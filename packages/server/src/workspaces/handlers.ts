@@ -7,16 +7,24 @@ import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
 import { hidePlaces } from "../mail/hide-places.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
+import type { WorkspaceDataByTable } from "./declarations.ts";
+import { deleteWorkspace } from "./deletion.ts";
 import type { WorkspaceDeps } from "./deps.ts";
+import { exportWorkspace } from "./export.ts";
 import { createWorkspace, getWorkspace, listWorkspaces, updateWorkspace } from "./workspaces.ts";
 
 type Me = z.output<typeof MeSchema>;
 
-export const workspaceHandlers: Handlers<typeof contract.workspaces, WorkspaceDeps> = {
-  list: (input, { read }) => listWorkspaces(read, input),
-  create: ({ name }, { tx, deps }) => createWorkspace(tx, deps, { name }),
-  update: ({ id, ...changes }, { tx, deps }) => updateWorkspace(tx, deps, id, changes),
-};
+/** The handlers of `workspaces`; `tables` says how each table belongs to workspaces. */
+export function workspaceHandlers(tables: WorkspaceDataByTable): Handlers<typeof contract.workspaces, WorkspaceDeps> {
+  return {
+    list: (input, { read }) => listWorkspaces(read, input),
+    create: ({ name }, { tx, deps }) => createWorkspace(tx, deps, { name }),
+    update: ({ id, ...changes }, { tx, deps }) => updateWorkspace(tx, deps, id, changes),
+    export: (input, { read }) => exportWorkspace(read, tables, input),
+    delete: ({ id }, { tx, deps }) => deleteWorkspace(tx, deps, tables, id),
+  };
+}
 
 export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
   get: async (_input, { read, deps, workspaceId, key, isOperator }) => ({

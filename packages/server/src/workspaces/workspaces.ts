@@ -58,6 +58,12 @@ export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspac
   return toWorkspace(row);
 }
 
+/** Those of the workspaces that exist: mail of a deleted one is not sent any more. */
+export async function filterLiving(q: Reader | Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  return new Set((await findRows(q, q.t.workspaces, { id: ids })).map(({ id }) => id));
+}
+
 /** Those of the workspaces that receive the replies to all mail without a Reply-To of its own. */
 export async function filterReceivingReplies(read: Reader, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const found = await findRows(read, read.t.workspaces, { id: ids });
