@@ -3490,6 +3490,11 @@ export interface Workspace {
   createdAt: string;
 }
 
+export interface WorkspaceRow {
+  table: string;
+  row: Record<string, unknown>;
+}
+
 export interface WrittenLandingPage {
   id: string;
   slug: string;

@@ -49,6 +49,8 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   contactTags: { workspace: "workspaceId", secretless: ["tagKey"] },
   contactCounts: { workspace: "workspaceId", unexported: SHORT },
   contactProperties: { workspace: "workspaceId", secretless: ["key"] },
+  contactImports: { workspace: "workspaceId" },
+  contactImportRows: { of: [{ table: "contactImports", column: "importSeq", key: "seq" }] },
   lists: { workspace: "workspaceId" },
   listMembers: { of: [{ table: "lists", column: "listSeq", key: "seq" }], hidden: ["tokenHash"] },
   segments: { workspace: "workspaceId" },

@@ -7,7 +7,7 @@ import { KeyMissing, makeKeyText } from "../lib/key-file.ts";
 import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { type Random, secureRandom } from "../lib/random.ts";
 import { makeRingSeal, type Seal, SealBroken } from "../lib/seal.ts";
-import { createWorkspace, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
+import { createWorkspace, FIRST_WORKSPACE, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { InstallationDeps } from "./deps.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
@@ -16,10 +16,7 @@ import type { KeyStore } from "./key-rotation.ts";
 export type { Installation } from "./access.ts";
 export { describeHolder, HOLDER, markRestored } from "./holder.ts";
 
-type Fact = "firstWorkspace" | "installation" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
-
-/** The fact that names the first workspace. */
-export const FIRST_WORKSPACE: Fact = "firstWorkspace";
+type Fact = typeof FIRST_WORKSPACE | "installation" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
 
 /** The fact that holds the master key, on databases that have no file next to them. */
 export const MASTER_KEY: Fact = "masterKey";

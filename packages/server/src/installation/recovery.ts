@@ -8,8 +8,8 @@ import { notFound } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { makeIds } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
+import { FIRST_WORKSPACE } from "../workspaces/workspaces.ts";
 import type { WorkspaceAccess } from "./access.ts";
-import { FIRST_WORKSPACE } from "./installation.ts";
 
 /** Throws StorageUnavailable for a folder without a database, which would otherwise become a new installation. */
 export function assertInstalled(folder: string): void {

@@ -10,10 +10,11 @@ import { describeDatabase, findDatabasePlace } from "../db/postgres/place.ts";
 import { lockFolder } from "../db/sqlite/folder.ts";
 import { migrateFile } from "../db/sqlite/migrate.ts";
 import { markMoved } from "../db/sqlite/place.ts";
-import { describeHolder, FIRST_WORKSPACE, HOLDER, MASTER_KEY } from "../installation/installation.ts";
+import { describeHolder, HOLDER, MASTER_KEY } from "../installation/installation.ts";
 import { iso, systemClock } from "../lib/clock.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
 import { migrateQueue } from "../queue/schema.pg.ts";
+import { FIRST_WORKSPACE } from "../workspaces/workspaces.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
 import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyReport } from "./report.ts";
 

@@ -1,14 +1,13 @@
 import type { Workspace } from "@mailsvc/sdk/contract";
 import { and, eq, ne } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
-import { FIRST_WORKSPACE } from "../installation/installation.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { listOwnedTables, type WorkspaceDataByTable } from "./declarations.ts";
 import type { WorkspaceDeps } from "./deps.ts";
 import { findSlice, type RowKey } from "./owned-rows.ts";
-import { getWorkspace } from "./workspaces.ts";
+import { FIRST_WORKSPACE, getWorkspace } from "./workspaces.ts";
 
 /** Job kind: deletes the rows of a deleted workspace. */
 export const CLEAR_WORKSPACE_JOB = "workspaces.clear";

@@ -2,6 +2,7 @@ import type { KeyDeps } from "../keys/deps.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { MailCapture, RelayChecks, RelayNames } from "../relays/deps.ts";
+import type { TrackingDeps } from "../tracking/deps.ts";
 
 /** What workspaces need. */
 export interface WorkspaceDeps extends KeyDeps {
@@ -11,7 +12,7 @@ export interface WorkspaceDeps extends KeyDeps {
   };
   readonly relays: RelayNames["relays"] & RelayChecks["relays"] & MailCapture["relays"];
   /** Keeps targets of tracked links in memory. */
-  readonly tracker: { readonly links: { clear(): void } };
+  readonly tracker: TrackingDeps["tracker"];
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly version: string;

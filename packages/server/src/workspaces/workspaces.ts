@@ -12,6 +12,9 @@ import type { WorkspaceTables } from "./tables.ts";
 
 export { type BrandRow, getBrand, getPageBrand, listBrandNames, UNNAMED_WORKSPACE } from "./brand.ts";
 
+/** The fact that names the first workspace of the installation. */
+export const FIRST_WORKSPACE = "firstWorkspace";
+
 type Row = WorkspaceTables["workspaces"]["$inferSelect"];
 
 /** Creates a workspace and its owner key, which is in the result and nowhere else. `id` and `apiKey` are given where they exist already. */
