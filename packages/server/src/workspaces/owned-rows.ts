@@ -10,7 +10,7 @@ const WINDOW = 2000;
 export type RowKey = readonly (string | number | boolean)[];
 
 /** Rows of a workspace that follow each other in the order of their keys. */
-export interface Slice {
+interface Slice {
   /** Holds for these rows only; null for none. */
   readonly where: SQL | null;
   readonly count: number;

@@ -53,19 +53,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
       done();
     }
   };
-  if (running !== null)
-    return (
-      <div class="bulk">
-        <Progress
-          label={running.what}
-          value={running.of === null ? null : running.done / Math.max(1, running.of)}
-          text={`${running.what}: ${formatCount(running.done)}${running.of === null ? "" : ` of ${formatCount(running.of)}`}`}
-        />
-        <button type="button" onClick={() => over.current.abort()}>
-          Stop
-        </button>
-      </div>
-    );
+  if (running !== null) return <RunningBar running={running} stop={() => over.current.abort()} />;
   if (n === 0) return error === null ? null : <ErrorNote error={error} />;
   const { signal } = over.current;
   return (
@@ -135,6 +123,19 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
         Choose none
       </button>
       {error === null ? null : <ErrorNote title="It was not done for all" error={error} />}
+    </div>
+  );
+}
+
+/** How far the work is, with a button that stops it. */
+function RunningBar({ running: { what, of, done }, stop }: { readonly running: Running; readonly stop: () => void }) {
+  const text = `${what}: ${formatCount(done)}${of === null ? "" : ` of ${formatCount(of)}`}`;
+  return (
+    <div class="bulk">
+      <Progress label={what} value={of === null ? null : done / Math.max(1, of)} text={text} />
+      <button type="button" onClick={stop}>
+        Stop
+      </button>
     </div>
   );
 }
