@@ -56,7 +56,7 @@ test("a bounced email: what the code means, what follows from it, and what to do
   );
   expect(explained.timeline).toMatchObject([
     { what: "Accepted", why: null },
-    { what: 'Refused for good: "550 5.1.1 No such user here"', why: "The mailbox does not exist." },
+    { what: 'Refused for good at the relay default: "550 5.1.1 No such user here"', why: "The mailbox does not exist." },
     {
       what: "The address was suppressed",
       why: `An email to it was refused because the mailbox does not work. The email was ${id}. No mail goes to it.`,
@@ -112,7 +112,7 @@ test("one mail to several recipients: for all of them, or for one by its address
   expect(both.summary).toMatch(/^Of 2 recipients: 1 sent, 1 bounced\. gone@example\.com: It was refused for good/);
   expect(wordsOf(both)).toEqual([
     "Accepted",
-    expect.stringMatching(/^ada@example\.com: The mail server took it/),
+    expect.stringMatching(/^ada@example\.com: The relay default took it/),
     expect.stringMatching(/^gone@example\.com: Refused for good/),
     "gone@example.com: The address was suppressed",
   ]);
@@ -134,8 +134,8 @@ test("a deferred email: each attempt, the next one, and how not to wait for it",
   expect(explained.summary).toMatch(/in 2 attempts\..*may have arrived too/);
   expect(wordsOf(explained)).toEqual([
     "Accepted",
-    'Attempt 1 was not accepted: "The connection was lost before the answer came."',
-    'Attempt 2 was not accepted: "451 4.7.1 Try again later"',
+    'Attempt 1 was not accepted at the relay default: "The connection was lost before the answer came."',
+    'Attempt 2 was not accepted at the relay default: "451 4.7.1 Try again later"',
   ]);
   expect(explained.timeline[1]?.why).toMatch(/not known whether it arrived/);
   const [wait = ""] = commandsOf(explained).slice(-1);
