@@ -204,13 +204,8 @@ const captured: Records = {
       .from(m)
       .where(and(inArray(m.id, keys), lt(m.receivedAt, before)))
       .limit(MAILS);
-    await deleteMails(
-      tx,
-      inArray(
-        m.id,
-        old.map(({ id }) => id),
-      ),
-    );
+    const ids = old.map(({ id }) => id);
+    if (ids.length > 0) await deleteMails(tx, inArray(m.id, ids));
     return old.length === MAILS ? "more" : undefined;
   },
 };
