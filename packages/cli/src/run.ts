@@ -14,7 +14,8 @@ import type { Failure, Host, Session } from "./types.ts";
  * stderr. When the reader of stdout has closed the pipe, the program stops without an error.
  */
 export async function run(given: Host): Promise<Exit> {
-  const host = { ...given, argv: readShorthand(given.argv) };
+  // Not a copy: the working folder is looked up when it is needed, and may be gone.
+  const host: Host = Object.create(given, { argv: { value: readShorthand(given.argv), enumerable: true } });
   const term = detectTerminal(host);
   const stop = new AbortController();
   let session: Session | undefined;
