@@ -67,11 +67,11 @@ describe("validation of answers", () => {
   });
 
   test("as strict rejects and names the fields", async () => {
-    live({ status: "ok" });
+    live({ status: 7 });
     const result = await viaFetch().health.live({ validate: "strict" }).safe();
     expect(result).toMatchObject({
       ok: false,
-      error: { name: "ResponseValidationError", details: [{ path: "version", code: "invalid_type" }], request: { path: "/healthz" } },
+      error: { name: "ResponseValidationError", details: [{ path: "status", code: "invalid_value" }], request: { path: "/healthz" } },
     });
   });
 
