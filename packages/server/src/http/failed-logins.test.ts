@@ -13,7 +13,7 @@ let server: RunningServer;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-logins-"));
-  const flags = { port: "0", data: folder, mcp: "write", "smtp-port": "0", "trust-sender": "acme.example" };
+  const flags = { port: "0", data: folder, mcp: "write", "smtp-port": "0", "trust-sender": "acme.example", "trust-proxy": "127.0.0.1" };
   server = await serve(readConfig({ flags, env: {}, dev: false }), silentLog);
 });
 afterEach(async () => {
