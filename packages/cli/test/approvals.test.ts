@@ -45,5 +45,5 @@ test("help names the two answers and how to give them; an unknown id leads back 
   expect(help.stdout).toMatch(/Examples:\n {2}mailsvc approvals reject msg_\w+ --comment 'Too early: ask again on Monday\.'/);
   expect(help.stdout).not.toContain("--decision");
   const lost = await mailsvc(["approvals", "approve", "msg_x"], tty);
-  expect([lost.code, lost.stderr]).toEqual([6, expect.stringContaining("mailsvc approvals list")]);
+  expect([lost.code, lost.stderr]).toEqual([6, expect.stringContaining("mailsvc messages list")]);
 });

@@ -17,7 +17,8 @@ const text = fc
   .oneof(fc.string({ unit: "grapheme" }), wicked, fc.stringMatching(/^[\r\n\t"'=,; a]{0,8}$/))
   .map((s) => s.replaceAll("\0", ""));
 const key = fc.oneof(line(20), fc.constantFrom("a.b", "custom.x", "email", "toString", " plan ")).filter((s) => s !== "");
-const value = fc.jsonValue({ maxDepth: 2, stringUnit: "grapheme" });
+// Integers that are not exact are refused.
+const value = fc.jsonValue({ maxDepth: 2, stringUnit: "grapheme" }).filter((json) => !/\d{16}/.test(JSON.stringify(json)));
 
 const contact = fc.record(
   {

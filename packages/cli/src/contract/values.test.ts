@@ -77,6 +77,7 @@ test("fields are read off the contract", () => {
     "header:map",
     "tag:map",
     "attachments:json",
+    "ical-event:json",
     "scheduled-at:instant",
     "bypass-unsubscribe:boolean",
     "tracking:json",

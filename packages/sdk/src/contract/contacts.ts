@@ -83,23 +83,23 @@ const settableStatus = z.enum(["SUBSCRIBED", "UNSUBSCRIBED"]);
 export const NewContact = z.strictObject({ email: EmailAddress, ...person }).meta({ id: "NewContact" });
 export type NewContact = z.output<typeof NewContact>;
 
+const upsertFields = {
+  email: EmailAddress,
+  ...person,
+  status: settableStatus.optional().meta({
+    description:
+      "UNSUBSCRIBED unsubscribes the contact; SUBSCRIBED never resubscribes one that unsubscribed, bounced, complained or is suppressed",
+  }),
+};
+
 /** A contact to create, or to update if it exists. */
-export const ContactUpsert = z
-  .strictObject({
-    email: EmailAddress,
-    ...person,
-    status: settableStatus.optional().meta({
-      description:
-        "UNSUBSCRIBED unsubscribes the contact; SUBSCRIBED never resubscribes one that unsubscribed, bounced, complained or is suppressed",
-    }),
-  })
-  .meta({ id: "ContactUpsert" });
+export const ContactUpsert = z.strictObject(upsertFields).meta({ id: "ContactUpsert" });
 export type ContactUpsert = z.output<typeof ContactUpsert>;
 
 /** A row of an import. */
 export const ContactImportRow = z
   .strictObject({
-    ...ContactUpsert.shape,
+    ...upsertFields,
     initialStatus: settableStatus.optional().meta({
       description: "Status of a contact that this row creates, if it has no status; a contact that exists keeps its own",
     }),
