@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
@@ -53,6 +53,8 @@ export interface WorldOptions {
   flags?: Readonly<Record<string, string>>;
   /** A Postgres database, empty or used by this world before, instead of its own folder. */
   databaseUrl?: string;
+  /** @internal A data folder, empty or used by a world before, which stays; by default each world has one of its own. */
+  folder?: string;
   /**
    * Waits for work outside of the service that depends on it, such as that of an agent; returns whether there was any. The world then
    * counts as settled only when neither has any left.
@@ -135,7 +137,7 @@ const noAddresses: Lookup = async () => [];
  */
 export async function createWorld(options: WorldOptions = {}): Promise<TestWorld> {
   assertNodeVersion(process.versions.node);
-  const folder = createTemporaryFolder();
+  const folder = options.folder ?? createTemporaryFolder();
   const clock = new (options.clock ?? ControllableClock)(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
   const strayMoves: string[] = [];
   const app = await startApp(options, { folder, clock, strayMoves });
@@ -154,7 +156,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     if (disposed) return;
     disposed = true;
     await app.close();
-    removeFolder(folder);
+    if (options.folder === undefined) removeFolder(folder);
     if (strayMoves.length > 0) throw new Error(`EMAIL_STATES does not list what emails did here: ${strayMoves.join(", ")}.`);
   };
   return {
@@ -192,7 +194,8 @@ interface AppParts {
 }
 
 async function startApp(options: WorldOptions, { folder, clock, strayMoves }: AppParts): Promise<App> {
-  writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
+  const file = join(folder, "mailsvc.db");
+  if (!existsSync(file)) writeFileSync(file, await emptyDatabase());
   const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
   return createApp({
     config,

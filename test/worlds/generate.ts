@@ -1,0 +1,60 @@
+import { DISTURBANCES } from "./disturbances.ts";
+import { NOUNS } from "./nouns.ts";
+import { type Pick, picker, type Script, type Step, TENANTS } from "./script.ts";
+
+const NOUN_NAMES = Object.keys(NOUNS);
+const DISTURBANCE_NAMES = Object.keys(DISTURBANCES);
+
+/** How many pairs of a noun and a disturbance there are. Consecutive seeds try all of them, one each. */
+export const PAIRS = NOUN_NAMES.length * DISTURBANCE_NAMES.length;
+
+/** What other nouns need to be of use. */
+const BASIS = ["crowd", "list", "segment", "template", "webhook"] as const;
+
+/**
+ * The script of a seed: people and what they are in, some things that are begun, and disturbances while these are under way. The first
+ * thing and its first disturbance are the pair that belongs to the seed; the rest is chance.
+ */
+export function generate(seed: number, database: Script["database"]): Script {
+  const pick = picker(seed);
+  const steps: Step[] = [];
+  const things: string[] = [];
+  const make = (noun: string): string => {
+    const label = `${noun}-${steps.length}`;
+    // The second workspace has less to do, but the same.
+    steps.push({ do: "make", noun, as: label, tenant: pick.oneIn(5) ? TENANTS[1] : TENANTS[0], seed: chance(pick) });
+    things.push(label);
+    return label;
+  };
+  const disturb = (by: string, on: string): void => void steps.push({ do: "disturb", by, on, seed: chance(pick) });
+  const pass = (): void => void steps.push({ do: "pass", by: pick.of("0s", "1s", "30s", "20m", "5h", "2d") });
+
+  for (const noun of BASIS) steps.push({ do: "make", noun, as: `${noun}-${steps.length}`, tenant: TENANTS[0], seed: chance(pick) });
+  const { noun, disturbance } = pairOf(seed);
+  if (needsAgent(noun)) make("agent");
+  for (let i = pick.int(0, 3); i > 0; i -= 1) make(pick.of(...NOUN_NAMES));
+  const first = make(noun);
+  if (pick.oneIn(3)) pass();
+  disturb(disturbance, first);
+  for (let i = pick.int(2, 6); i > 0; i -= 1) {
+    const next = pick.int(0, 3);
+    if (next === 0) pass();
+    else if (next === 1) make(pick.of(...NOUN_NAMES));
+    else disturb(pick.of(...DISTURBANCE_NAMES), pick.of(...things));
+  }
+  const servers = database === "postgres" && pick.oneIn(2) ? 2 : 1;
+  return { seed, database, delivery: pick.of("captured", "relay"), servers, keepDays: pick.oneIn(6) ? 5 : null, steps };
+}
+
+/** The pair that a seed tries for certain. */
+export function pairOf(seed: number): { readonly noun: string; readonly disturbance: string } {
+  const n = seed % PAIRS;
+  return {
+    noun: NOUN_NAMES[n % NOUN_NAMES.length] as string,
+    disturbance: DISTURBANCE_NAMES[Math.floor(n / NOUN_NAMES.length)] as string,
+  };
+}
+
+const needsAgent = (noun: string): boolean => ["run", "wakeup", "approval", "message", "spending", "landingPage"].includes(noun);
+
+const chance = (pick: Pick): number => pick.int(1, 2_000_000_000);

@@ -1,0 +1,38 @@
+import type { Pick, Tenant } from "./script.ts";
+import type { Thing, Universe } from "./universe.ts";
+
+/** What can be done to a thing of many kinds. */
+export const VERBS = ["pause", "resume", "cancel", "edit", "delete", "duplicate", "rotate"] as const;
+export type Verb = (typeof VERBS)[number];
+
+/** What a noun is given to make one of its things. */
+export interface Making {
+  readonly universe: Universe;
+  readonly tenant: Tenant;
+  readonly pick: Pick;
+  readonly label: string;
+}
+
+/** Does something to a thing. */
+export type Deed = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
+
+/** A kind of thing that lives in a world: how one begins, and what can be done to it. */
+export interface Noun {
+  /** Begins one; null if the service refused, or died meanwhile. */
+  make(making: Making): Promise<Made | null>;
+  readonly verbs: Partial<Record<Verb, Deed>>;
+}
+
+/** What is known of a new thing. */
+export type Made = { readonly id: string; readonly also: Readonly<Record<string, string>> };
+
+/** A thing of a noun in the same workspace, if the world has one. */
+export function find({ universe, tenant, pick }: Making, ...nouns: readonly string[]): Thing | null {
+  const fitting = [...universe.things.values()].filter((thing) => thing.tenant === tenant && nouns.includes(thing.noun));
+  return fitting.length === 0 ? null : pick.of(...fitting);
+}
+
+/** What was made, from an answer with an id. */
+export function known(answer: { readonly id: string } | null, also: Readonly<Record<string, string>> = {}) {
+  return answer && { id: answer.id, also };
+}

@@ -1,0 +1,17 @@
+import type { Noun } from "./noun.ts";
+import { AGENT_NOUNS } from "./nouns/agents.ts";
+import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
+import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
+import { PEOPLE_NOUNS } from "./nouns/people.ts";
+import { SENDING_NOUNS } from "./nouns/sending.ts";
+import { WEBHOOK_NOUNS } from "./nouns/webhooks.ts";
+
+/** Everything that a world can have. */
+export const NOUNS: Readonly<Record<string, Noun>> = {
+  ...PEOPLE_NOUNS,
+  ...SENDING_NOUNS,
+  ...CAMPAIGN_NOUNS,
+  ...AUTOMATION_NOUNS,
+  ...WEBHOOK_NOUNS,
+  ...AGENT_NOUNS,
+};

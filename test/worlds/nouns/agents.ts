@@ -1,0 +1,145 @@
+import { AgentClient } from "@mailsvc/sdk";
+import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
+import { find, known, type Making, type Noun } from "../noun.ts";
+import { MARKS, type Tenant } from "../script.ts";
+import type { Thing, Universe } from "../universe.ts";
+
+/** Turns an agent on in a workspace, lists it first, and waits for its key. */
+async function activate({ universe, tenant, label }: Making): Promise<Pick<Thing, "id" | "also"> | null> {
+  const slug = label.toLowerCase();
+  const webhookUrl = universe.hooks.urlOf(label);
+  const listing = { slug, name: slug, description: "It writes.", webhookUrl, permissions: [...AGENT_SCOPES] };
+  if (!(await universe.value(() => universe.builder().listings.create(listing)))) return null;
+  const payment = await universe.value(() => universe.builder().listings.checkout(slug));
+  if (!payment || !(await universe.value(() => universe.builder().payments.confirm(payment.id)))) return null;
+  const made = await universe.value(() =>
+    universe.sdk(tenant).activations.create({ agentSlug: slug, acceptedPermissions: [...AGENT_SCOPES] }),
+  );
+  if (!made) return null;
+  await universe.call(() => universe.sdk(tenant).credits.grant({ amount: 100 }));
+  await universe.settle();
+  const key = keyIn(universe, label);
+  if (key !== null) universe.ledger.keys.push({ tenant, key, path: `/api/agents/activations/${made.id}/messages`, works: true });
+  return { id: made.id, also: { slug, key: key ?? "", name: label } };
+}
+
+/** The key that the webhook of an agent was sent. */
+function keyIn({ ledger }: Universe, name: string): string | null {
+  for (const call of ledger.calls) {
+    if (call.name !== name) continue;
+    const event = JSON.parse(call.body) as { type: string; apiKey?: string };
+    if (event.type === "agent.activated" && event.apiKey) return event.apiKey;
+  }
+  return null;
+}
+
+function clientOf(universe: Universe, { tenant, id, also }: Thing): AgentClient {
+  return new AgentClient({
+    activationId: id,
+    apiKey: also["key"] || "ms_agent_none",
+    baseUrl: universe.world.url,
+    fetch: universe.fetchAs(tenant),
+    maxRetries: 0,
+  });
+}
+
+/** Something that an agent does for its brand. */
+function work(begin: (client: AgentClient, making: Making) => Promise<{ readonly id: string }>, verbs: Noun["verbs"] = {}): Noun {
+  return {
+    make: async (making) => {
+      const agent = find(making, "agent");
+      if (!agent) return null;
+      return known(await making.universe.value(() => begin(clientOf(making.universe, agent), making)), { agent: agent.label });
+    },
+    verbs,
+  };
+}
+
+const setWorking = ({ ledger }: Universe, { also }: Thing, works: boolean): void => {
+  const record = ledger.keys.find(({ key }) => key === also["key"]);
+  if (record) record.works = works;
+};
+
+/** Asks the service in which state an activation is: other things than this call may pause it. */
+export async function followActivation(u: Universe, thing: Thing): Promise<void> {
+  const state = await u.value(() => u.sdk(thing.tenant).activations.get(thing.id));
+  if (state) setWorking(u, thing, state.status === "active");
+}
+
+const change = (verb: "pause" | "resume" | "deactivate") => async (u: Universe, thing: Thing) => {
+  await u.call(() => u.sdk(thing.tenant).activations[verb](thing.id));
+  await followActivation(u, thing);
+};
+
+const agentOf = (u: Universe, { also }: Thing): Thing | undefined => u.things.get(also["agent"] ?? "");
+
+const brandOf = (tenant: Tenant): string => `for ${MARKS[tenant]}`;
+
+/** Agents, and what they work on. */
+export const AGENT_NOUNS = {
+  agent: {
+    make: activate,
+    verbs: {
+      pause: change("pause"),
+      resume: change("resume"),
+      cancel: change("deactivate"),
+      edit: (u, { also }) => u.call(() => u.builder().listings.update(also["slug"] ?? "", { description: "It writes well." })),
+      delete: async (u, thing) => {
+        await u.call(() => u.builder().listings.cancel(thing.also["slug"] ?? ""));
+        await followActivation(u, thing);
+      },
+      rotate: (u, { also }) => u.call(() => u.builder().listings.rotateSecret(also["slug"] ?? "", {})),
+    },
+  },
+  run: work(async (client, { tenant }) => ({ id: (await client.runs.start({ title: `Draft ${brandOf(tenant)}` })).runId }), {
+    edit: (u, thing) => {
+      const agent = agentOf(u, thing);
+      return agent ? u.call(() => clientOf(u, agent).runs.log({ runId: thing.id, entries: [{ message: "On" }] })) : Promise.resolve();
+    },
+    cancel: (u, thing) => {
+      const agent = agentOf(u, thing);
+      return agent ? u.call(() => u.sdk(thing.tenant).runs.cancel(agent.id, thing.id)) : Promise.resolve();
+    },
+  }),
+  wakeup: work(async (client, { pick }) => ({
+    id: (await client.wakeups.create({ delaySeconds: pick.of(10, 600, 86_400), reason: "later" })).wakeupId,
+  })),
+  approval: work(
+    (client, { tenant }) => client.messages.create({ type: "APPROVAL_REQUEST", text: "Shall I?", approval: { title: brandOf(tenant) } }),
+    {
+      resume: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).messages.answer(id, { decision: pick.of("approve", "reject") })),
+      cancel: (u, thing) => {
+        const agent = agentOf(u, thing);
+        return agent ? u.call(() => clientOf(u, agent).messages.cancel(thing.id)) : Promise.resolve();
+      },
+    },
+  ),
+  message: work((client, { tenant }) => client.messages.create({ text: `Hello ${brandOf(tenant)}` })),
+  spending: work(async (client) => ({ id: (await client.credits.consume({ amount: 5, action: "draft-page" })).transactionId })),
+  landingPage: work(
+    (client, { tenant }) =>
+      client.landingPages.create({ title: "Guide", html: `<h1>${MARKS[tenant]}</h1><form></form>`, status: "PUBLISHED" }),
+    {
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).landingPages.delete(id)),
+      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).landingPages.unpublish(id)),
+      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).landingPages.publish(id)),
+    },
+  ),
+  plan: {
+    make: async ({ universe, tenant, pick }) => {
+      const changed = await universe.value(() => universe.sdk(tenant).plans.change({ plan: pick.of("free", "starter", "scale") }));
+      for (const thing of universe.things.values())
+        if (thing.noun === "agent" && thing.tenant === tenant) await followActivation(universe, thing);
+      return changed && { id: "plan", also: {} };
+    },
+    verbs: {},
+  },
+  brand: {
+    make: async ({ universe, tenant, pick }) => {
+      const timezone = pick.of("Europe/Berlin", "America/New_York");
+      const done = await universe.value(() => universe.sdk(tenant).brand.update({ name: MARKS[tenant], timezone }));
+      return done && { id: "brand", also: {} };
+    },
+    verbs: {},
+  },
+} satisfies Record<string, Noun>;

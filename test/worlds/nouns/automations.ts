@@ -1,0 +1,119 @@
+import type { AutomationStep, AutomationTrigger, NewAutomation } from "@mailsvc/sdk/contract";
+import { find, known, type Making, type Noun } from "../noun.ts";
+import { MARKS } from "../script.ts";
+
+const TRIGGERS: readonly AutomationTrigger[] = [
+  { type: "contact.created" },
+  { type: "tag.added", tag: "vip" },
+  { type: "event", name: "purchase" },
+  { type: "event", name: "email.opened" },
+  { type: "date", field: "customFields.renewsOn", time: "02:30", timeZone: "Europe/Berlin" },
+];
+
+/** An automation with these steps in a row, which ends after the last; a branch leads to the next step as well. */
+function automation(build: (making: Making) => readonly AutomationStep[]): Noun {
+  return {
+    make: async (making) => {
+      const { universe, tenant, pick } = making;
+      const steps = [...build(making)];
+      const fields: NewAutomation = {
+        name: `Welcome ${MARKS[tenant]}`,
+        trigger: pick.of(...triggersOf(making)),
+        steps,
+        connections: connect(steps),
+        allowReEntry: pick.oneIn(2),
+        ...(pick.oneIn(2) && { goal: { type: "event", name: "purchase" } }),
+      };
+      const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
+      if (made) await universe.call(() => universe.sdk(tenant).automations.activate(made.id));
+      return known(made);
+    },
+    verbs: {
+      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.pause(id)),
+      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.activate(id)),
+      edit: async (u, { tenant, id }) => {
+        const steps: AutomationStep[] = [{ id: "tag", type: "add_tag", tag: "edited" }];
+        await u.call(() => u.sdk(tenant).automations.update(id, { steps, connections: connect(steps) }));
+        await u.call(() => u.sdk(tenant).automations.activate(id));
+      },
+      cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.archive(id)),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.delete(id)),
+    },
+  };
+}
+
+function triggersOf(making: Making): readonly AutomationTrigger[] {
+  const list = find(making, "list");
+  const segment = find(making, "segment");
+  return [
+    ...TRIGGERS,
+    ...(list ? [{ type: "list.joined", listId: list.id } as const] : []),
+    ...(segment ? [{ type: "segment.entered", segmentId: segment.id } as const] : []),
+  ];
+}
+
+const BRANCHES: Partial<Record<AutomationStep["type"], readonly string[]>> = {
+  condition: ["yes", "no"],
+  wait_for_event: ["event", "timeout"],
+  split: ["left", "right"],
+};
+
+function connect(steps: readonly AutomationStep[]): NewAutomation["connections"] {
+  const [first] = steps;
+  if (!first) return [];
+  return [
+    { from: "trigger", to: first.id },
+    ...steps.slice(0, -1).flatMap(({ id, type }, i) => {
+      const to = (steps[i + 1] as AutomationStep).id;
+      return (BRANCHES[type] ?? [undefined]).map((branch) => ({ from: id, to, ...(branch !== undefined && { branch }) }));
+    }),
+  ];
+}
+
+const send = (making: Making, id: string): readonly AutomationStep[] => {
+  const template = find(making, "template");
+  return template ? [{ id, type: "send_email", templateId: template.id }] : [];
+};
+
+/** Automations whose steps together are all that there are. */
+export const AUTOMATION_NOUNS = {
+  series: automation((making) => [
+    ...send(making, "first"),
+    { id: "pause", type: "delay", for: making.pick.of("1m", "20h", "3d") },
+    ...send(making, "second"),
+    { id: "tag", type: "add_tag", tag: "welcomed" },
+    { id: "untag", type: "remove_tag", tag: "trial" },
+  ]),
+  waiting: automation((making) => [
+    ...send(making, "ask"),
+    { id: "answer", type: "wait_for_event", event: { type: "event", name: making.pick.of("purchase", "email.opened") }, timeout: "2d" },
+    { id: "stage", type: "update_contact", set: { customFields: { stage: "answered" } } },
+    ...send(making, "thanks"),
+    { id: "goal", type: "goal" },
+  ]),
+  branching: automation((making) => {
+    const list = find(making, "list");
+    return [
+      { id: "rich", type: "condition", rule: { field: "customFields.score", operator: "gte", value: 10 } },
+      {
+        id: "half",
+        type: "split",
+        branches: [
+          { name: "left", weight: 1 },
+          { name: "right", weight: 3 },
+        ],
+      },
+      { id: "morning", type: "wait_until", time: "02:30", weekdays: ["sunday"], timeZone: making.pick.of("Europe/Berlin", "contact") },
+      ...(list ? ([{ id: "join", type: "add_to_list", listId: list.id }] as const) : []),
+      { id: "end", type: "exit", reason: "done" },
+    ];
+  }),
+  calling: automation((making) => {
+    const hook = find(making, "webhook", "failingWebhook");
+    return [
+      { id: "wait", type: "delay", for: "5m" },
+      ...(hook ? ([{ id: "call", type: "webhook", webhookId: hook.id, data: { brand: MARKS[making.tenant] } }] as const) : []),
+      { id: "tag", type: "add_tag", tag: "called" },
+    ];
+  }),
+} satisfies Record<string, Noun>;

@@ -1,0 +1,63 @@
+import type { NewCampaign } from "@mailsvc/sdk/contract";
+import { find, known, type Making, type Noun } from "../noun.ts";
+import { MARKS } from "../script.ts";
+
+const HOUR = 3_600_000;
+
+const draft = ({ tenant }: Making): NewCampaign => ({
+  name: `Launch ${MARKS[tenant]}`,
+  subjectLine: "Hello {{firstName}}",
+  fromEmail: "news@acme.test",
+  html: `<p>Dear {{firstName}} of ${MARKS[tenant]}. <a href="https://acme.test/launch">Look</a></p>`,
+});
+
+/** A kind of campaign: what it has besides the fields of all. */
+function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true): Noun {
+  return {
+    make: async (making) => {
+      const { universe, tenant } = making;
+      const group = find(making, "list", "segment");
+      const to = group && making.pick.oneIn(3) ? audience(group) : {};
+      const made = await universe.value(() => universe.sdk(tenant).campaigns.create({ ...draft(making), ...to, ...extra(making) }));
+      if (made && starts) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
+      return known(made);
+    },
+    verbs: {
+      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.pause(id)),
+      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.resume(id)),
+      cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.cancel(id)),
+      edit: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.update(id, { previewText: `Soon ${MARKS[tenant]}` })),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.delete(id)),
+      duplicate: async (u, thing) => {
+        const copy = await u.value(() => u.sdk(thing.tenant).campaigns.duplicate(thing.id, {}));
+        if (copy) await u.call(() => u.sdk(thing.tenant).campaigns.send(copy.id));
+      },
+    },
+  };
+}
+
+const audience = ({ noun, id }: { readonly noun: string; readonly id: string }): Partial<NewCampaign> =>
+  noun === "list" ? { recipientType: "list", listId: id } : { recipientType: "segment", segmentId: id };
+
+/** Campaigns of all kinds. */
+export const CAMPAIGN_NOUNS = {
+  campaign: campaign(() => ({})),
+  pacedCampaign: campaign(({ pick }) => ({ throttle: { perSecond: pick.of(0.05, 0.5, 1, 5) } })),
+  windowCampaign: campaign(({ pick }) => ({
+    throttle: { window: { start: "09:00", end: pick.of("09:30", "17:00"), timeZone: "Europe/Berlin" } },
+  })),
+  testedCampaign: campaign(({ pick, tenant }) => ({
+    ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 2, 5, 10) } }),
+    abTest: {
+      variants: Array.from({ length: pick.int(2, 4) }, (_, i) => (i === 0 ? {} : { subjectLine: `Variant ${i} ${MARKS[tenant]}` })),
+      samplePercent: pick.of(1, 20, 50, 100, 100),
+      winner: pick.of("opens" as const, "clicks" as const),
+      decideAfterMinutes: pick.of(1, 60, 1440),
+    },
+  })),
+  scheduledCampaign: campaign(
+    ({ universe, pick }) => ({ scheduledAt: new Date(universe.now() + pick.int(1, 300) * HOUR).toISOString() }),
+    false,
+  ),
+  localCampaign: campaign(() => ({ localTime: { at: "2026-03-29T02:30", fallback: "Europe/Berlin" } })),
+} satisfies Record<string, Noun>;

@@ -1,0 +1,105 @@
+import type { SegmentRule } from "@mailsvc/sdk/contract";
+import { find, known, type Making, type Noun } from "../noun.ts";
+import { addressOf, MARKS } from "../script.ts";
+
+const ZONES = ["Europe/Berlin", "America/New_York", "Pacific/Auckland", "Asia/Kolkata"];
+
+const person = ({ pick, tenant }: Making) => ({
+  email: addressOf(pick.int(0, 23)),
+  firstName: `Ann ${MARKS[tenant]}`,
+  tags: [pick.of("vip", "trial", "customer")],
+  customFields: { timeZone: pick.of(...ZONES), score: pick.int(0, 100), renewsOn: `2026-0${pick.int(3, 6)}-1${pick.int(0, 9)}` },
+});
+
+/** People, and what they are in. */
+export const PEOPLE_NOUNS = {
+  contact: {
+    make: async (making) => {
+      const fields = person(making);
+      return known(await making.universe.value(() => making.universe.sdk(making.tenant).contacts.create(fields)), { email: fields.email });
+    },
+    verbs: {
+      edit: (u, { tenant, id }, pick) =>
+        u.call(() => u.sdk(tenant).contacts.update(id, { tags: [pick.of("vip", "trial")], customFields: { score: pick.int(0, 100) } })),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).contacts.delete(id)),
+    },
+  },
+  crowd: {
+    make: async ({ universe, tenant, pick }) => {
+      const rows = Array.from({ length: pick.int(5, 40) }, (_, i) => ({
+        email: addressOf(i),
+        firstName: `P${i} ${MARKS[tenant]}`,
+        tags: i % 2 === 0 ? ["vip"] : ["trial"],
+        customFields: { timeZone: pick.of(...ZONES), score: i },
+      }));
+      const done = await universe.value(() => universe.sdk(tenant).contacts.import({ rows }));
+      return done && { id: "crowd", also: {} };
+    },
+    verbs: {},
+  },
+  list: {
+    make: async (making) => {
+      const { universe, tenant, pick } = making;
+      const optIn = pick.oneIn(3) && { doubleOptIn: true, confirmationFrom: "hello@acme.test" };
+      const list = await universe.value(() => universe.sdk(tenant).lists.create({ name: `News ${MARKS[tenant]}`, public: true, ...optIn }));
+      const contacts = Array.from({ length: pick.int(2, 12) }, (_, i) => addressOf(i * 2));
+      if (list) await universe.call(() => universe.sdk(tenant).lists.add(list.id, { contacts }));
+      return known(list);
+    },
+    verbs: {
+      edit: (u, { tenant, id }, pick) =>
+        u.call(() => u.sdk(tenant).lists.remove(id, { contacts: [addressOf(pick.int(0, 12)), addressOf(pick.int(0, 12))] })),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).lists.delete(id)),
+    },
+  },
+  segment: {
+    make: async (making) => {
+      const { universe, tenant, pick } = making;
+      const list = find(making, "list");
+      const rules = pick.of<SegmentRule>(
+        { field: "tags", operator: "contains", value: "vip" },
+        { field: "customFields.score", operator: "gte", value: pick.int(0, 90) },
+        { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
+        {
+          any: [
+            { field: "customFields.renewsOn", operator: "withinNext", value: "30d" },
+            { field: "createdAt", operator: "withinLast", value: "2d" },
+          ],
+        },
+        list ? { field: "lists", operator: "contains", value: list.id } : { field: "status", operator: "equals", value: "SUBSCRIBED" },
+      );
+      return known(await universe.value(() => universe.sdk(tenant).segments.create({ name: `Some ${MARKS[tenant]}`, rules })));
+    },
+    verbs: {
+      edit: (u, { tenant, id }, pick) =>
+        u.call(() =>
+          u.sdk(tenant).segments.update(id, { rules: { field: "customFields.score", operator: "gte", value: pick.int(0, 90) } }),
+        ),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).segments.delete(id)),
+    },
+  },
+  suppression: {
+    make: async ({ universe, tenant, pick }) => {
+      const email = addressOf(pick.int(0, 23));
+      const scope = pick.of("marketing" as const, "all" as const);
+      const made = await universe.value(() => universe.sdk(tenant).suppressions.create({ email, scope, reason: "manual" }));
+      if (made) universe.ledger.refuse({ tenant, address: email, scope });
+      return known(made, { email });
+    },
+    verbs: {
+      delete: async (u, { tenant, id, also }) => {
+        u.ledger.allow(tenant, also["email"] ?? "");
+        await u.call(() => u.sdk(tenant).suppressions.delete(id));
+      },
+    },
+  },
+  reader: {
+    make: async ({ universe, tenant, pick }) => {
+      const name = pick.of("purchase", "login");
+      const event = { name, contact: addressOf(pick.int(0, 12)), value: pick.int(1, 90), properties: { shop: MARKS[tenant] } };
+      const tracked = await universe.value(() => universe.sdk(tenant).events.track(event));
+      return tracked && { id: "reader", also: { address: event.contact } };
+    },
+    verbs: {},
+  },
+} satisfies Record<string, Noun>;

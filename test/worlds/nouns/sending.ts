@@ -1,0 +1,132 @@
+import { find, known, type Noun } from "../noun.ts";
+import { addressOf, MARKS, type Tenant } from "../script.ts";
+import type { Universe } from "../universe.ts";
+
+const FROM = "Acme <hello@acme.test>";
+const HOUR = 3_600_000;
+
+const mail = (tenant: Tenant) => ({
+  from: FROM,
+  subject: `Hello ${MARKS[tenant]}`,
+  html: `<p>Dear reader of ${MARKS[tenant]}, <a href="https://acme.test/x">look</a>.</p>`,
+});
+
+const later = (universe: Universe, hours: number): string => new Date(universe.now() + hours * HOUR).toISOString();
+
+const mailVerbs: Noun["verbs"] = {
+  cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).emails.cancel(id)),
+  edit: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).emails.reschedule(id, { scheduledAt: later(u, pick.int(1, 100)) })),
+  resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).emails.requeue(id)),
+};
+
+/** Mail that programs send. */
+export const SENDING_NOUNS = {
+  mail: {
+    make: async ({ universe, tenant, pick }) =>
+      known(await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)) }))),
+    verbs: mailVerbs,
+  },
+  scheduled: {
+    make: async ({ universe, tenant, pick }) => {
+      const scheduledAt = later(universe, pick.int(1, 200));
+      return known(
+        await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)), scheduledAt })),
+      );
+    },
+    verbs: mailVerbs,
+  },
+  together: {
+    make: async ({ universe, tenant, pick }) => {
+      const to = Array.from({ length: pick.int(2, 5) }, (_, i) => addressOf(i * 3 + pick.int(0, 2)));
+      const cc = [addressOf(20)];
+      return known(await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to, cc, bcc: [addressOf(21)] })));
+    },
+    verbs: mailVerbs,
+  },
+  batch: {
+    make: async ({ universe, tenant, pick }) => {
+      const emails = Array.from({ length: pick.int(2, 8) }, () => ({ ...mail(tenant), to: addressOf(pick.int(0, 23)) }));
+      const sent = await universe.value(() => universe.sdk(tenant).emails.sendBatch({ emails, mode: "permissive" }));
+      return sent && { id: "batch", also: {} };
+    },
+    verbs: {},
+  },
+  template: {
+    make: async ({ universe, tenant, label }) => {
+      const content = { name: label, from: FROM, subject: `Hi {{name}} ${MARKS[tenant]}`, html: `<p>Hi {{name}} of ${MARKS[tenant]}</p>` };
+      return known(await universe.value(() => universe.sdk(tenant).templates.create({ ...content, slug: label, publish: true })), {
+        slug: label,
+      });
+    },
+    verbs: {
+      edit: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.update(id, { subject: `Hey ${MARKS[tenant]}`, publish: true })),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.delete(id)),
+      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.archive(id)),
+      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.unarchive(id)),
+    },
+  },
+  templated: {
+    make: async (making) => {
+      const { universe, tenant, pick } = making;
+      const template = find(making, "template");
+      if (!template) return null;
+      const to: string = addressOf(pick.int(0, 23));
+      const send = () => universe.sdk(tenant).templates.send(template.also["slug"] ?? "", { to, variables: { name: "Ann" } });
+      return known(await universe.value(send));
+    },
+    verbs: mailVerbs,
+  },
+  testMail: {
+    make: async ({ universe, tenant, pick }) => {
+      const key = await universe.value(() =>
+        universe.sdk(tenant).keys.create({ name: "staging", permissions: ["transactional:send", "transactional:read"], test: true }),
+      );
+      if (!key) return null;
+      universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/emails", works: true });
+      await universe.call(() => universe.sdk(tenant, key.key).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)) }));
+      return { id: key.id, also: { key: key.key } };
+    },
+    verbs: { delete: revoke },
+  },
+  reply: {
+    make: async ({ universe, tenant, pick }) => {
+      const to = `fine-${pick.int(0, 9) * 3}@people.test`;
+      const sent = await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to, replyTo: "auto" }));
+      if (!sent || universe.peer) return known(sent);
+      await universe.settle();
+      await universe.value(async () => {
+        const { inbox } = universe.sdk(tenant);
+        const [last] = (await inbox.list({ to, limit: 1 })).data;
+        return last && inbox.reply(last.id, { text: `Thank you, ${MARKS[tenant]}.` });
+      });
+      return known(sent);
+    },
+    verbs: {},
+  },
+  key: {
+    make: async ({ universe, tenant }) => {
+      const key = await universe.value(() => universe.sdk(tenant).keys.create({ name: "shop", permissions: ["contacts:read"] }));
+      if (key) universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/contacts", works: true });
+      return known(key, key ? { key: key.key } : {});
+    },
+    verbs: { delete: revoke },
+  },
+  session: {
+    make: async ({ universe, tenant }) => {
+      const link = await universe.value(() => universe.sdk(tenant).dashboard.link({}));
+      return link && { id: "session", also: {} };
+    },
+    verbs: { delete: (u, { tenant }) => u.call(() => u.sdk(tenant).dashboard.signOutAll()) },
+  },
+} satisfies Record<string, Noun>;
+
+async function revoke(
+  u: Universe,
+  { tenant, id, also }: { tenant: Tenant; id: string; also: Readonly<Record<string, string>> },
+): Promise<void> {
+  const outcome = await u.call(() => u.sdk(tenant).keys.revoke(id));
+  const record = u.ledger.keys.find(({ key }) => key === also["key"]);
+  // After a call that was lost nobody knows; the key is not looked at any more.
+  if (record && "lost" in outcome) u.ledger.keys.splice(u.ledger.keys.indexOf(record), 1);
+  else if (record) record.works = false;
+}

@@ -1,0 +1,113 @@
+import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
+import type { MailPeer } from "./mail-peer.ts";
+
+/** Where the servers of a world keep their data. */
+export interface Place {
+  readonly folder: string;
+  readonly databaseUrl: string | undefined;
+}
+
+export interface ServerOptions {
+  readonly place: Place;
+  readonly seed: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Null where mail is captured. */
+  readonly peer: MailPeer | null;
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/** When a server dies: before a transaction commits, or after it has, before anybody learns of it. */
+export type Moment = "before" | "after";
+
+class Killed extends Error {}
+
+/**
+ * A server that can be killed at any of its transactions, within this process. From that instant it does nothing more: what it was doing
+ * never goes on, as in a process that is gone. Its database is closed, so that another server can take over.
+ */
+export class Server {
+  readonly world: TestWorld;
+  /** Resolves when it is killed. */
+  readonly died: Promise<void>;
+  #dead = false;
+  #die: () => void = () => {};
+  #fuse: { left: number; readonly moment: Moment } | null = null;
+
+  private constructor(world: TestWorld, isDead: { value: () => boolean }) {
+    this.world = world;
+    this.died = new Promise((resolve) => (this.#die = resolve));
+    isDead.value = () => this.#dead;
+    this.#makeMortal();
+  }
+
+  static async start({ place, seed, now, peer, flags }: ServerOptions): Promise<Server> {
+    const isDead = { value: () => false };
+    const world = await createWorld({
+      seed,
+      now: new Date(now).toISOString(),
+      folder: place.folder,
+      flags,
+      ...(place.databaseUrl !== undefined && { databaseUrl: place.databaseUrl }),
+      ...(peer && { mailer: peer.mailerFor(() => isDead.value()) }),
+    });
+    return new Server(world, isDead);
+  }
+
+  get isDead(): boolean {
+    return this.#dead;
+  }
+
+  /** Kills it at the `n`-th transaction from now. */
+  killAt(n: number, moment: Moment): void {
+    this.#fuse = { left: n, moment };
+  }
+
+  /** Puts off a kill that was planned. */
+  spare(): void {
+    this.#fuse = null;
+  }
+
+  /** Kills it now. */
+  kill(): void {
+    this.#dead = true;
+    this.#die();
+  }
+
+  /** Closes what a dead process would have left to the operating system. */
+  async bury(): Promise<void> {
+    this.kill();
+    await this.world.app.deps.db.close();
+    // Work that hangs is given up after some seconds of real time; nobody waits for that.
+    void this.world.dispose().catch(() => {});
+  }
+
+  #makeMortal(): void {
+    const { db } = this.world.app.deps;
+    const { tx } = db;
+    const never = new Promise<never>(() => {});
+    const mortal: typeof db.tx = async (work, options) => {
+      if (this.#dead) return never;
+      try {
+        const value = await tx(async (q) => {
+          const result = await work(q);
+          if (this.#burns("before")) this.kill();
+          if (this.#dead) throw new Killed();
+          return result;
+        }, options);
+        if (this.#burns("after")) this.kill();
+        return this.#dead ? never : value;
+      } catch (error) {
+        if (this.#dead) return never;
+        throw error;
+      }
+    };
+    Object.assign(db, { tx: mortal });
+  }
+
+  #burns(moment: Moment): boolean {
+    if (this.#fuse?.moment !== moment) return false;
+    this.#fuse.left -= 1;
+    return this.#fuse.left <= 0;
+  }
+}

@@ -1,0 +1,235 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isApiError, Mailsvc } from "@mailsvc/sdk";
+import type { TestWorld } from "../../packages/server/src/testing.ts";
+import { Ledger } from "./ledger.ts";
+import { MailPeer } from "./mail-peer.ts";
+import type { Receivers, WorldHooks } from "./receivers.ts";
+import { MARKS, other, type Script, TENANTS, type Tenant } from "./script.ts";
+import { type Place, Server } from "./server.ts";
+
+/** Something that a script has made. */
+export interface Thing {
+  readonly label: string;
+  readonly noun: string;
+  readonly tenant: Tenant;
+  readonly id: string;
+  /** What else later steps need of it, such as a key or an address. */
+  readonly also: Readonly<Record<string, string>>;
+}
+
+/** What became of a call: what it answered, the code of its refusal, or nothing, because the server died meanwhile. */
+export type Outcome<T> = { readonly value: T } | { readonly refused: string } | { readonly lost: true };
+
+const START = Date.parse("2026-03-20T08:00:00Z");
+
+/** A world under way: its servers, its mail server and webhooks, what was made in it, and what was seen. */
+export class Universe {
+  readonly script: Script;
+  readonly ledger: Ledger;
+  readonly peer: MailPeer | null;
+  readonly hooks: WorldHooks;
+  readonly things = new Map<string, Thing>();
+  readonly workspaces: Record<Tenant, string>;
+  /** True while something is broken on purpose for which the service may answer with an error of its own. */
+  mayFail = false;
+  /** Who follows the events of a workspace by their numbers, now and then. */
+  readonly pollers: Record<Tenant, { last: number; readonly seen: Set<string> }> = {
+    a: { last: 0, seen: new Set() },
+    b: { last: 0, seen: new Set() },
+  };
+  /** True once the data was set back: what was seen from outside may then differ from it. */
+  rewound = false;
+  /** The servers of the world: one, or two on the same Postgres database. */
+  readonly #servers: Server[] = [];
+  #asked = 0;
+  readonly #place: Place;
+  readonly #keys: Record<Tenant | "builder", string>;
+  #generation = 1;
+
+  private constructor(script: Script, parts: { place: Place; server: Server; peer: MailPeer | null; hooks: WorldHooks; ledger: Ledger }) {
+    this.script = script;
+    this.ledger = parts.ledger;
+    this.peer = parts.peer;
+    this.hooks = parts.hooks;
+    this.#place = parts.place;
+    this.#servers.push(parts.server);
+    const { world } = parts.server;
+    this.workspaces = { a: world.workspaceId, b: "" };
+    this.#keys = { a: world.apiKey, b: "", builder: world.builder.apiKey };
+  }
+
+  /** Begins a world. On Postgres, `databaseUrl` names an empty database. */
+  static async open(script: Script, receivers: Receivers, databaseUrl?: string): Promise<Universe> {
+    const ledger = new Ledger();
+    const peer = script.delivery === "relay" ? new MailPeer(ledger) : null;
+    const place = { folder: mkdtempSync(join(tmpdir(), "mailsvc-universe-")), databaseUrl };
+    const flags = flagsOf(script);
+    const server = await Server.start({ place, seed: script.seed, now: START, peer, flags });
+    const universe = new Universe(script, { place, server, peer, hooks: receivers.serve(ledger), ledger });
+    if (script.servers === 2) await universe.#start(1, START);
+    const second = await server.world.createWorkspace("second");
+    universe.workspaces.b = second.workspaceId;
+    universe.#keys.b = second.apiKey;
+    return universe;
+  }
+
+  get servers(): readonly Server[] {
+    return this.#servers;
+  }
+
+  /** The world as its first server has it. */
+  get world(): TestWorld {
+    return (this.#servers[0] as Server).world;
+  }
+
+  now(): number {
+    return this.world.clock.now();
+  }
+
+  /** A client with the owner key of a workspace, or another key of it. */
+  sdk(tenant: Tenant, apiKey: string = this.#keys[tenant]): Mailsvc {
+    return new Mailsvc({ apiKey, baseUrl: this.world.url, fetch: this.fetchAs(tenant), maxRetries: 0 });
+  }
+
+  /** A client of the builder of agents. */
+  builder(): Mailsvc {
+    return new Mailsvc({ apiKey: this.#keys.builder, baseUrl: this.world.url, fetch: this.#fetch, maxRetries: 0 });
+  }
+
+  /** Requests of one workspace, whose answers must have no word of the other one. */
+  fetchAs(tenant: Tenant): typeof fetch {
+    return async (input, init) => {
+      const response = await this.#fetch(input, init);
+      const text = await response.clone().text();
+      const { url, method } = new Request(input, init);
+      if (text.includes(MARKS[other(tenant)])) this.ledger.faults.push(`${method} ${url} of ${tenant} shows words of the other workspace`);
+      return response;
+    };
+  }
+
+  /** Makes a call and tells what became of it. Faults of ours are thrown, so that they end the world. */
+  async call<T>(make: () => Promise<T>): Promise<Outcome<T>> {
+    const died = Promise.race(this.#servers.map((server) => server.died));
+    const outcome = await Promise.race([made(make), died.then((): Outcome<T> => ({ lost: true }))]);
+    await this.#reviveTheDead();
+    return outcome;
+  }
+
+  /** The value of a call; null if it was refused or lost. */
+  async value<T>(make: () => Promise<T>): Promise<T | null> {
+    const outcome = await this.call(make);
+    return "value" in outcome ? outcome.value : null;
+  }
+
+  /** Keeps a thing that was made, with the number of the last event before it. */
+  async add(thing: Thing): Promise<void> {
+    const { last } = this.pollers[thing.tenant];
+    this.things.set(thing.label, { ...thing, also: { sequence: String(last), ...thing.also } });
+  }
+
+  /** Reads the events that have come since the last time. */
+  async poll(): Promise<void> {
+    for (const tenant of TENANTS) {
+      const poller = this.pollers[tenant];
+      const events = await this.value(() => this.sdk(tenant).events.list({ after: poller.last, limit: 100 }).toArray());
+      for (const { id, sequence } of events ?? []) {
+        poller.seen.add(id);
+        poller.last = sequence;
+      }
+    }
+  }
+
+  /** Moves the clocks, and does all that falls due on the way in its order, whoever dies meanwhile. */
+  async pass(ms: number): Promise<void> {
+    const until = this.now() + ms;
+    for (;;) {
+      const next = Math.min(until, ...this.#servers.map(({ world }) => world.clock.control.next()?.at ?? until));
+      // One server alone stops at its timers by itself.
+      const at = this.#servers.length === 1 ? until : Math.max(next, this.now());
+      for (const { world, died } of this.#servers) await Promise.race([world.clock.control.advanceTo(at, world.settle), died]);
+      const someDied = await this.#reviveTheDead();
+      if (at >= until && !someDied) return;
+    }
+  }
+
+  /** Waits until nothing is due. */
+  settle(): Promise<void> {
+    return this.pass(0);
+  }
+
+  /** Kills a server and starts another one in its place. */
+  async kill(which: number): Promise<void> {
+    this.#servers[which % this.#servers.length]?.kill();
+    await this.#reviveTheDead();
+  }
+
+  /** Stops all servers as an operator does, and starts them again. */
+  async restart(): Promise<void> {
+    const now = this.now();
+    for (const [i, server] of this.#servers.entries()) {
+      server.spare();
+      await server.world.dispose();
+      await this.#start(i, now);
+    }
+  }
+
+  /**
+   * Goes back to an earlier state of the data. What was seen and said since counts no more: mail that has left will leave again, and a no
+   * that was given since is forgotten.
+   */
+  async rewind(restore: () => Promise<void>): Promise<void> {
+    await restore();
+    this.rewound = true;
+  }
+
+  async close(): Promise<void> {
+    this.hooks.close();
+    for (const { world } of this.#servers) await world.dispose();
+    rmSync(this.#place.folder, { recursive: true, force: true });
+  }
+
+  /** Puts new servers in the place of those that have died. Returns whether there were any. */
+  async #reviveTheDead(): Promise<boolean> {
+    const dead = [...this.#servers.entries()].filter(([, { isDead }]) => isDead);
+    for (const [i, server] of dead) {
+      const now = server.world.clock.now();
+      await server.bury();
+      await this.#start(i, now);
+    }
+    return dead.length > 0;
+  }
+
+  async #start(which: number, now: number): Promise<void> {
+    this.#generation += 1;
+    const seed = this.script.seed + this.#generation * 1_000_003;
+    this.#servers[which] = await Server.start({ place: this.#place, seed, now, peer: this.peer, flags: flagsOf(this.script) });
+  }
+
+  readonly #fetch: typeof fetch = async (input, init) => {
+    // Requests go to the servers by turns, as behind a proxy.
+    this.#asked += 1;
+    const server = this.#servers[this.#asked % this.#servers.length] as Server;
+    const response = await server.world.fetch(input, init);
+    if (response.status >= 500 && !this.mayFail) {
+      const { url, method } = new Request(input, init);
+      this.ledger.faults.push(`${method} ${url} answered ${response.status}: ${(await response.clone().text()).slice(0, 300)}`);
+    }
+    return response;
+  };
+}
+
+/** How the servers of a script are started. */
+function flagsOf({ keepDays }: Script): Readonly<Record<string, string>> {
+  return keepDays === null ? {} : { keep: `emails=${keepDays},events=${keepDays}` };
+}
+
+async function made<T>(make: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { value: await make() };
+  } catch (error) {
+    if (isApiError(error)) return { refused: error.code };
+    throw error;
+  }
+}

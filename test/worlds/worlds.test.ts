@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DISTURBANCES } from "./disturbances.ts";
+import { generate, PAIRS, pairOf } from "./generate.ts";
+import { NOUNS } from "./nouns.ts";
+import { Receivers } from "./receivers.ts";
+import { runScript } from "./run.ts";
+import { shrink, toTest } from "./shrink.ts";
+
+let receivers: Receivers;
+beforeAll(async () => {
+  receivers = await Receivers.open();
+});
+afterAll(() => receivers.close());
+
+// Some of all kinds of nouns. `npm run worlds` lives through fresh ones.
+const SEEDS = [0, 8, 13, 22, 54, 131, 169, 209, 285, 361];
+
+test.each(SEEDS)("everything holds in the world of seed %i", async (seed) => {
+  const script = generate(seed, "sqlite");
+  const { broken } = await runScript(script, receivers);
+  expect(broken, toTest(script, broken)).toEqual([]);
+});
+
+test("consecutive seeds try each pair of a noun and a disturbance", () => {
+  const pairs = new Set(Array.from({ length: PAIRS }, (_, seed) => Object.values(pairOf(seed)).join(" ")));
+  expect(pairs.size).toBe(Object.keys(NOUNS).length * Object.keys(DISTURBANCES).length);
+});
+
+test("a script that fails becomes the shortest one that fails", async () => {
+  const script = generate(8, "sqlite");
+  const labels = ["crowd-0", "template-3"];
+  const made = (steps: typeof script.steps): boolean =>
+    labels.every((label) => steps.some((step) => step.do === "make" && step.as === label));
+  const short = await shrink(script, async ({ steps }) => made(steps));
+  expect(short.steps.map((step) => (step.do === "make" ? step.as : step.do))).toEqual(labels);
+});
