@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Something that happens to a world while `thing` is under way. */
-export type Disturbance = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
+type Disturbance = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
 
 /** Does to the thing what its noun says; nothing where that has no such verb. */
 function verb(name: Verb): Disturbance {

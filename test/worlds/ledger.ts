@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 /** A key, and when it was to work. */
-export interface KeyRecord {
+interface KeyRecord {
   readonly tenant: Tenant;
   readonly key: string;
   /** The call by which it is tried. */
@@ -29,7 +29,7 @@ export interface KeyRecord {
 }
 
 /** A request that a webhook was sent. */
-export interface HookCall {
+interface HookCall {
   readonly name: string;
   readonly status: number;
   readonly body: string;

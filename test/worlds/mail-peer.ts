@@ -3,7 +3,7 @@ import type { Ledger } from "./ledger.ts";
 import { kindOf } from "./script.ts";
 
 /** What the mail server of a world does at the moment, besides what each address does. */
-export type PeerMode = "up" | "dead" | "slow" | "refusing";
+type PeerMode = "up" | "dead" | "slow" | "refusing";
 
 const TAKEN: Receipt = { outcome: "sent", response: "250 2.0.0 OK" };
 

@@ -14,7 +14,7 @@ export interface Making {
 }
 
 /** Does something to a thing. */
-export type Deed = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
+type Deed = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
 
 /** A kind of thing that lives in a world: how one begins, and what can be done to it. */
 export interface Noun {
@@ -24,7 +24,7 @@ export interface Noun {
 }
 
 /** What is known of a new thing. */
-export type Made = { readonly id: string; readonly also: Readonly<Record<string, string>> };
+type Made = { readonly id: string; readonly also: Readonly<Record<string, string>> };
 
 /** A thing of a noun in the same workspace, if the world has one. */
 export function find({ universe, tenant, pick }: Making, ...nouns: readonly string[]): Thing | null {

@@ -14,7 +14,7 @@ export type Step =
   | { readonly do: "pass"; readonly by: string };
 
 /** How the mail of a world leaves: it is captured, or handed over to a relay that answers by a script. */
-export type Delivery = "captured" | "relay";
+type Delivery = "captured" | "relay";
 
 /** Everything that happens in one world, in order. The same script gives the same world. */
 export interface Script {
@@ -45,7 +45,7 @@ export function picker(seed: number): Pick {
 }
 
 /** The kinds of people: what their mail server does with a mail to them. */
-export const PEOPLE = {
+const PEOPLE = {
   fine: "takes each mail",
   gone: "has no such mailbox",
   full: "says for ever that the mailbox is full",
@@ -53,7 +53,7 @@ export const PEOPLE = {
   strict: "refuses the content",
   vague: "loses the connection at the first attempt after it has read the message",
 } as const;
-export type PersonKind = keyof typeof PEOPLE;
+type PersonKind = keyof typeof PEOPLE;
 const KINDS = Object.keys(PEOPLE) as PersonKind[];
 
 /** The address of person `n`; every third one is no plain reader. */

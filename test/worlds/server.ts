@@ -7,7 +7,7 @@ export interface Place {
   readonly databaseUrl: string | undefined;
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly place: Place;
   readonly seed: number;
   /** Milliseconds since 1970. */

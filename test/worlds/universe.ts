@@ -20,7 +20,7 @@ export interface Thing {
 }
 
 /** What became of a call: what it answered, the code of its refusal, or nothing, because the server died meanwhile. */
-export type Outcome<T> = { readonly value: T } | { readonly refused: string } | { readonly lost: true };
+type Outcome<T> = { readonly value: T } | { readonly refused: string } | { readonly lost: true };
 
 const START = Date.parse("2026-03-20T08:00:00Z");
 
