@@ -51,7 +51,7 @@ export function assertSecrets(secrets: string | readonly string[]): void {
 }
 
 /**
- * Whether one of the signatures is valid. During a rotation X-Service-Signature is made with the old secret, X-Service-Signature-Next with
+ * Tells if one of the signatures is valid. During a rotation X-Service-Signature is made with the old secret, X-Service-Signature-Next with
  * the new one and webhook-signature with both, so that a receiver may know either. The time of a request is that of the machines, not of
  * the agent's clock, which a test may have moved.
  */

@@ -317,7 +317,7 @@ export interface Session {
   /** The endpoint this command calls, if any, and the last request it sent. Advice on a failure is made from them. */
   spec: CommandSpec | undefined;
   lastCall: Call | undefined;
-  /** Whether a time of the request was counted from the server's clock, so that the same words make another request later. */
+  /** True if a time of the request was counted from the server's clock, so that the same words make another request later. */
   usesClock: boolean;
   /** Resolved on first use, so that a command that needs none works with a broken config file. */
   settings(): Settings;

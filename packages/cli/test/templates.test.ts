@@ -324,7 +324,7 @@ describe("templates in a folder", () => {
     expect([pushed.code, pushed.json.failed]).toEqual([11, 1]);
     expect(JSON.stringify(pushed.json.data[0].error.details)).toContain(message);
     expect((await world.sdk.templates.list()).data.map(({ slug }) => slug)).toEqual(["good"]);
-    // What replaces files of the folder, or removes some, wants all of it to be readable.
+    // Replacing or removing files of the folder needs all of it to be readable.
     expect(await mailsvc(["templates", "pull", "--yes"], { cwd })).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });
   });
 

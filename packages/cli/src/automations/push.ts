@@ -34,7 +34,7 @@ export async function applyChange(session: Session, references: References, chan
   } catch (error) {
     const failure = toFailure(error);
     const { status = 0 } = failure;
-    // What was saved before the failure is told; the next change meets a failure that concerns all of them again.
+    // The names saved before the failure are told; the next change meets a failure that concerns all of them again.
     if (done === null && (error instanceof CliError || !(status === 400 || status === 404 || status === 409))) throw error;
     const message = done ? `${DONE[kind]}, but not activated: ${failure.message}` : failure.message;
     const details = (failure.details ?? []).map((detail) => ({ path: parsePath(detail.path), message: detail.message }));

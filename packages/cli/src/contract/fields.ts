@@ -4,7 +4,7 @@ import { DURATION } from "@mailsvc/sdk/contract/facts";
 /** How a field is written on the command line. */
 export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "duration" | "list" | "map" | "values" | "json" | "file";
 
-/** Whether a time is usually one of the past, as in filters, or one to come, as in schedules. */
+/** The direction of a time: of the past, as in filters, or to come, as in schedules. */
 export type Direction = "past" | "future";
 
 /** One query or body field of an endpoint, as a flag. */

@@ -9,7 +9,7 @@ export type RunReport = (typeof RUN_REPORTS)[number];
 
 /** What is kept and said of a run. */
 export interface RunOptions {
-  /** Where a step of GitHub Actions says what it has made; null elsewhere. */
+  /** The file in which a step of GitHub Actions names its outputs; null elsewhere. */
   readonly outputs: string | null;
   /** Where the recording goes in any case; null for a place of our own, and only if the command fails. */
   readonly record: string | null;

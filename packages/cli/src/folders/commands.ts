@@ -77,7 +77,7 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     const bases = BaseRecord.read(dir);
     const options = { prune, release: flags[release.flag] === true, force: flags["force"] === true };
     const stored = await access.readStored(only);
-    // What is in the folder and cannot be read is not gone from it.
+    // A template that cannot be read is still in the folder.
     const changes = planChanges(access, local, stored, bases, options).filter(({ key }) => !faulty.has(key));
     if (session.globals.dryRun) {
       await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out));
@@ -110,7 +110,7 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
       }
     } catch (error) {
       progress.stop();
-      // What was pushed before the failure is told.
+      // The templates pushed before the failure are told.
       if (outcomes.length > faulty.size) await show();
       throw error;
     } finally {

@@ -84,7 +84,7 @@ export async function createClient(session: Session, silent: () => boolean = () 
   });
 }
 
-/** Whether the environment names a proxy for this address; NO_PROXY is read by the SDK. */
+/** Tells if the environment names a proxy for this address; NO_PROXY is read by the SDK. */
 function usesProxy(env: Readonly<Record<string, string | undefined>>, url: string): boolean {
   const { hostname, protocol } = new URL(url);
   const name = protocol === "https:" ? "https_proxy" : "http_proxy";

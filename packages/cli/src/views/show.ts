@@ -134,7 +134,7 @@ function footer(session: Session, spec: CommandSpec, page: PageLike): void {
   if (p?.hasMore) {
     const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
     const params = parsePathParams(spec.endpoint, session.lastCall);
-    // Where it is not known how many match, pages have no numbers.
+    // Pages have no numbers while the number of matches is unknown.
     const isSearched = p.examined !== undefined && p.nextCursor;
     const { page: _page, ...filters } = query;
     const place = isSearched ? { ...filters, cursor: p.nextCursor } : { ...query, page: (p.page ?? 1) + 1 };

@@ -7,10 +7,10 @@ const MAX_MS = 5000;
 // Statuses of a proxy whose server does not answer.
 const BY_PROXY: ReadonlySet<number> = new Set([502, 504]);
 
-/** Whether the server does not answer. */
+/** True while the server does not answer. */
 export const isServerGone = signal(false);
 
-/** How often the server has come back: effects that depend on it try again what has failed meanwhile. */
+/** The number of times the server has come back: effects that depend on it try again what has failed meanwhile. */
 export const returns = signal(0);
 
 /** Waits until the server comes back after an outage. */
