@@ -1,7 +1,7 @@
 import { CELL_TYPES, type CellType } from "./cells.ts";
 import { type ConsentKind, isPlainOptOut, looksLikeConsent, readConsent, readConsentName } from "./consent.ts";
 import type { FileColumns } from "./file-columns.ts";
-import { normalizeName } from "./names.ts";
+import { normalizeName, parseCustomKey } from "./names.ts";
 
 /**
  * Cells that stop a row because they may be about consent, in a column that nobody mapped: `plain`, those that say plainly that mail is
@@ -100,11 +100,6 @@ export function findPosition(column: string): number | null {
   return position === undefined ? null : Number(position);
 }
 
-/** The column name of a custom field, `custom.plan`. A key that begins or ends with a space or quote is written as JSON. */
-export function formatCustomColumn(key: string): string {
-  return `custom.${/^["\s]|\s$/u.test(key) ? JSON.stringify(key) : key}`;
-}
-
 /** Parses a target: a field, `custom.plan`, `custom.seats:number`, `customFields`, or `-` to ignore the column; null for anything else. */
 export function parseTarget(kind: FileColumns, text: string): ColumnTarget | null {
   const target = text.trim();
@@ -141,13 +136,4 @@ export function listShared(columns: readonly MappedColumn[]): { readonly field: 
   return [...Map.groupBy(single, ({ field }) => field ?? "")].flatMap(([field, own]) =>
     own.length > 1 ? [{ field, names: own.map(({ name }) => name) }] : [],
   );
-}
-
-function parseCustomKey(text: string): string {
-  if (!text.startsWith('"')) return text.trim();
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text;
-  }
 }

@@ -15,7 +15,6 @@ export {
   type ColumnTarget,
   createColumnResolver,
   findPosition,
-  formatCustomColumn,
   formatTarget,
   listShared,
   mapColumns,
@@ -25,6 +24,7 @@ export { type CsvFlags, formatContact, formatHeader, listColumns } from "./conta
 export { type CsvRecord, formatLine, LineTooLongError, parseCsv, parseFirstRecord } from "./csv.ts";
 export { guessEncodings, LEGACY_ENCODINGS, type LegacyEncoding } from "./encodings.ts";
 export { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "./file-columns.ts";
+export { formatCustomColumn } from "./names.ts";
 export { type JsonRecord, parseNdjson } from "./ndjson.ts";
 export { formatReject, formatRejectsHeader, type Reject } from "./reject-lines.ts";
 export { type CellFlags, createObjectReader, createTableReader, type Row, type RowFault } from "./rows.ts";

@@ -1,8 +1,8 @@
 import type { Contact } from "../contract/contacts.ts";
 import { CONTACT_TEXT_FIELDS } from "../contract/facts.ts";
 import { escapeFormula, joinTags } from "./cells.ts";
-import { formatCustomColumn } from "./columns.ts";
 import { formatLine } from "./csv.ts";
+import { formatCustomColumn } from "./names.ts";
 
 /** How to format contacts as CSV. */
 export interface CsvFlags {

@@ -18,3 +18,18 @@ export function splitWords(text: string): string[] {
     .replace(/[łøæœßđðı]/g, (letter) => SPELLED[letter] ?? letter);
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
+
+/** The column name of a custom field, `custom.plan`. A key that begins or ends with a space or quote is written as JSON. */
+export function formatCustomColumn(key: string): string {
+  return `custom.${/^["\s]|\s$/u.test(key) ? JSON.stringify(key) : key}`;
+}
+
+/** The key of a custom field as `formatCustomColumn` writes it behind `custom.`. */
+export function parseCustomKey(text: string): string {
+  if (!text.startsWith('"')) return text.trim();
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
