@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ContactImport } from "@mailsvc/sdk/contract";
 import { expect, onTestFinished, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { cleanEnvironment, startServer, until } from "./dev-server.ts";
@@ -123,10 +124,10 @@ const taker = async (): Promise<string> => {
     request.on("end", () => {
       response.setHeader("content-type", "application/json");
       if (request.method === "GET") return response.end('{"workspace":{"id":"ws_1"}}');
+      if (request.url === "/api/v1/contacts/imports") return response.end('{"id":"imp_1","tag":null}');
       const created = (JSON.parse(Buffer.concat(parts).toString()) as { rows: unknown[] }).rows.length;
-      response.end(
-        JSON.stringify({ created, updated: 0, unchanged: 0, skipped: 0, failed: 0, suppressed: 0, dryRun: false, results: [], errors: [] }),
-      );
+      const none = { updated: 0, unchanged: 0, skipped: 0, failed: 0, suppressed: 0, joined: 0, asked: 0 };
+      response.end(JSON.stringify({ ...none, created, dryRun: false, automations: [], results: [], errors: [] } satisfies ContactImport));
     });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

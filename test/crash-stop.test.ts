@@ -105,7 +105,7 @@ describe("starting", () => {
     const first = start();
     const api = await ready(first);
     const second = start();
-    expect(await second.ended).toEqual({ code: 1, signal: null });
+    expect(await second.ended).toEqual({ code: 7, signal: null });
     expect(second.stderr()).toBe(
       `Another mailsvc server (process ${first.child.pid}) is using ${join(folder, "data")}. Stop it, or give this one its own folder with --data.\n`,
     );
@@ -126,7 +126,7 @@ describe("starting", () => {
     const { port } = blocker.address() as AddressInfo;
     try {
       const server = start(["--dev", "--port", `${port}`]);
-      expect(await server.ended).toEqual({ code: 1, signal: null });
+      expect(await server.ended).toEqual({ code: 7, signal: null });
       expect(server.stderr()).toBe(
         `Port ${port} of 127.0.0.1 is in use. Stop the other program, or choose another port; --port 0 takes any free one.\n`,
       );

@@ -189,7 +189,7 @@ const TASKS: Readonly<Record<string, Readonly<Record<string, Task>>>> = {
     },
     "knows that no mail was sent": {
       page: "testing.md",
-      headings: ["Reading mail"],
+      headings: ["That no mail came"],
       check: ({ printed }) => expect(JSON.parse(printed)).toMatchObject({ none: true, mails: [] }),
     },
   },
