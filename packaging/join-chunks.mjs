@@ -23,6 +23,25 @@ export async function joinChunks(outputs, entry) {
   }
 }
 
+/**
+ * Writes the module `entry` anew, so that it loads no chunk before it runs. Node caches the compiled code only of what is loaded after the
+ * cache is enabled, and an entry enables it.
+ */
+export async function detachEntry(outputs, entry, plugins) {
+  const fileOf = (source) => Object.keys(outputs).find((file) => outputs[file].entryPoint && resolve(outputs[file].entryPoint) === source);
+  const [source] = Object.values(outputs).flatMap(({ entryPoint }) => (entryPoint?.endsWith(entry) ? [resolve(entryPoint)] : []));
+  const file = fileOf(source);
+  const later = {
+    name: "later",
+    setup: (pass) =>
+      pass.onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
+        const chunk = kind === "dynamic-import" ? fileOf(resolve(resolveDir, path)) : undefined;
+        return chunk && { path: `./${relative(dirname(file), chunk)}`, external: true };
+      }),
+  };
+  await build({ ...OPTIONS, minifySyntax: true, entryPoints: [source], outfile: file, allowOverwrite: true, plugins: [later, ...plugins] });
+}
+
 const OPTIONS = {
   bundle: true,
   format: "esm",

@@ -7,7 +7,7 @@ import { build } from "tsup";
 import { toAscii } from "./ascii.mjs";
 import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { freshSchema } from "./fresh-schema.mjs";
-import { joinChunks } from "./join-chunks.mjs";
+import { detachEntry, joinChunks } from "./join-chunks.mjs";
 import { collectPackages, writeLicenses } from "./licenses.mjs";
 import { report } from "./report.mjs";
 import { writeSbom } from "./sbom.mjs";
@@ -179,5 +179,7 @@ const bundle = async ({ name, format, entry, bundle: whole, web, external = [], 
       if (name === "cli") options.define = { ...options.define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' };
     },
   });
-  if (joined) await joinChunks(outputs, joined);
+  if (!joined) return;
+  await joinChunks(outputs, joined);
+  await detachEntry(outputs, `${name}/src/main.ts`, bundlePlugins);
 };

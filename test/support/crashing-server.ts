@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { ABSENT, bundlePlugins } from "../../packaging/bundle-plugins.mjs";
-import { joinChunks } from "../../packaging/join-chunks.mjs";
+import { detachEntry, joinChunks } from "../../packaging/join-chunks.mjs";
 import type { Api } from "./api.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 
@@ -53,6 +53,7 @@ export async function buildCrashingProgram(): Promise<CrashingProgram> {
     logLevel: "error",
   });
   await joinChunks(metafile.outputs, "packages/server/src/program.ts");
+  await detachEntry(metafile.outputs, "packages/server/src/main.ts", bundlePlugins);
   cpSync(join(root, "packages/server/migrations"), join(outdir, "migrations"), { recursive: true });
   return { program: join(outdir, "crashing-program.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
