@@ -27,6 +27,7 @@ export {
   createBackup,
   isKeyRotated,
   migrateToPostgres,
+  moveFromPostgres,
   type RecoveryOptions,
   recoverOperatorKey,
   recoverOwnerKey,

@@ -10,6 +10,12 @@ export async function migrateToPostgres(options: CopyOptions): Promise<CopyRepor
   return copyToPostgres(postgresSchema, options);
 }
 
+/** Moves an installation from a Postgres database to a folder or to another database; see `backup/move.ts`. */
+export async function moveFromPostgres(options: { from: string; to: string }): Promise<CopyReport> {
+  const [move, { postgresSchema }] = await Promise.all([import("./backup/move.ts"), import("./schema.pg.ts")]);
+  return move.moveFromPostgres(postgresSchema, options);
+}
+
 /** Backs an installation up while its servers run; see `backup/backup.ts`. */
 export async function createBackup(options: BackupOptions): Promise<BackupReport> {
   const [backup, { postgresSchema }] = await Promise.all([import("./backup/backup.ts"), import("./schema.pg.ts")]);

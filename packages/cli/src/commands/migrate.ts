@@ -9,29 +9,38 @@ import { renderTable } from "../views/table.ts";
 
 const WIDTH = 24;
 
-/** `mailsvc migrate`: copies an installation from a data folder to Postgres. */
+const isDatabase = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
+
+/** `mailsvc migrate`: moves an installation from a data folder to Postgres, back, or to another database. */
 export function migrateCommand(run: Run): Command {
-  const command = new Command("migrate").description("Copy an installation from a data folder to a Postgres database");
-  const from = new Option("--from <dir>", "Data folder of the SQLite database; stop its server first").makeOptionMandatory();
-  const to = new Option("--to <url>", "postgres://… of an empty database").makeOptionMandatory();
+  const command = new Command("migrate").description("Move an installation between a data folder and Postgres, or to another database");
+  const from = new Option("--from <dir>", "Data folder, or postgres://…; stop its servers first").makeOptionMandatory();
+  const to = new Option("--to <url>", "postgres://… of an empty database, or a new folder").makeOptionMandatory();
   command.addOption(setOptionMetadata(from, { type: "file" })).addOption(setOptionMetadata(to, { type: "text" }));
   return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
     const { host, term, globals, out } = session;
-    const target = String(flags["to"]);
-    if (!/^postgres(?:ql)?:\/\//.test(target)) throw usageError("--to must begin with postgres://");
-    const progress = startProgress(host, term, globals.quiet, "preparing");
+    const [from, to] = [String(flags["from"]), String(flags["to"])];
+    const wrong = [from, to].find((place) => /^\w+:\/\//.test(place) && !isDatabase(place));
+    if (wrong !== undefined) throw usageError("The address of a database must begin with postgres://");
+    if (!isDatabase(from) && !isDatabase(to))
+      throw usageError(
+        "--from and --to are folders. Stop the server and move the folder itself; a folder that is renamed stays the same installation.",
+      );
+    const progress = startProgress(host, term, globals.quiet, isDatabase(from) ? "moving" : "preparing");
     let report: CopyReport;
     try {
-      const { migrateToPostgres } = await import("@mailsvc/server");
-      report = await migrateToPostgres({
-        from: String(flags["from"]),
-        to: target,
-        onProgress: (at) => {
-          // Between two chunks it is safe to stop.
-          if (session.signal.aborted) throw cancelledError();
-          progress.update(formatBar(at));
-        },
-      });
+      const { migrateToPostgres, moveFromPostgres } = await import("@mailsvc/server");
+      report = isDatabase(from)
+        ? await moveFromPostgres({ from, to })
+        : await migrateToPostgres({
+            from,
+            to,
+            onProgress: (at) => {
+              // Between two chunks it is safe to stop.
+              if (session.signal.aborted) throw cancelledError();
+              progress.update(formatBar(at));
+            },
+          });
     } catch (error) {
       throw explainError(error);
     } finally {
@@ -50,7 +59,9 @@ export function migrateCommand(run: Run): Command {
       );
       return `${rows}\n\n${term.out.green("Moved")} ${report.rows} rows; the checksums match.`;
     });
-    out.note("From now on, start servers with --database-url. The folder keeps its data, and no server starts on it any more.");
+    const flag = isDatabase(to) ? "--database-url" : `--data ${to}`;
+    const old = isDatabase(from) ? "old database" : "folder";
+    out.note(`From now on, start servers with ${flag}. The ${old} keeps its data, and no server starts on it any more.`);
     return EXIT.ok;
   });
 }
@@ -65,14 +76,14 @@ function formatBar({ phase, table: name, done, total }: CopyProgress): string {
 
 function explainError(error: unknown): unknown {
   const { name, message } = error as Error;
-  if (name === "CopyRefused") return usageError(message, { code: "move_refused" });
+  if (name === "CopyRefused" || name === "BackupRefused") return usageError(message, { code: "move_refused" });
   if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
-  if (name === "CopyError")
+  if (name === "CopyError" || name === "BackupDamaged")
     return new CliError({
       code: "move_differs",
       message,
       exit: EXIT.server,
-      hint: "Empty the target database and begin again. The folder is unchanged.",
+      hint: "Empty the target and begin again. The data is unchanged where it was.",
     });
   return error;
 }

@@ -21,15 +21,26 @@ export async function restoreBackup(schema: DatabaseSchema, { file, data, databa
   const manifest = readBackup(file);
   verifyBackup(file, manifest);
   assertNotNewer(file, schema.version);
-  if (databaseUrl === null) restoreFolder(schema, file, manifest, data);
+  if (databaseUrl === null) restoreFolder(schema, file, manifest, { folder: data, held: markAsRestored(manifest) });
   else await restorePostgres(schema, file, manifest, databaseUrl);
   const { version, createdAt, keyState, tables } = manifest;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   return { file, version, tables: tables.length, rows, key: keyState, createdAt, restoredTo: databaseUrl === null ? data : "postgres" };
 }
 
+interface Target {
+  readonly folder: string;
+  /** The new holder of the installation, by the one in the backup and the file that becomes its database. */
+  readonly held: (value: string, unfinished: string) => string;
+}
+
+const markAsRestored =
+  ({ createdAt }: Manifest): Target["held"] =>
+  (value) =>
+    markRestored(value, createdAt);
+
 /** Puts database and key into a folder. The database gets its name last, so an interrupted restore can simply be repeated. */
-function restoreFolder(schema: DatabaseSchema, file: string, { key, createdAt }: Manifest, folder: string): void {
+export function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, { folder, held }: Target): void {
   createDataFolder(folder);
   const unlock = lockFolder(folder);
   try {
@@ -44,7 +55,7 @@ function restoreFolder(schema: DatabaseSchema, file: string, { key, createdAt }:
     giveToOwnerOfFolder(unfinished);
     deleteManifest(unfinished);
     migrateFile(unfinished, schema.version);
-    changeFact(unfinished, HOLDER, (value) => markRestored(value, createdAt));
+    changeFact(unfinished, HOLDER, (value) => held(value, unfinished));
     if (key !== null) writeKey(join(folder, KEY_FILE), `${key}\n`);
     // The log of a lost database must not be applied to this one.
     discard(database);
@@ -59,7 +70,7 @@ function restoreFolder(schema: DatabaseSchema, file: string, { key, createdAt }:
 async function restorePostgres(schema: DatabaseSchema, file: string, manifest: Manifest, url: string): Promise<void> {
   const folder = mkdtempSync(join(dirname(resolve(file)), ".mailsvc-restore-"));
   try {
-    restoreFolder(schema, file, manifest, folder);
+    restoreFolder(schema, file, manifest, { folder, held: markAsRestored(manifest) });
     await copyToPostgres(schema, { from: folder, to: url, moves: false });
   } catch (error) {
     throw error instanceof CopyRefused ? new BackupRefused(error.message) : error;

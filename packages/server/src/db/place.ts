@@ -4,10 +4,12 @@ export interface Place {
   readonly stamp: Stamp;
   /** Whether stored facts are about this place. */
   isSame(stored: Stamp): boolean;
-  /** The move that took the data away from here; null without one. */
+  /** The move that took the data away from here, as the folder tells; null without one, and for a database without a folder. */
   readonly moved: Move | null;
-  /** Forgets that move. */
-  stay(): void;
+  /** How many starts of its database the folder remembers; null for a database without a folder. */
+  readonly starts: number | null;
+  /** Remembers beside the database that it was started here, `starts` times by now, and forgets a move. */
+  settle(starts: number): void;
 }
 
 export type Stamp = Readonly<Record<string, string | null>> & {

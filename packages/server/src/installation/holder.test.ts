@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "../../test/postgres.ts";
 import { readConfig } from "../config.ts";
 import { jsonLog } from "../lib/log.ts";
-import { createBackup, migrateToPostgres, restoreBackup } from "../maintenance.ts";
+import { createBackup, migrateToPostgres, moveFromPostgres, restoreBackup } from "../maintenance.ts";
 import { serve } from "../serve.ts";
 
 function folder(): string {
@@ -106,20 +106,68 @@ test("after a move the folder starts no server, says where its data went, and ho
   await (await start(data)).close();
 });
 
-test("a move back from Postgres to a folder is a restore that somebody confirms", async () => {
+test("after a move from Postgres to a folder or another database the old one starts no server until it is taken over", async () => {
   const root = folder();
-  const data = join(root, "data");
-  await (await start(data)).close();
+  const first = await start(join(root, "data"));
+  await first.close();
   const url = await database();
-  await migrateToPostgres({ from: data, to: url });
+  await migrateToPostgres({ from: join(root, "data"), to: url });
   await (await start(root, { "database-url": url })).close();
-  const file = join(root, "back.backup");
-  await createBackup({ data, databaseUrl: url, target: file });
-  // Into the folder that was left, once its old database is out of the way.
-  rmSync(join(data, "mailsvc.db"));
-  await restoreBackup({ data, databaseUrl: null, file });
-  await expect(start(data)).rejects.toThrow("was restored from a backup of");
+  const back = join(root, "back");
+  const report = await moveFromPostgres({ from: url, to: back });
+  expect(report).toMatchObject({
+    resumed: false,
+    tables: expect.arrayContaining([expect.objectContaining({ table: "workspaces", rows: 1 })]),
+  });
+  await expect(start(root, { "database-url": url })).rejects.toThrow(/was moved to .+back on .+ at \d{4}-.+--take-over/);
+  const there = await start(back);
+  expect(there.workspaceId).toBe(first.workspaceId);
+  await there.close();
+  // The same data cannot be moved a second time to another place.
+  const [second, third] = [await database(), await database()];
+  await expect(moveFromPostgres({ from: url, to: second })).rejects.toThrow(/was moved to .+back on/);
+  await expect(moveFromPostgres({ from: url, to: back })).rejects.toThrow("holds an installation already");
+  await expect(start(root, { "database-url": url })).rejects.toThrow("was moved to");
+  await expect(migrateToPostgres({ from: join(root, "data"), to: second })).rejects.toThrow("was moved to the database");
+  // From one database to the next.
+  await (await start(root, { "database-url": url, ...takeOver })).close();
+  await moveFromPostgres({ from: url, to: third });
+  await expect(start(root, { "database-url": url })).rejects.toThrow("was moved to the database");
+  const other = await start(root, { "database-url": third });
+  expect(other.workspaceId).toBe(first.workspaceId);
+  await other.close();
+});
+
+test("a database that servers use is not moved, and they go on; one whose move is refused by the target stays where it is", async () => {
+  const root = folder();
+  const url = await database();
+  const running = await start(root, { "database-url": url });
+  await expect(moveFromPostgres({ from: url, to: join(root, "away") })).rejects.toThrow("Servers run on the database");
+  await (await start(root, { "database-url": url })).close();
+  await running.close();
+  const taken = join(root, "taken");
+  await (await start(taken)).close();
+  await expect(moveFromPostgres({ from: url, to: taken })).rejects.toMatchObject({ name: "CopyRefused" });
+  await (await start(root, { "database-url": url })).close();
+  await expect(moveFromPostgres({ from: url, to: "postgres://nobody@127.0.0.1:1/none" })).rejects.toMatchObject({
+    name: "StorageUnavailable",
+  });
+  await (await start(root, { "database-url": url })).close();
+  await expect(moveFromPostgres({ from: await database(), to: join(root, "none") })).rejects.toThrow(/not migrated|nothing to move/);
+});
+
+test("a database file that was replaced by an earlier state of itself, in place, is refused until one is told to take over", async () => {
+  const data = join(folder(), "data");
+  await (await start(data)).close();
+  const file = join(data, "mailsvc.db");
+  const old = join(folder(), "old.db");
+  cpSync(file, old);
+  await (await start(data)).close();
+  // As `cp` does it: the same file with other contents.
+  writeFileSync(file, readFileSync(old));
+  await expect(start(data)).rejects.toThrow(/was replaced by an earlier state of itself.+--take-over/);
   await (await start(data, takeOver)).close();
+  await (await start(data)).close();
 });
 
 test("a database made from another one as a template is refused; processes of one database start beside each other", async () => {

@@ -14,7 +14,7 @@ import type { FirstKeyStore } from "./first-keys.ts";
 import type { KeyStore } from "./key-rotation.ts";
 
 export type { Installation } from "./access.ts";
-export { describeHolder, HOLDER, markRestored } from "./holder.ts";
+export { describeHolder, findMove, HOLDER, markMovedAway, markRestored } from "./holder.ts";
 
 type Fact = typeof FIRST_WORKSPACE | "installation" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
 

@@ -5,11 +5,12 @@ import { openSource } from "../db/copy/source.ts";
 import { RowSum, type Value } from "../db/copy/sum.ts";
 import { openTarget } from "../db/copy/target.ts";
 import type { DatabaseSchema } from "../db/db.ts";
+import type { Move } from "../db/place.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { describeDatabase, findDatabasePlace } from "../db/postgres/place.ts";
 import { lockFolder } from "../db/sqlite/folder.ts";
 import { migrateFile } from "../db/sqlite/migrate.ts";
-import { markMoved } from "../db/sqlite/place.ts";
+import { markMoved, readMove } from "../db/sqlite/place.ts";
 import { describeHolder, HOLDER, MASTER_KEY } from "../installation/installation.ts";
 import { iso, systemClock } from "../lib/clock.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
@@ -34,6 +35,7 @@ export async function copyToPostgres(
   if (!existsSync(file)) throw new CopyRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
   try {
+    assertNotMoved(readMove(from), describeDatabase(to));
     migrateFile(file, schema.version);
     const source = openSource(file);
     const db = await openPostgres(to, schema, { copying: true, also: migrateQueue }).catch((error: unknown) => {
@@ -96,7 +98,7 @@ export async function copyToPostgres(
       const at = iso(systemClock.now());
       // Before the target opens: at no moment would servers start on both.
       if (moves) markMoved(from, { at, to: describeDatabase(to) });
-      await target.finish(moves ? { ...facts, [HOLDER]: describeHolder(await findDatabasePlace(db.read.raw, to), at) } : facts);
+      await target.finish(moves ? { ...facts, [HOLDER]: describeHolder((await findDatabasePlace(db.read.raw, to)).stamp, at) } : facts);
       return { from, tables: copied, rows: total, resumed: begun !== null };
     } finally {
       source.close();
@@ -105,4 +107,12 @@ export async function copyToPostgres(
   } finally {
     unlock();
   }
+}
+
+/** Throws CopyRefused for data that was moved to another place than `to`, where the same move may be repeated. */
+export function assertNotMoved(move: Move | null, to: string): void {
+  if (move === null || move.to === to) return;
+  throw new CopyRefused(
+    `The data was moved to ${move.to} at ${move.at}. Move it from there. To go back to what is here, stop the servers there for good and start one here once with --take-over.`,
+  );
 }

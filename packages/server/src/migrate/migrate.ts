@@ -1,3 +1,3 @@
-export { copyToPostgres } from "./copy.ts";
+export { assertNotMoved, copyToPostgres } from "./copy.ts";
 export { JOBS, readJobs } from "./jobs.ts";
-export { CopyRefused } from "./report.ts";
+export { CopyRefused, type CopyReport } from "./report.ts";

@@ -12,6 +12,9 @@ export const COPY_TABLE = "mailsvc_move";
 // Any number; it names the lock under which one server at a time migrates.
 const LOCK = 7_316_245_103;
 
+/** Counts the servers that run on a database; one that was killed counts for ten seconds more. */
+export const COUNT_SERVERS = "SELECT count(*)::int AS n FROM workers WHERE seen_at > now() - interval '10 seconds'";
+
 interface MigrateOptions {
   /** The version of this build. */
   version: string;
@@ -66,9 +69,7 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also,
  * the tables as they were. One that was killed counts for ten seconds more.
  */
 export async function assertNoServers(client: Pick<pg.ClientBase, "query">, version: string): Promise<void> {
-  const { rows } = await client.query<{ n: number }>(
-    "SELECT count(*)::int AS n FROM workers WHERE seen_at > now() - interval '10 seconds'",
-  );
+  const { rows } = await client.query<{ n: number }>(COUNT_SERVERS);
   const n = rows[0]?.n ?? 0;
   if (n === 0) return;
   throw new StorageUnavailable(

@@ -19,7 +19,8 @@ export async function findDatabasePlace(raw: Raw, url: string): Promise<Place> {
     stamp,
     isSame: ({ cluster, database }) => cluster === stamp["cluster"] && database === stamp["database"],
     moved: null,
-    stay: () => {},
+    starts: null,
+    settle: () => {},
   };
 }
 

@@ -6,13 +6,22 @@ import type { Move, Place, Stamp } from "../place.ts";
 import { DATABASE_FILE } from "./folder.ts";
 
 const MOVED_FILE = "moved.json";
+const STARTS_FILE = "starts.json";
 
 /**
  * The place of a database file. A copy is another file: it has another number, and another time of birth where the file system keeps
  * one. A snapshot of a whole file system has both in common with the original, and is told apart while the original is still where it was.
  */
 export function findFilePlace(folder: string): Place {
-  const path = realpathSync(join(folder, DATABASE_FILE));
+  return describePlace(folder, realpathSync(join(folder, DATABASE_FILE)));
+}
+
+/** The place that a file in a folder has once it was renamed to the name of the database. */
+export function foreseePlace(folder: string, file: string): Stamp {
+  return { ...describePlace(folder, file).stamp, path: join(realpathSync(folder), DATABASE_FILE) };
+}
+
+function describePlace(folder: string, path: string): Place {
   const { dev, ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
   // Without a time of birth, Node gives the time of the last change.
   const born = birthtimeNs > 0n && birthtimeNs !== ctimeNs ? String(birthtimeNs) : null;
@@ -29,7 +38,11 @@ export function findFilePlace(folder: string): Place {
       return other === undefined || (other.dev === dev && other.ino === ino);
     },
     moved: readMove(folder),
-    stay: () => forgetMove(folder),
+    starts: readStarts(folder),
+    settle: (starts) => {
+      writeKey(join(folder, STARTS_FILE), `${JSON.stringify({ starts })}\n`);
+      forgetMove(folder);
+    },
   };
 }
 
@@ -43,8 +56,22 @@ export function forgetMove(folder: string): void {
   rmSync(join(folder, MOVED_FILE), { force: true });
 }
 
+/**
+ * How many times the database of a folder was started in it; 0 when nothing is known. A database file that is copied over another one keeps
+ * the place of that one, and is told apart by this.
+ */
+function readStarts(folder: string): number {
+  const file = join(folder, STARTS_FILE);
+  if (!existsSync(file)) return 0;
+  try {
+    return Number((JSON.parse(readFileSync(file, "utf8")) as { starts?: unknown }).starts) || 0;
+  } catch {
+    return 0;
+  }
+}
+
 /** The move that a folder notes; null without one. */
-function readMove(folder: string): Move | null {
+export function readMove(folder: string): Move | null {
   const file = join(folder, MOVED_FILE);
   if (!existsSync(file)) return null;
   try {
