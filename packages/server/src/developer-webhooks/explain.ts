@@ -39,7 +39,7 @@ export async function explainWebhook(read: Reader, present: Present, workspaceId
         ...(row.status === "enabled" ? [] : [{ at: row.updatedAt, what: row.status === "paused" ? "Paused" : "Disabled" }]),
       ],
       related: troubled.map((delivery) => delivery.id),
-      ...findState(row),
+      ...findState(row, present.now),
     },
     present,
   );
@@ -73,7 +73,15 @@ export async function explainWebhookDelivery(read: Reader, present: Present, wor
   );
 }
 
-function findState({ id, status, failingSince, lastError }: WebhookRow): Pick<Findings, "summary" | "next" | "actions"> {
+/** The end of a webhook that fails: by an attempt that fails after its time, so one without events stays enabled. */
+function findEnd(failingSince: number, now: number): Findings["next"] {
+  const at = failingSince + WEBHOOK_LIMITS.disabledAfterDays * DAY;
+  return at > now
+    ? { at, what: "It is disabled if it still fails then." }
+    : { at: null, what: "It is disabled if the next attempt fails too." };
+}
+
+function findState({ id, status, failingSince, lastError }: WebhookRow, now: number): Pick<Findings, "summary" | "next" | "actions"> {
   const cause = lastError && joinSentences(lastError.message, explainAttempt({ class: lastError.class, answer: null }));
   const test = { what: "Try it", command: `mailsvc webhooks test ${id}` };
   const resume = { what: "Resume it", command: `mailsvc webhooks resume ${id}` };
@@ -105,7 +113,7 @@ function findState({ id, status, failingSince, lastError }: WebhookRow): Pick<Fi
         ? { summary: "It works: the last attempt arrived, or none has been made yet.", actions: [test] }
         : {
             summary: joinSentences(`Every attempt since ${sayInstant(failingSince)} has failed.`, cause),
-            next: { at: failingSince + WEBHOOK_LIMITS.disabledAfterDays * DAY, what: "It is disabled if it still fails then." },
+            next: findEnd(failingSince, now),
             actions: [test, { what: "See the deliveries", command: `mailsvc webhooks deliveries ${id}` }],
           };
   }

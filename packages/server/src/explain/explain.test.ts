@@ -355,6 +355,18 @@ test("a webhook that fails and its deliveries: each attempt with its hint, and w
   expect((await world.sdk.explanations.get(delivery?.id ?? "")).summary).toContain("The webhook is paused.");
 });
 
+test("a webhook that failed and had no attempt since its time is disabled by the next failure, at no time in the past", async () => {
+  await using hook = await receiver(() => 500);
+  await using world = await createWorld();
+  const webhook = await world.sdk.webhooks.create({ url: hook.url, events: ["email.queued"] });
+  await send(world);
+  await world.clock.advance("20d");
+  expect(await world.sdk.explanations.get(webhook.id)).toMatchObject({
+    status: "enabled",
+    next: { at: null, what: "It is disabled if the next attempt fails too." },
+  });
+});
+
 test("an activation, for its brand, its builder and its agent; and a run that sent no heartbeat", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
