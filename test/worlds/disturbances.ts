@@ -90,8 +90,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   summerTime: (u) => u.pass(Math.max(0, Date.parse("2026-03-29T04:00:00Z") - u.now())),
   month: (u) => u.pass(32 * DAY),
   pauseSending: async (u, _thing, pick) => {
-    await u.call(() => operator(u).queue.pause({ reason: "maintenance" }));
+    if (await u.value(() => operator(u).queue.pause({ reason: "maintenance" }))) u.ledger.stop("sending");
     await u.pass(pick.of(0, HOUR, 3 * DAY));
+    u.ledger.go("sending");
     await u.call(() => operator(u).queue.resume());
   },
   holdDomain: async (u, _thing, pick) => {
@@ -143,8 +144,11 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await limit("1");
     await verb("edit")(u, thing, pick);
     await NOUNS["mail"]?.make({ universe: u, tenant: thing.tenant, pick, label: "mail-on-a-full-disk" });
-    await u.pass(pick.of(0, 60_000));
+    // What cannot be stored is tried again until it can: time passes to its end only when there is room.
+    const passed = u.pass(pick.of(0, 60_000));
+    await Promise.race([passed, new Promise((done) => setTimeout(done, 20))]);
     await limit("1073741823");
+    await passed;
     u.mayFail = false;
   },
   scopes: async (u, _thing, pick) => {

@@ -1,9 +1,20 @@
+import { AGAIN } from "./invariants/again.ts";
+import { APART } from "./invariants/apart.ts";
 import { ENDS } from "./invariants/ends.ts";
+import { FOLLOWS } from "./invariants/follows.ts";
 import type { Invariant } from "./invariants/invariant.ts";
+import { KEPT } from "./invariants/kept.ts";
+import { KEYS } from "./invariants/keys.ts";
+import { LEFT } from "./invariants/left.ts";
 import { ONCE, REFUSALS } from "./invariants/mails.ts";
-import { AGAIN, KEYS, WHY } from "./invariants/rest.ts";
-import { APART, EVENTS, WEBHOOKS } from "./invariants/stream.ts";
+import { EARLY, STILL } from "./invariants/still.ts";
+import { STORY } from "./invariants/story.ts";
+import { EVENTS, WEBHOOKS } from "./invariants/stream.ts";
 import { SUMS } from "./invariants/sums.ts";
+import { WHY } from "./invariants/why.ts";
 
 /** All that holds in every world at rest. The last one starts another server, so nothing comes after it. */
-export const INVARIANTS: readonly Invariant[] = [ENDS, SUMS, REFUSALS, ONCE, EVENTS, WEBHOOKS, KEYS, WHY, APART, AGAIN];
+export const INVARIANTS: readonly Invariant[] = [
+  ...[ENDS, SUMS, REFUSALS, ONCE, STILL, EARLY, STORY, EVENTS, WEBHOOKS, FOLLOWS],
+  ...[KEYS, APART, WHY, LEFT, KEPT, AGAIN],
+];

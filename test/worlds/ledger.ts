@@ -7,6 +7,10 @@ export interface HandOver {
   readonly emailId: string | null;
   readonly to: string;
   readonly messageId: string;
+  /** By the clock of the world, ms. */
+  readonly at: number;
+  /** Workspaces whose words are in it. */
+  readonly words: readonly Tenant[];
   /** False if the connection broke or the mail server refused, so that nobody has the mail for certain. */
   readonly taken: boolean;
 }
@@ -19,12 +23,23 @@ export interface Refusal {
   readonly scope: "marketing" | "all";
 }
 
+/** A stretch in which a thing was to stand still, because the service had acknowledged that it was paused or cancelled. */
+interface Stop {
+  /** The id of the thing, or what an operator has stopped. */
+  readonly what: string;
+  readonly from: { readonly order: number; readonly at: number };
+  /** Null while it lasts. */
+  until: { readonly order: number; readonly at: number } | null;
+}
+
 /** A key, and when it was to work. */
 interface KeyRecord {
   readonly tenant: Tenant;
   readonly key: string;
   /** The call by which it is tried. */
   readonly path: string;
+  /** A call that it may never make. */
+  readonly forbidden?: string;
   works: boolean;
 }
 
@@ -45,6 +60,9 @@ export class Ledger {
   readonly refusals: Refusal[] = [];
   readonly keys: KeyRecord[] = [];
   readonly calls: HookCall[] = [];
+  readonly stops: Stop[] = [];
+  /** The clock of the world. */
+  now: () => number = () => 0;
   /** Answers that should not have been: errors of the server, words of another workspace. */
   readonly faults: string[] = [];
 
@@ -54,8 +72,19 @@ export class Ledger {
     return this.#order;
   }
 
-  handOver(one: Omit<HandOver, "order">): void {
-    this.handOvers.push({ ...one, order: this.next() });
+  handOver(one: Omit<HandOver, "order" | "at">): void {
+    this.handOvers.push({ ...one, order: this.next(), at: this.now() });
+  }
+
+  /** A thing is to stand still from now on. */
+  stop(what: string): void {
+    if (!this.stops.some((stop) => stop.what === what && stop.until === null))
+      this.stops.push({ what, from: { order: this.next(), at: this.now() }, until: null });
+  }
+
+  /** A thing may go on from now on; call it before the service learns of it. */
+  go(what: string): void {
+    for (const stop of this.stops) if (stop.what === what) stop.until ??= { order: this.next(), at: this.now() };
   }
 
   refuse(one: Omit<Refusal, "order">): void {

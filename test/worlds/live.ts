@@ -27,6 +27,13 @@ export interface Lived {
   readonly allPairs: number;
 }
 
+/** What the first world that fails has shown; empty if none did. */
+interface Found {
+  readonly worlds: number;
+  readonly seconds: number;
+  readonly broken: readonly string[];
+}
+
 /** Lives through one world after another, and prints each that fails as the shortest test that fails like it. */
 export async function liveThrough({ from, count, minutes, database, log, ...wanted }: Living): Promise<Lived> {
   const receivers = await Receivers.open();
@@ -55,6 +62,21 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
   await databases?.close();
   log(`${worlds} worlds, ${failures} failed, ${pairs.size} of ${PAIRS} pairs tried`);
   return { worlds, failures, pairs: pairs.size, allPairs: PAIRS };
+}
+
+/** Lives through worlds until one fails, and tells what does not hold in it. */
+export async function findFirst({ from, minutes, database }: Pick<Living, "from" | "minutes" | "database">): Promise<Found> {
+  const receivers = await Receivers.open();
+  const databases = database === "postgres" ? await openDatabases() : null;
+  const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
+  let worlds = 0;
+  let broken: readonly string[] = [];
+  for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1)
+    ({ broken } = await live(generate(from + worlds, database), receivers, databases));
+  await receivers.close();
+  await databases?.close();
+  return { worlds, seconds: seconds(), broken };
 }
 
 async function live(script: Script, receivers: Receivers, databases: Databases | null): Promise<Report> {

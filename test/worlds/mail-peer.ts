@@ -1,6 +1,6 @@
 import type { Mailer, OutgoingMail, Receipt } from "../../packages/server/src/mail/mailer.ts";
 import type { Ledger } from "./ledger.ts";
-import { kindOf } from "./script.ts";
+import { kindOf, MARKS, TENANTS } from "./script.ts";
 
 /** What the mail server of a world does at the moment, besides what each address does. */
 type PeerMode = "up" | "dead" | "slow" | "refusing";
@@ -33,6 +33,7 @@ export class MailPeer {
           emailId: mail.origin?.emailId ?? null,
           to: mail.envelopeTo.toLowerCase(),
           messageId: mail.messageId,
+          words: TENANTS.filter((tenant) => `${mail.subject} ${mail.html} ${mail.text}`.includes(MARKS[tenant])),
           taken: receipt.outcome === "sent" || receipt.outcome === "unknown",
         });
         return receipt;

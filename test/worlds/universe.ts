@@ -58,6 +58,7 @@ export class Universe {
     const { world } = parts.server;
     this.workspaces = { a: world.workspaceId, b: "" };
     this.#keys = { a: world.apiKey, b: "", builder: world.builder.apiKey };
+    this.ledger.now = () => this.now();
   }
 
   /** Begins a world. On Postgres, `databaseUrl` names an empty database. */
@@ -88,6 +89,11 @@ export class Universe {
     return this.world.clock.now();
   }
 
+  /** The owner key of a workspace. */
+  keyOf(tenant: Tenant): string {
+    return this.#keys[tenant];
+  }
+
   /** A client with the owner key of a workspace, or another key of it. */
   sdk(tenant: Tenant, apiKey: string = this.#keys[tenant]): Mailsvc {
     return new Mailsvc({ apiKey, baseUrl: this.world.url, fetch: this.fetchAs(tenant), maxRetries: 0 });
@@ -104,7 +110,9 @@ export class Universe {
       const response = await this.#fetch(input, init);
       const text = await response.clone().text();
       const { url, method } = new Request(input, init);
-      if (text.includes(MARKS[other(tenant)])) this.ledger.faults.push(`${method} ${url} of ${tenant} shows words of the other workspace`);
+      // The inbox of dev mode shows what a mail server would have got, of all workspaces.
+      if (text.includes(MARKS[other(tenant)]) && !url.includes("/__dev/"))
+        this.ledger.faults.push(`${method} ${url} of ${tenant} shows words of the other workspace`);
       return response;
     };
   }

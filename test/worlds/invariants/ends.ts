@@ -3,19 +3,19 @@ import { TENANTS } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
-/*
- * Whatever was begun ends, or says what it waits for, and that thing exists. A mail waits only for its time, for a campaign that somebody has
- * paused, or for a winner that somebody is to choose. A campaign, a run, an entry of an automation and a delivery wait for nothing that
- * cannot come.
- */
 export const ENDS: Invariant = {
   name: "ends",
   promise: "Everything that was begun ends, or waits for something that exists and can still happen.",
+  says: [
+    "A world comes to rest for four weeks after its last disturbance, with all servers, mail servers and webhooks in order. That is longer than any retry, window, test, schedule and wait in it. So nothing may be under way at the end but what waits for a person.",
+    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running. A delivery to a webhook that works is not waiting for its time to come.",
+    "No job is dead, left without somebody who knows it, or overdue.",
+  ],
   check: async (universe) => [
     ...(await openMail(universe)),
     ...(await openCampaigns(universe)),
     ...(await openEntries(universe)),
-    ...(await openRuns(universe)),
+    ...(await openWork(universe)),
     ...(await openDeliveries(universe)),
     ...(await deadJobs(universe)),
   ],
@@ -26,51 +26,81 @@ const OPEN = ["queued", "sending", "deferred"];
 async function openMail(universe: Universe): Promise<string[]> {
   const { read } = universe.world.app.deps.db;
   const { emails, campaigns } = read.t;
-  const states = new Map((await read.select().from(campaigns)).map(({ id, status }) => [id, status]));
+  const byId = new Map((await read.select().from(campaigns)).map((row) => [row.id, row]));
   const rows = (await read.select().from(emails)).filter(({ status }) => OPEN.includes(status));
   return rows.flatMap(({ id, to, status, nextAttemptAt, campaignId }) => {
     if (nextAttemptAt !== null && nextAttemptAt > universe.now()) return [];
-    if (campaignId !== null && states.get(campaignId) === "PAUSED") return [];
-    const of = campaignId === null ? "" : ` of the campaign ${campaignId}, which is ${states.get(campaignId) ?? "gone"}`;
+    const campaign = byId.get(campaignId ?? "");
+    if (campaign?.status === "PAUSED" || (campaign && waitsForWinner(campaign))) return [];
+    const of = campaignId === null ? "" : ` of the campaign ${campaignId}, which is ${campaign?.status ?? "gone"}`;
     return [`The mail ${id} to ${to}${of} is still ${status}.`];
   });
 }
 
-async function openCampaigns(universe: Universe): Promise<string[]> {
-  const found: string[] = [];
-  for (const tenant of TENANTS)
-    for (const { id, status, abTest } of await universe.sdk(tenant).campaigns.list({ limit: 100 }).toArray())
-      if ((status === "SENDING" && abTest?.winner !== "manual") || status === "SCHEDULED")
-        found.push(`The campaign ${id} is still ${status}.`);
-  return found;
+const waitsForWinner = ({
+  status,
+  abTest,
+  winner,
+}: {
+  readonly status: string;
+  readonly abTest: { readonly winner: string } | null;
+  readonly winner: string | null;
+}): boolean => status === "SENDING" && abTest?.winner === "manual" && winner === null;
+
+async function openCampaigns({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const rows = await read.select().from(read.t.campaigns);
+  return rows.flatMap((row) =>
+    (row.status === "SENDING" && !waitsForWinner(row)) || row.status === "SCHEDULED"
+      ? [`The campaign ${row.id} is still ${row.status}.`]
+      : [],
+  );
 }
 
 async function openEntries(universe: Universe): Promise<string[]> {
   const { read } = universe.world.app.deps.db;
-  const { automations, automationEntries } = read.t;
+  const { automations, automationEntries, automationVersions } = read.t;
   const active = new Set((await read.select().from(automations)).filter(({ status }) => status === "ACTIVE").map(({ id }) => id));
+  const versions = new Map((await read.select().from(automationVersions)).map((row) => [`${row.automationId} ${row.version}`, row.steps]));
   const rows = (await read.select().from(automationEntries)).filter(
     ({ status, automationId }) => status === "ACTIVE" && active.has(automationId),
   );
-  return rows.flatMap(({ id, dueAt, stepId }) =>
-    dueAt !== null && dueAt > universe.now() ? [] : [`The entry ${id} stands at ${stepId}, due at ${dueAt}, and the automation is active.`],
-  );
+  return rows.flatMap(({ id, dueAt, stepId, automationId, version }) => {
+    if (dueAt === null || dueAt <= universe.now())
+      return [`The entry ${id} stands at ${stepId}, due at ${dueAt}, and the automation is active.`];
+    const exists = stepId === null || versions.get(`${automationId} ${version}`)?.some((step) => step.id === stepId);
+    return exists ? [] : [`The entry ${id} stands at ${stepId}, which its version does not have.`];
+  });
 }
 
-async function openRuns(universe: Universe): Promise<string[]> {
+/** What agents work on: runs, wakeups and approvals. */
+async function openWork(universe: Universe): Promise<string[]> {
   const { read } = universe.world.app.deps.db;
-  const { runs, activations, wakeups } = read.t;
-  const active = new Set((await read.select().from(activations)).filter(({ status }) => status === "active").map(({ id }) => id));
-  const late = (await read.select().from(runs)).filter(
-    ({ status, deadlineAt, activationId }) => status === "RUNNING" && active.has(activationId) && (deadlineAt ?? 0) < universe.now(),
-  );
-  const asleep = (await read.select().from(wakeups)).filter(
-    ({ status, fireAt, activationId }) => status === "SCHEDULED" && active.has(activationId) && fireAt < universe.now(),
-  );
-  return [
-    ...late.map(({ id }) => `The run ${id} is RUNNING beyond its deadline.`),
-    ...asleep.map(({ id }) => `The wakeup ${id} is due and was not sent.`),
-  ];
+  const now = universe.now();
+  const states = new Map((await read.select().from(read.t.activations)).map(({ id, status }) => [id, status]));
+  const runs = (await read.select().from(read.t.runs)).filter(({ status }) => status === "RUNNING" || status === "WAITING");
+  const wakeups = (await read.select().from(read.t.wakeups)).filter(({ status }) => status === "SCHEDULED");
+  const approvals = (await read.select().from(read.t.approvals)).filter(({ status }) => status === "PENDING");
+  const open = new Set<string | null>([...wakeups.map(({ id }) => id), ...approvals.map(({ messageId }) => messageId)]);
+  const found: string[] = [];
+  const judge = (what: string, { activationId }: { readonly activationId: string }, until: number): void => {
+    const state = states.get(activationId) ?? "gone";
+    if (state === "deactivated" || state === "gone") found.push(`${what} is open, and its activation is ${state}.`);
+    else if (until < now && state === "active") found.push(`${what} is open beyond its time.`);
+  };
+  for (const run of runs) {
+    judge(`The run ${run.id} (${run.status})`, run, run.deadlineAt ?? 0);
+    if (run.status === "WAITING" && states.get(run.activationId) === "active" && !open.has(run.waitingOn))
+      found.push(`The run ${run.id} waits for ${run.waitingOn}, which is not open.`);
+  }
+  for (const wakeup of wakeups) judge(`The wakeup ${wakeup.id}`, wakeup, wakeup.fireAt);
+  // An approval expires also while its agent is paused.
+  for (const one of approvals) {
+    judge(`The approval ${one.messageId}`, one, one.expiresAt);
+    if (one.expiresAt < now && states.get(one.activationId) === "paused")
+      found.push(`The approval ${one.messageId} is open beyond its time.`);
+  }
+  return found;
 }
 
 async function openDeliveries(universe: Universe): Promise<string[]> {
@@ -87,12 +117,17 @@ async function openDeliveries(universe: Universe): Promise<string[]> {
 
 async function deadJobs(universe: Universe): Promise<string[]> {
   const { db } = universe.world.app.deps;
-  if (db.engine !== "sqlite") return [];
+  const found: string[] = [];
+  for (const tenant of TENANTS)
+    for (const { kind, state, lastError } of await universe.sdk(tenant).jobs.list({ limit: 100 }).toArray())
+      if (state === "dead" || state === "unhandled") found.push(`A job ${kind} of ${tenant} is ${state}: ${lastError?.slice(0, 200)}`);
+  if (db.engine !== "sqlite") return found;
   const rows = await (db as SqliteDb).exclusive((connection) =>
     connection.prepare("SELECT kind, state, last_error AS error, run_at AS runAt FROM jobs").all(),
   );
-  return (rows as { kind: string; state: string; error: string | null; runAt: number }[]).flatMap(({ kind, state, error, runAt }) => {
-    if (state === "dead" || state === "unhandled") return [`A job ${kind} is ${state}: ${error?.slice(0, 200)}`];
-    return runAt < universe.now() ? [`A job ${kind} is ${state} and was due at ${new Date(runAt).toISOString()}.`] : [];
-  });
+  for (const { kind, state, error, runAt } of rows as { kind: string; state: string; error: string | null; runAt: number }[]) {
+    if (state === "dead" || state === "unhandled") found.push(`A job ${kind} is ${state}: ${error?.slice(0, 200)}`);
+    else if (runAt < universe.now()) found.push(`A job ${kind} is ${state} and was due at ${new Date(runAt).toISOString()}.`);
+  }
+  return found;
 }

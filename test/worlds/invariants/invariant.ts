@@ -1,10 +1,28 @@
+import { getTableName, is, Table } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import type { Universe } from "../universe.ts";
 
 /** Something that holds in every world once it has come to rest, whatever happened to it. */
 export interface Invariant {
   readonly name: string;
-  /** What is promised, for people who do not know the code. */
+  /** What is promised, in one sentence. */
   readonly promise: string;
+  /** What that means, in paragraphs for people who do not know the code. */
+  readonly says: readonly string[];
   /** Says what does not hold; empty if all does. */
   check(universe: Universe): Promise<readonly string[]>;
+}
+
+/** All rows of a world, by the names of their tables. */
+export async function readAllRows({ world }: Universe): Promise<ReadonlyMap<string, readonly Record<string, unknown>[]>> {
+  const { read } = world.app.deps.db;
+  const found = new Map<string, readonly Record<string, unknown>[]>();
+  for (const table of Object.values(read.t))
+    if (is(table, Table)) found.set(getTableName(table), await read.select().from(table as unknown as PgTable));
+  return found;
+}
+
+/** The names of verbs by which a script disturbed a thing itself. */
+export function listDeeds({ script }: Universe, label: string): readonly string[] {
+  return script.steps.flatMap((step) => (step.do === "disturb" && step.on === label ? step.by : []));
 }

@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import { isTestMail } from "../../../packages/server/src/lib/test-mail.ts";
 import type { HandOver, Refusal } from "../ledger.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
@@ -22,18 +23,21 @@ async function loadSent({ world }: Universe): Promise<ReadonlyMap<string, Sent>>
   );
 }
 
-/*
- * Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after "marketing",
- * nothing at all after "all". It counts from the answer, also for mail that was on its way to the mail server.
- */
 export const REFUSALS: Invariant = {
   name: "refusals",
   promise: "Nobody who said no is mailed after that was acknowledged.",
+  says: [
+    "Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after a no to marketing, nothing at all after a no to everything. It counts from the answer, also for mail that was on its way to the mail server, and until the person, or somebody for them, takes it back.",
+    "A campaign to a list goes to people who have joined it, not to those who were asked to confirm and have not. Mail that was sent with a test key goes to nobody.",
+  ],
   check: async (universe) => {
     if (universe.rewound) return [];
     const sent = await loadSent(universe);
     const { refusals, handOvers } = universe.ledger;
+    const unasked = await listUnconfirmed(universe);
     return handOvers.flatMap((one) => {
+      if (isTestMail(one.emailId)) return [`The test mail ${one.emailId} went to ${one.to}.`];
+      if (unasked.has(one.emailId)) return [`The mail ${one.emailId} of a campaign to a list went to ${one.to}, who has not joined it.`];
       const mail = sent.get(one.emailId ?? "");
       const no = mail && refusals.find((refusal) => forbids(universe, refusal, one, mail));
       return no ? [`The mail ${one.emailId} went to ${one.to} after a no of scope ${no.scope}.`] : [];
@@ -46,13 +50,33 @@ function forbids({ workspaces }: Universe, no: Refusal, one: HandOver, mail: Sen
   return no.scope === "all" || (mail.marketing && !mail.bypass);
 }
 
-/*
- * A mail is handed over once to each of its recipients. Where a crash, or a connection that broke, left open whether it arrived, it is handed
- * over again under the same Message-ID, and listed as in doubt. A campaign has one mail for each address.
- */
+/** Mail of campaigns to one list whose contacts had not joined it when the campaign started. */
+async function listUnconfirmed({ world, script }: Universe): Promise<ReadonlySet<string | null>> {
+  // Where events are deleted after a time, nobody knows who joined.
+  if (script.keepDays !== null) return new Set();
+  const { read } = world.app.deps.db;
+  const campaigns = new Map((await read.select().from(read.t.campaigns)).map((row) => [row.id, row]));
+  const joined = new Map<string, number>();
+  for (const { type, contactId, data, at } of await read.select().from(read.t.events))
+    if (type === "list.joined" && !joined.has(`${data?.["listId"]} ${contactId}`)) joined.set(`${data?.["listId"]} ${contactId}`, at);
+  const mails = await read.select().from(read.t.emails);
+  return new Set(
+    mails.flatMap(({ id, campaignId, contactId }) => {
+      const { recipientType, listId = null, startedAt = null } = campaigns.get(campaignId ?? "") ?? {};
+      if (recipientType !== "list" || contactId === null) return [];
+      const at = joined.get(`${listId} ${contactId}`);
+      return at !== undefined && at <= (startedAt ?? 0) ? [] : id;
+    }),
+  );
+}
+
 export const ONCE: Invariant = {
   name: "once",
   promise: "Nobody gets a mail twice, unless the service lists it as in doubt.",
+  says: [
+    "A mail is handed over once to each of its recipients. Where a crash, or a connection that broke, left open whether it arrived, it is handed over again under the same Message-ID, and listed as in doubt.",
+    "A campaign has one mail for each address, however often its contact was changed, deleted or imported meanwhile. A request that is repeated with its Idempotency-Key sends nothing again.",
+  ],
   check: async (universe) => {
     if (universe.rewound) return [];
     const sent = await loadSent(universe);

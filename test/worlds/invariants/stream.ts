@@ -1,16 +1,16 @@
 import { parseEventTypes } from "@mailsvc/sdk/contract";
-import { MARKS, other, TENANTS, type Tenant } from "../script.ts";
+import { TENANTS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
 const listAll = (universe: Universe, tenant: Tenant) => universe.sdk(tenant).events.list({ after: 0, limit: 100 }).toArray();
 
-/*
- * Who follows the events by their numbers sees each once, in order, and never finds a new one behind a number that was already read.
- */
 export const EVENTS: Invariant = {
   name: "events",
   promise: "A poller gets each event once, in order, and misses none.",
+  says: [
+    "Who follows the events of a workspace by their numbers, now and then, sees each of them once, with rising numbers, and never learns later of an event behind a number that was already read. That holds with one server and with two, while servers die and are restarted, and while others write.",
+  ],
   check: async (universe) => {
     const found: string[] = [];
     for (const tenant of TENANTS) {
@@ -28,13 +28,16 @@ export const EVENTS: Invariant = {
   },
 };
 
-/*
- * A webhook that works gets everything it subscribed to since it was registered, at least once, also what happened while it was paused,
- * while it did not answer, and while a server was dead.
- */
+/** What comes without being subscribed to: what an automation sends to a webhook, and tests of it. */
+const UNASKED = new Set(["automation.webhook", "webhook.test", "test.ping"]);
+
 export const WEBHOOKS: Invariant = {
   name: "webhooks",
-  promise: "A webhook that works gets each event it subscribed to at least once.",
+  promise: "A webhook that works gets each event it subscribed to at least once, and nothing else.",
+  says: [
+    "A webhook that is on at rest has received everything that it subscribed to since it was registered, at least once, also what happened while it was paused, while it did not answer, and while a server was dead. It has received no event of another type, and none of before it was registered.",
+    "Agents are webhooks too: whatever was written for one that is on, and whose webhook works, has arrived or was replaced by what happened since.",
+  ],
   check: async (universe) => {
     if (universe.rewound) return [];
     const found: string[] = [];
@@ -49,26 +52,31 @@ export const WEBHOOKS: Invariant = {
           .map(({ body }) => (JSON.parse(body) as { id: string }).id),
       );
       const since = Number(thing.also["sequence"] ?? 0);
+      for (const { body } of universe.ledger.calls.filter(({ name }) => name === thing.label)) {
+        const { type } = JSON.parse(body) as { type: string };
+        if (!types.has(type as never) && !UNASKED.has(type))
+          found.push(`${thing.label} subscribed to ${hook.events.join(", ")} and got ${type}.`);
+      }
       for (const event of await listAll(universe, thing.tenant))
         if (event.sequence > since && types.has(event.type) && event.type !== "automation.webhook" && !event.test && !got.has(event.id))
           found.push(`${thing.label} never got ${event.type} ${event.id} (number ${event.sequence}, registered at ${since}).`);
     }
-    return found;
+    return [...found, ...(await agents(universe))];
   },
 };
 
-/*
- * Nothing of one workspace is in an answer, a webhook or an event of the other one, although both use the same names and addresses. Answers
- * were looked at as they came.
- */
-export const APART: Invariant = {
-  name: "apart",
-  promise: "Nothing of one workspace is seen by another, and no request fails by a fault of the service.",
-  check: async ({ ledger, things }) => [
-    ...ledger.faults,
-    ...ledger.calls.flatMap(({ name, body }) => {
-      const tenant = things.get(name)?.tenant;
-      return tenant && body.includes(MARKS[other(tenant)]) ? [`The webhook ${name} of ${tenant} got words of the other workspace.`] : [];
-    }),
-  ],
-};
+async function agents({ world, things, ledger, hooks }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const active = new Set((await read.select().from(read.t.activations)).flatMap(({ id, status }) => (status === "active" ? id : [])));
+  const rows = await read.select().from(read.t.webhookEvents);
+  return [...things.values()].flatMap(({ label, noun, id }) => {
+    if (noun !== "agent" || !active.has(id) || hooks.modes.get(label) !== "works") return [];
+    const got = new Set(
+      ledger.calls.flatMap(({ name, status, body }) => (name === label && status === 200 ? (JSON.parse(body) as { id: string }).id : [])),
+    );
+    return rows.flatMap(({ id: eventId, streamId, type, state }) => {
+      const isLost = state === "delivered" ? !got.has(eventId) : state === "pending" || state === "queued";
+      return streamId === id && isLost ? [`${label} is on and never got ${type} ${eventId}, which is ${state}.`] : [];
+    });
+  });
+}

@@ -6,13 +6,13 @@ import { TENANTS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
-/*
- * Numbers that are kept are the numbers that counting gives: recipients of a campaign by state, opens and clicks, contacts by tag and
- * status, members of lists and segments, entries of automations, credits.
- */
 export const SUMS: Invariant = {
   name: "sums",
   promise: "Every number that is shown is what counting the objects gives.",
+  says: [
+    "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits.",
+    "The recipients of a campaign by state add up to its recipients. A segment has the members that its rules find. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
+  ],
   check: async (universe) => {
     const found: string[] = [];
     for (const tenant of TENANTS) {
@@ -46,15 +46,37 @@ async function campaigns(universe: Universe, tenant: Tenant): Promise<string[]> 
     const sum = Object.values(states).reduce((all, n) => all + n, 0);
     if (sum !== total) found.push(`The campaign ${id} (${status}) has ${total} recipients, and ${sum} by state.`);
   }
-  return found;
+  return [...found, ...(await samples(universe, workspaceId))];
+}
+
+async function samples({ world, script }: Universe, workspaceId: string): Promise<string[]> {
+  // Recipients who were erased, or whose mail was deleted, are missing.
+  if (script.keepDays !== null || script.steps.some((step) => step.do === "disturb" && step.by === "erase")) return [];
+  const { read } = world.app.deps.db;
+  const rows = await read.select().from(read.t.campaigns).where(eq(read.t.campaigns.workspaceId, workspaceId));
+  const mails = await read.select().from(read.t.emails).where(eq(read.t.emails.workspaceId, workspaceId));
+  return rows.flatMap(({ id, abTest, winner, eligible, expandedAt }) => {
+    if (abTest === null || winner !== null || expandedAt === null) return [];
+    const sample = mails.filter(({ campaignId, variant }) => campaignId === id && variant !== null);
+    const sizes = [...Map.groupBy(sample, ({ variant }) => variant).values()].map(({ length }) => length);
+    const wanted = Math.floor((eligible * abTest.samplePercent) / 100);
+    const isFair = sample.length < abTest.variants.length || Math.max(...sizes) - Math.min(...sizes) <= 1;
+    return sample.length === wanted && isFair
+      ? []
+      : [`The test ${id} has ${sizes.join(" and ")} of ${eligible} in its sample of ${wanted}.`];
+  });
 }
 
 async function groups(universe: Universe, tenant: Tenant): Promise<string[]> {
   const sdk = universe.sdk(tenant);
   const found: string[] = [];
-  for (const { id, memberCount } of await sdk.lists.list({ limit: 100 }).toArray()) {
-    const members = (await sdk.lists.contacts(id, { limit: 100 }).toArray()).filter(({ status }) => status === "MEMBER").length;
-    if (members !== memberCount) found.push(`The list ${id} says ${memberCount} members and has ${members}.`);
+  for (const { id, memberCount, pendingCount } of await sdk.lists.list({ limit: 100 }).toArray()) {
+    const all = await sdk.lists.contacts(id, { limit: 100 }).toArray();
+    const members = all.filter(({ status }) => status === "MEMBER").length;
+    if (members !== memberCount || all.length - members !== pendingCount)
+      found.push(
+        `The list ${id} says ${memberCount} members and ${pendingCount} to confirm, and has ${members} and ${all.length - members}.`,
+      );
   }
   for (const { id, rules } of await sdk.segments.list({ limit: 100 }).toArray()) {
     const kept = (await sdk.segments.contacts(id, { limit: 100 }).toArray()).map(({ email }) => email).sort();
@@ -68,7 +90,8 @@ async function automations(universe: Universe, tenant: Tenant): Promise<string[]
   const { read } = universe.world.app.deps.db;
   const { automationEntries } = read.t;
   const found: string[] = [];
-  for (const { id, totalEntered, totalCompleted } of await universe.sdk(tenant).automations.list({ limit: 100 }).toArray()) {
+  const sdk = universe.sdk(tenant);
+  for (const { id, totalEntered, totalCompleted } of await sdk.automations.list({ limit: 100 }).toArray()) {
     const rows = await read.select().from(automationEntries).where(eq(automationEntries.automationId, id));
     const completed = rows.filter(({ status }) => status === "COMPLETED").length;
     // Entries of people who were erased are gone, and stay counted.
@@ -76,6 +99,11 @@ async function automations(universe: Universe, tenant: Tenant): Promise<string[]
       found.push(
         `The automation ${id} says ${totalEntered} entered and ${totalCompleted} completed; it has ${rows.length} and ${completed}.`,
       );
+    const { steps } = await sdk.automations.stats(id);
+    for (const { stepId: step, waiting } of steps) {
+      const there = rows.filter(({ status, waitingIn }) => status === "ACTIVE" && waitingIn === step).length;
+      if (waiting !== there) found.push(`At the step ${step} of the automation ${id} ${waiting} are said to wait, and ${there} do.`);
+    }
   }
   return found;
 }

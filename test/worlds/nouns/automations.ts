@@ -29,11 +29,17 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
       return known(made);
     },
     verbs: {
-      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.pause(id)),
-      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.activate(id)),
+      pause: async (u, { tenant, id }) => {
+        if (await u.value(() => u.sdk(tenant).automations.pause(id))) u.ledger.stop(id);
+      },
+      resume: async (u, { tenant, id }) => {
+        u.ledger.go(id);
+        await u.call(() => u.sdk(tenant).automations.activate(id));
+      },
       edit: async (u, { tenant, id }) => {
         const steps: AutomationStep[] = [{ id: "tag", type: "add_tag", tag: "edited" }];
         await u.call(() => u.sdk(tenant).automations.update(id, { steps, connections: connect(steps) }));
+        u.ledger.go(id);
         await u.call(() => u.sdk(tenant).automations.activate(id));
       },
       cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.archive(id)),

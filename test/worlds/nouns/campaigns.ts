@@ -23,9 +23,16 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       return known(made);
     },
     verbs: {
-      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.pause(id)),
-      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.resume(id)),
-      cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.cancel(id)),
+      pause: async (u, { tenant, id }) => {
+        if (await u.value(() => u.sdk(tenant).campaigns.pause(id))) u.ledger.stop(id);
+      },
+      resume: async (u, { tenant, id }) => {
+        u.ledger.go(id);
+        await u.call(() => u.sdk(tenant).campaigns.resume(id));
+      },
+      cancel: async (u, { tenant, id }) => {
+        if (await u.value(() => u.sdk(tenant).campaigns.cancel(id))) u.ledger.stop(id);
+      },
       edit: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.update(id, { previewText: `Soon ${MARKS[tenant]}` })),
       delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.delete(id)),
       duplicate: async (u, thing) => {

@@ -14,9 +14,14 @@ const mail = (tenant: Tenant) => ({
 const later = (universe: Universe, hours: number): string => new Date(universe.now() + hours * HOUR).toISOString();
 
 const mailVerbs: Noun["verbs"] = {
-  cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).emails.cancel(id)),
+  cancel: async (u, { tenant, id }) => {
+    if (await u.value(() => u.sdk(tenant).emails.cancel(id))) u.ledger.stop(id);
+  },
   edit: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).emails.reschedule(id, { scheduledAt: later(u, pick.int(1, 100)) })),
-  resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).emails.requeue(id)),
+  resume: async (u, { tenant, id }) => {
+    u.ledger.go(id);
+    await u.call(() => u.sdk(tenant).emails.requeue(id));
+  },
 };
 
 /** Mail that programs send. */
@@ -82,7 +87,7 @@ export const SENDING_NOUNS = {
         universe.sdk(tenant).keys.create({ name: "staging", permissions: ["transactional:send", "transactional:read"], test: true }),
       );
       if (!key) return null;
-      universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/emails", works: true });
+      universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/emails", forbidden: "/api/v1/contacts", works: true });
       await universe.call(() => universe.sdk(tenant, key.key).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)) }));
       return { id: key.id, also: { key: key.key } };
     },
@@ -106,7 +111,7 @@ export const SENDING_NOUNS = {
   key: {
     make: async ({ universe, tenant }) => {
       const key = await universe.value(() => universe.sdk(tenant).keys.create({ name: "shop", permissions: ["contacts:read"] }));
-      if (key) universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/contacts", works: true });
+      if (key) universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/contacts", forbidden: "/api/v1/emails", works: true });
       return known(key, key ? { key: key.key } : {});
     },
     verbs: { delete: revoke },

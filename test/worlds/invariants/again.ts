@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import type { Universe } from "../universe.ts";
+import { type Invariant, readAllRows } from "./invariant.ts";
+
+export const AGAIN: Invariant = {
+  name: "again",
+  promise: "What is done a second time changes nothing: a start, a restoration, a retry.",
+  says: [
+    "A start on the data of a server that was at rest changes nothing: no row is added, lost or different. It migrates the tables too, so a second migration changes nothing either. A supervisor may start it as often as it likes. No timer of the server before is missing, and none that it had was left over.",
+    "A snapshot that is restored at once gives the same rows, and so does the same snapshot restored again. Asking for a new attempt of what has ended changes nothing.",
+  ],
+  check: async (universe) => {
+    await universe.settle();
+    const found: string[] = [];
+    const before = await fingerprints(universe);
+    const timers = universe.world.clock.control.timers;
+    await universe.call(() => universe.sdk("a", universe.world.operatorKey).queue.requeue({}));
+    await universe.settle();
+    const after = await fingerprints(universe);
+    // The answer of the request is stored.
+    found.push(...differences(before, after, "a retry of everything").filter((what) => !what.includes("idempotency")));
+    if (universe.script.database === "sqlite") found.push(...(await restoreTwice(universe)));
+    const last = await fingerprints(universe);
+    await universe.restart();
+    await universe.settle();
+    found.push(...differences(last, await fingerprints(universe), "a second start"));
+    const now = universe.world.clock.control.timers;
+    return timers <= now ? found : [...found, `A second start has ${now} timers, and the server before had ${timers}.`];
+  },
+};
+
+async function restoreTwice(universe: Universe): Promise<string[]> {
+  const { world: dev } = universe.sdk("a");
+  const found: string[] = [];
+  const before = await fingerprints(universe);
+  await universe.call(() => dev.snapshot({ name: "rest" }));
+  for (const what of ["a restoration", "a second restoration"]) {
+    await universe.call(() => dev.restore({ name: "rest" }));
+    await universe.settle();
+    found.push(...differences(before, await fingerprints(universe), what));
+  }
+  return found;
+}
+
+// What a process notes about itself.
+const OWN = new Set(["meta", "jobs", "processes", "rate_buckets"]);
+
+async function fingerprints(universe: Universe): Promise<ReadonlyMap<string, string>> {
+  const prints = new Map<string, string>();
+  for (const [name, rows] of await readAllRows(universe)) {
+    if (OWN.has(name)) continue;
+    const lines = rows.map((row) => JSON.stringify(row)).sort();
+    prints.set(name, createHash("sha256").update(lines.join("\n")).digest("hex"));
+  }
+  return prints;
+}
+
+function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>, what: string): string[] {
+  return [...before].flatMap(([name, print]) => (after.get(name) === print ? [] : [`The table ${name} has other rows after ${what}.`]));
+}

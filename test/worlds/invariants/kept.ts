@@ -1,0 +1,30 @@
+import type { Invariant } from "./invariant.ts";
+
+const DAY = 86_400_000;
+
+export const KEPT: Invariant = {
+  name: "kept",
+  promise: "What is to be deleted after some days is gone two days later.",
+  says: [
+    "Some worlds delete mail and events after five days. At rest, none of them is older than seven days: no mail that was accepted earlier, no captured copy, no event. A sweep runs once a day, so it may be a day late.",
+    "Mail that is in doubt stays until a person has looked at it. So does mail of a campaign that is paused or being sent, with what happened to it and the events that such a campaign still needs.",
+  ],
+  check: async (universe) => {
+    const { world, script } = universe;
+    if (script.keepDays === null) return [];
+    const { read } = world.app.deps.db;
+    const before = universe.now() - (script.keepDays + 2) * DAY;
+    const campaigns = await read.select().from(read.t.campaigns);
+    const underWay = new Set(campaigns.flatMap(({ id, status }) => (status === "PAUSED" || status === "SENDING" ? id : [])));
+    const mails = (await read.select().from(read.t.emails)).filter(
+      ({ createdAt, inDoubt, campaignId }) => createdAt < before && !inDoubt && !underWay.has(campaignId ?? ""),
+    );
+    const captured = (await read.select().from(read.t.inbox)).filter(({ receivedAt }) => receivedAt < before);
+    const events = underWay.size > 0 ? [] : (await read.select().from(read.t.events)).filter(({ at }) => at < before);
+    return [
+      ...mails.map(({ id, status, createdAt }) => `The mail ${id} (${status}) of ${new Date(createdAt).toISOString()} is still there.`),
+      ...captured.map(({ id }) => `The captured mail ${id} is still there.`),
+      ...events.map(({ type, at }) => `An event ${type} of ${new Date(at).toISOString()} is still there.`),
+    ];
+  },
+};

@@ -1,0 +1,23 @@
+import type { Invariant } from "./invariant.ts";
+
+export const KEYS: Invariant = {
+  name: "keys",
+  promise: "Keys work exactly while they should, and for what they were given.",
+  says: [
+    "A key works from the moment it was made or told until it is revoked, or its activation is paused or ended, and not a moment longer; a paused activation that goes on has the same key. What a key may not do it may not do at any time.",
+    "Worlds try each key they have seen, at rest, with a call that it is for and with one that it is not for.",
+  ],
+  check: async (universe) => {
+    const found: string[] = [];
+    if (universe.rewound) return found;
+    for (const { tenant, key, path, works, forbidden } of universe.ledger.keys) {
+      const ask = async (what: string): Promise<number> =>
+        (await universe.fetchAs(tenant)(universe.world.url + what, { headers: { authorization: `Bearer ${key}` } })).status;
+      const status = await ask(path);
+      if ((status === 200) !== works) found.push(`A key for ${path} answers ${status} and should ${works ? "" : "not "}work.`);
+      const other = forbidden === undefined ? 403 : await ask(forbidden);
+      if (other !== 403 && other !== 401) found.push(`A key for ${path} answers ${other} at ${forbidden}.`);
+    }
+    return found;
+  },
+};

@@ -1,0 +1,82 @@
+import { findOpening } from "../../../packages/server/src/campaigns/throttle.ts";
+import type { Universe } from "../universe.ts";
+import type { Invariant } from "./invariant.ts";
+
+export const STILL: Invariant = {
+  name: "still",
+  promise: "What was paused or cancelled stands still from the moment that was acknowledged until it is resumed.",
+  says: [
+    "While a campaign is paused, and for good once it is cancelled, none of its mail is handed over, also not mail that was ready to leave. While an automation is paused, none of its entries takes a step; mail of steps that it took before may still leave. A mail that was cancelled is not handed over unless a person queues it again. While the operator has paused sending, no mail at all is handed over.",
+    "It counts from the answer of the service to the answer before it goes on. A call that was lost with its server counts as neither.",
+  ],
+  check: async (universe) => {
+    if (universe.rewound) return [];
+    const { read } = universe.world.app.deps.db;
+    const campaigns = new Map((await read.select().from(read.t.emails)).map(({ id, campaignId }) => [id, campaignId]));
+    const { handOvers, stops } = universe.ledger;
+    const found = handOvers.flatMap((one) => {
+      const names = [one.emailId, campaigns.get(one.emailId ?? ""), "sending"];
+      const stop = stops.find(
+        ({ what, from, until }) => names.includes(what) && from.order < one.order && (until === null || one.order < until.order),
+      );
+      return stop ? [`The mail ${one.emailId} was handed over to ${one.to} while ${stop.what} was stopped.`] : [];
+    });
+    return [...found, ...(await movesDuringPauses(universe))];
+  },
+};
+
+async function movesDuringPauses({ world, ledger }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const automations = new Map((await read.select().from(read.t.automationEntries)).map(({ id, automationId }) => [id, automationId]));
+  return (await read.select().from(read.t.automationMoves)).flatMap(({ entryId, stepId, at }) => {
+    const automation = automations.get(entryId);
+    const stop = ledger.stops.find(({ what, from, until }) => what === automation && from.at < at && (until === null || at < until.at));
+    return stop ? [`The entry ${entryId} took the step ${stepId} while its automation was paused.`] : [];
+  });
+}
+
+export const EARLY: Invariant = {
+  name: "early",
+  promise: "Nothing leaves before its time, outside its hours or faster than its pace.",
+  says: [
+    "A mail with a time is sent at that time at the earliest, and so is a campaign with a schedule, or with a local time of each reader. Mail of a campaign with a window of hours is released within the window, by the clock of its time zone, also where that changes to or from summer time.",
+    "A campaign with a pace of so many mails a second releases no more than that at once, and as long after the last ones as the pace says. It counts from the first release; a campaign that somebody resumes may release at once.",
+  ],
+  check: async (universe) => {
+    const { read } = universe.world.app.deps.db;
+    const campaigns = await read.select().from(read.t.campaigns);
+    const mails = await read.select().from(read.t.emails);
+    const found = mails.flatMap(({ id, sentAt, scheduledAt }) =>
+      sentAt !== null && scheduledAt !== null && sentAt < scheduledAt ? [`The mail ${id} was sent before its time.`] : [],
+    );
+    const resumed = new Set(
+      (await read.select().from(read.t.events)).flatMap(({ type, campaignId }) => (type === "campaign.resumed" ? campaignId : [])),
+    );
+    for (const { id, throttle, localTime, scheduledAt, startedAt } of campaigns) {
+      if (scheduledAt !== null && startedAt !== null && startedAt < scheduledAt)
+        found.push(`The campaign ${id} has started before its time.`);
+      if (throttle === null || localTime !== null) continue;
+      const released = mails.filter(({ campaignId, sentAt }) => campaignId === id && sentAt !== null).map((mail) => mail.scheduledAt ?? 0);
+      const outside = released.find((at) => findOpening(throttle.window, at) !== at);
+      if (outside !== undefined)
+        found.push(`The campaign ${id} has released mail at ${new Date(outside).toISOString()}, outside its window.`);
+      if (throttle.perSecond !== undefined && !resumed.has(id) && !universe.rewound)
+        found.push(...tooFast(released, throttle.perSecond).map((what) => `The campaign ${id} ${what}`));
+    }
+    return found;
+  },
+};
+
+/** Says where mail was released faster than a pace allows. */
+function tooFast(released: readonly number[], perSecond: number): string[] {
+  const atOnce = Math.max(1, Math.floor(perSecond));
+  const groups = [...Map.groupBy(released, (at) => at)].sort(([one], [other]) => one - other);
+  return groups.flatMap(([at, group], i) => {
+    if (group.length > atOnce) return [`has released ${group.length} mails at once, and its pace is ${perSecond} a second.`];
+    const before = groups[i - 1];
+    const wait = before ? ((before[1] as readonly number[]).length * 1000) / perSecond : 0;
+    return before && at - before[0] < wait - 1
+      ? [`has released mail ${at - before[0]} ms after the last ${before[1].length}, and its pace is ${perSecond} a second.`]
+      : [];
+  });
+}
