@@ -100,7 +100,7 @@ async function eraseAddressee(tx: Tx, contentsId: number, address: string): Prom
   const { to, cc } = found.addressees;
   await tx
     .update(t)
-    .set({ addressees: { to: others(to), cc: others(cc) } })
+    .set({ addressees: { ...found.addressees, to: others(to), cc: others(cc) } })
     .where(eq(t.id, contentsId));
   return 1;
 }

@@ -176,7 +176,7 @@ function toTemplateName({ template }: AcceptedSend): string | null {
 }
 
 function toContents(send: AcceptedSend, { subject, html = null, text = null }: MessageContent, traceparent: string | null): NewContents {
-  const { request, workspaceId, files, asIs } = send;
+  const { request, workspaceId, files, asIs, refused = 0 } = send;
   return {
     workspaceId,
     from: spellFrom(request.from),
@@ -191,7 +191,9 @@ function toContents(send: AcceptedSend, { subject, html = null, text = null }: M
     bypassUnsubscribe: request.bypassUnsubscribe ?? false,
     tracking: request.tracking ?? null,
     traceparent,
-    addressees: isTogether(request) ? { to: [...listAddresses(request.to)], cc: [...listAddresses(request.cc)] } : null,
+    addressees: isTogether(request)
+      ? { to: [...listAddresses(request.to)], cc: [...listAddresses(request.cc)], ...(refused > 0 && { refused }) }
+      : null,
     ...(asIs && { asIs: true, messageId: asIs.messageId }),
   };
 }

@@ -6,7 +6,7 @@ import { listHolds } from "../delivery/delivery.ts";
 import { type FullEmail, findMail, readDeliveryJob } from "../emails/emails.ts";
 import { listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
-import { buildExplanation, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
+import { buildExplanation, count, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { hidePlaces } from "../mail/hide-places.ts";
 import type { JobRow } from "../queue/queue.ts";
@@ -84,7 +84,10 @@ async function explainRecipient(read: Reader, deps: ExplainDeps, full: FullEmail
 function describeOrigin({ email, contents }: FullEmail, campaign: string | undefined): string {
   if (email.campaignId !== null) return `Made for a contact of the campaign ${quote(campaign ?? email.campaignId)}`;
   const template = contents.template === null ? "" : `, from the template ${contents.template}`;
-  return `Accepted${template}${email.scheduledAt === null ? "" : `, to be sent at ${sayInstant(email.scheduledAt)}`}`;
+  const refused = contents.addressees?.refused ?? 0;
+  const others =
+    refused === 0 ? "" : `; ${count(refused, "other recipient")} of the message ${refused === 1 ? "was" : "were"} refused over SMTP`;
+  return `Accepted${template}${email.scheduledAt === null ? "" : `, to be sent at ${sayInstant(email.scheduledAt)}`}${others}`;
 }
 
 async function findSurroundings(read: Reader, deps: ExplainDeps, { email }: FullEmail): Promise<Surroundings> {

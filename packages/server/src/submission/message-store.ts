@@ -70,12 +70,17 @@ export class MessageStore {
 }
 
 /** Prepares what is checked and stored in a transaction: the message as it is, or the template that it names. */
-async function prepare(deps: SubmissionDeps, submitter: Submitter, message: ReadMessage, { captured }: Envelope): Promise<Accept> {
+async function prepare(
+  deps: SubmissionDeps,
+  submitter: Submitter,
+  message: ReadMessage,
+  { captured, refused = 0 }: Envelope,
+): Promise<Accept> {
   const { workspaceId, test } = submitter;
-  const origin = { workspaceId, test, anySender: captured };
+  const origin = { workspaceId, test, anySender: captured, refused };
   const { from, sender, subject, messageId, bytes, instructions } = message;
   const { tags, scheduledAt, bypassUnsubscribe, template, variables } = instructions;
-  const request = { ...toRecipients(message), from, tags, bypassUnsubscribe, ...(scheduledAt !== undefined && { scheduledAt }) };
+  const request = { ...toRecipients(message, refused), from, tags, bypassUnsubscribe, ...(scheduledAt !== undefined && { scheduledAt }) };
   if (template !== null) {
     const prepared = await prepareTemplateSend(deps.db.read, deps.compiledTemplates, workspaceId, template, { ...request, variables });
     return (tx) => acceptPrepared(prepared, tx, deps, origin);
@@ -85,12 +90,12 @@ async function prepare(deps: SubmissionDeps, submitter: Submitter, message: Read
   return (tx) => acceptSend(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs });
 }
 
-/** The recipients as a send names them; one who is alone in the To header gets a mail like any other. */
-function toRecipients({ recipients }: ReadMessage) {
+/** The recipients as a send names them; one who is alone in the To header, and was so in the envelope, gets a mail like any other. */
+function toRecipients({ recipients }: ReadMessage, refused: number) {
   const list = (kind: "to" | "cc" | "bcc"): string[] => recipients.filter((one) => one.kind === kind).map(({ text }) => text);
   const [to, cc, bcc] = [list("to"), list("cc"), list("bcc")];
   const [first] = to;
-  if (recipients.length === 1 && first !== undefined) return { to: first };
+  if (recipients.length === 1 && refused === 0 && first !== undefined) return { to: first };
   return { to, together: true, ...(cc.length > 0 && { cc }), ...(bcc.length > 0 && { bcc }) };
 }
 

@@ -143,6 +143,7 @@ async function receive(
       protocol: session.transmissionType,
       by: nameOf(deps.config),
       at: deps.clock.now(),
+      refused,
     });
     if (refused > 0)
       deps.log.warn("a message went to fewer recipients than its program named", { mailId: id, taken: rcptTo.length, refused });

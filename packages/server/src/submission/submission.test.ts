@@ -290,6 +290,17 @@ test("a message goes to a thousand recipients, as one mail", async () => {
   expect(recipients).toHaveLength(1000);
 });
 
+test("recipients that were refused one by one, while others were taken, are told by why", async () => {
+  const { world, port, login } = await startProduction();
+  const named = ["ada@example.com", "bob@localhost", "root@host7"].map((one) => `RCPT TO:<${one}>`);
+  const replies = await talkSmtp(port, ["EHLO app", login, "MAIL FROM:<hello@acme.example>", ...named, "DATA", `${HELLO}.`]);
+  expect(replies.slice(-5, -2)).toEqual([expect.stringMatching(/^250 /), expect.stringMatching(/^5/), expect.stringMatching(/^5/)]);
+  const [accepted] = (await world.sdk.explanations.get(readId(replies.at(-1) ?? ""))).timeline;
+  expect(accepted?.what).toBe("Accepted; 2 other recipients of the message were refused over SMTP");
+  const [whole] = (await world.sdk.explanations.get(readId(await submitTo(port, HELLO, { login })))).timeline;
+  expect(whole?.what).toBe("Accepted");
+});
+
 test("parameters of extensions that are not announced are refused, and a quoted local part may have a blank", async () => {
   const { port } = await start();
   const last = async (...lines: string[]) => (await talkSmtp(port, ["EHLO app", ...lines])).at(-1);
