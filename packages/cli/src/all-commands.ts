@@ -35,6 +35,7 @@ import { serveCommands } from "./commands/serve.ts";
 import { signatureCommand } from "./commands/signature.ts";
 import { previewCommand, templateCommands } from "./commands/templates.ts";
 import { triggerCommand } from "./commands/trigger.ts";
+import { undoImportCommand } from "./commands/undo-import.ts";
 import { getHelpGroup, listCommandSpecs, NOUNS } from "./contract/command-map.ts";
 import { isHidden } from "./contract/command-tree.ts";
 import { buildEndpointCommand } from "./contract/endpoint-command.ts";
@@ -65,6 +66,7 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
   "contacts.import": importCommand,
+  "contacts.undoImport": undoImportCommand,
   "suppressions.import": importCommand,
 };
 

@@ -454,6 +454,22 @@ describe("the order of the file", () => {
   });
 });
 
+describe("an import that is being undone", () => {
+  test("is waited for by undo-import, also on a second call, and by an import with the same tag", async () => {
+    const cli = await startCliWithServer();
+    const rows = Array.from({ length: 450 }, (_, i) => `r${i}@example.com\n`);
+    const { cwd } = write("p.csv", `email\n${rows.join("")}`);
+    const imported = ["contacts", "import", "p.csv", "--tag", "fair"];
+    expect((await cli.mailsvc(imported, { cwd })).json).toMatchObject({ created: 450, tag: "fair" });
+    const [first, second] = await Promise.all([1, 2].map(() => cli.mailsvc(["contacts", "undo-import", "fair"])));
+    for (const ended of [first, second]) expect([ended?.code, ended?.json]).toMatchObject([0, { state: "UNDONE", created: 0 }]);
+    expect(`${first?.stderr}${second?.stderr}`).toContain("in the background");
+    expect((await cli.mailsvc(imported, { cwd })).json).toMatchObject({ created: 450, tag: "fair" });
+    await cli.world.sdk.contacts.undoImport("fair");
+    expect((await cli.mailsvc(imported, { cwd })).json).toMatchObject({ created: 450, tag: "fair" });
+  });
+});
+
 describe("people at a terminal", () => {
   test("get a summary of what came in, and what was kept and left out", async () => {
     const { mailsvc } = await startCliWithServer();

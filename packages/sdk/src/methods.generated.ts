@@ -864,7 +864,7 @@ export interface MailsvcMethods {
     /**
      * Begin an import that can be undone.
      *
-     * Name its id as `import` in the requests of `contacts.import`. Its people get the tag, by default `import:` with the day and a number. It can be undone for 7 days.
+     * Name its id as `import` in the requests of `contacts.import`. Its people get the tag, by default `import:` with the day and a number. It can be undone for 7 days. None begins with the tag of one that is being undone.
      *
      * `POST /api/v1/contacts/imports`
      */

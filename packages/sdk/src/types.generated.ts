@@ -1183,6 +1183,7 @@ export interface ContactImportSummary {
   state: "OPEN" | "UNDOING" | "UNDONE";
   created: number;
   existing: number;
+  memberships: number;
   kept: number;
   /** ISO 8601 instant */
   createdAt: string;

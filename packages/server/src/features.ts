@@ -70,7 +70,7 @@ import { lintHandlers } from "./lint/handlers.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
-import { CONFIRMATION_JOB, joinList, leaveList } from "./lists/members.ts";
+import { CONFIRMATION_JOB, foreseeJoins, joinList, leaveList } from "./lists/members.ts";
 import { subscriberLists } from "./lists/preferences.ts";
 import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
@@ -159,6 +159,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       foreseeStarts: async (tx, workspaceId, events, contacts) =>
         foreseeEntries(tx, deps(), workspaceId, [...events, ...(await foreseeEntered(tx, deps(), workspaceId, contacts))]),
       joinList: (tx, workspaceId, listId, contacts, startsNothing) => joinList(tx, deps(), workspaceId, listId, contacts, startsNothing),
+      foreseeJoins: (tx, workspaceId, listId, contacts) => foreseeJoins(tx, deps(), workspaceId, listId, contacts),
       leaveList: (tx, workspaceId, listId, contacts) => leaveList(tx, deps(), workspaceId, listId, contacts),
       forgetContact: (tx, contact) => forgetContact(tx, PERSON_DATA, deps(), contact),
       listMemberships: async (q, contact) => ({

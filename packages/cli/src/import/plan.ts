@@ -12,6 +12,7 @@ import { parseCellFlags, parseLimits, parseTextFlags } from "./flags.ts";
 import { CONTACTS, type ImportFlags, type ImportKind } from "./kind.ts";
 import { openSource, type Source } from "./source.ts";
 import { openTable, type Table } from "./table.ts";
+import { awaitTag } from "./undoing.ts";
 
 /** An import that is ready to start: its file is open, its columns are mapped, and recorded progress is loaded. */
 export interface ImportPlan {
@@ -102,6 +103,7 @@ async function startImport(
   tag: unknown,
   startedAt: string,
 ): Promise<Pick<ImportProgress, "importId" | "tag">> {
+  if (typeof tag === "string") await awaitTag(session, tag);
   const body = {
     file: file.slice(0, 255),
     ...(tag === false ? { tag: null } : tag === undefined || tag === true ? {} : { tag: String(tag) }),

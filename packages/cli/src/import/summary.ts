@@ -164,7 +164,7 @@ function describeStart({ name, contacts }: AutomationStart, { dryRun, startAutom
 }
 
 function listConsentColumns({ columns }: Summary): string {
-  return columns.flatMap(({ name, field }) => (CONSENT_FIELDS.has(field ?? "") ? [name] : [])).join(", ") || "their status";
+  return columns.flatMap(({ name, field }) => (CONSENT_FIELDS.has(field ?? "") ? [name] : [])).join(", ") || "their status or tags";
 }
 
 function formatHeadline(summary: Summary, result: ImportResult, style: Style): string {

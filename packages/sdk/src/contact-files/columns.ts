@@ -5,13 +5,13 @@ import { normalizeName, parseCustomKey } from "./names.ts";
 
 /**
  * Cells that stop a row because they may be about consent, in a column that nobody mapped: `plain`, those that say plainly that mail is
- * not wanted; `any`, also those that look like yes, no, or a time.
+ * not wanted; `any`, also those that look like yes, no, or a time. A tag that says so is taken at its word: the person is not subscribed.
  */
 export type ConsentWatch = "plain" | "any";
 
 /** What a column becomes. `unclear` is one that may be about consent: a person has to say what it is. */
 export type ColumnTarget =
-  | { to: "field"; field: string }
+  | { to: "field"; field: string; watch?: ConsentWatch }
   | { to: "consent"; kind: ConsentKind }
   | { to: "unclear" }
   | { to: "custom"; key: string; type: CellType | undefined; watch?: ConsentWatch }
@@ -66,7 +66,7 @@ export function createColumnResolver(kind: FileColumns, { map, keepCustom }: Col
           ? { to: "consent", kind: consent }
           : { to: "unclear" };
       const field = Object.hasOwn(kind.aliases, normalizeName(name)) ? kind.aliases[normalizeName(name)] : undefined;
-      if (field) return { to: "field", field };
+      if (field) return { to: "field", field, ...(kind.consent && field === "tags" && { watch: "plain" as const }) };
       if (!kind.consent) return IGNORED;
       if (consent === "other") return keepCustom ? { to: "custom", key: name, type: undefined } : IGNORED;
       if (cells.some((cell) => isPlainOptOut(cell) || (consent === "unclear" && looksLikeConsent(cell)))) return { to: "unclear" };

@@ -234,6 +234,17 @@ describe("exports of other services never subscribe who said no", () => {
   });
 });
 
+test("a tag that says plainly that mail is not wanted is a no, unless somebody said that the column has tags", async () => {
+  const file = 'email,tags,status\na@x.test,vip; Unsubscribed,\nb@x.test,opt-out,SUBSCRIBED\nc@x.test,"vip, unsubscribed users",\n';
+  const rows = await readCsv(file);
+  expect(rows.map(({ value, faults }) => [value["status"], faults])).toEqual([
+    ["UNSUBSCRIBED", []],
+    ["UNSUBSCRIBED", []],
+    [undefined, []],
+  ]);
+  expect(rows[0]?.value["tags"]).toEqual(["vip", "Unsubscribed"]);
+});
+
 test("of two columns of one field the first that is not empty counts, and tags are put together", async () => {
   const rows = await readCsv("email,Phone,Mobile,Tags,Labels\na@x.test,,+1,vip,* myContacts ::: Friends\nb@x.test,+2,+3,,");
   expect(rows.map(({ value }) => [value["phone"], value["tags"]])).toEqual([

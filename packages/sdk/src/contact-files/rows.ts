@@ -55,9 +55,9 @@ export function createTableReader(
       if ("fault" in made) draft.fault(label(i), getFieldPath(target), "invalid_value", made.fault);
       else put(made.value);
     };
-    if ("watch" in target && target.to !== "customFields" && isWatched(target.watch, text))
+    if ("watch" in target && target.to !== "customFields" && target.to !== "field" && isWatched(target.watch, text))
       draft.fault(label(i), "status", "unclear_consent", explainWatched(text, label(i)));
-    if (target.to === "field") take(kind.cells[target.field]?.(text) ?? { value: text }, (value) => draft.put(target.field, value));
+    if (target.to === "field") take(kind.cells[target.field]?.(text) ?? { value: text }, (value) => putField(draft, target, value));
     else if (target.to === "customFields") putObject(draft, parseJson(text), label(i), target.watch);
     else if (target.to === "custom")
       take(target.type ? convertCell(text, target.type) : { value: detectType(text, flags.types) }, (value) =>
@@ -112,7 +112,7 @@ export function createObjectReader(kind: FileColumns, resolver: ColumnResolver, 
       const field = getFieldPath(target);
       if (target.to === "ignored" && target.watch === undefined) continue;
       if (!names.has(field)) names.set(field, name);
-      if ("watch" in target && target.to !== "customFields" && isWatchedValue(target.watch, value))
+      if ("watch" in target && target.to !== "customFields" && target.to !== "field" && isWatchedValue(target.watch, value))
         draft.fault(name, "status", "unclear_consent", explainWatched(formatValue(value), name));
       if (target.to === "customFields") putObject(draft, value, name, target.watch);
       else if (target.to === "custom") draft.putCustom(target.key, value);
@@ -120,7 +120,7 @@ export function createObjectReader(kind: FileColumns, resolver: ColumnResolver, 
       else if (target.to === "field") {
         const made = typeof value === "string" ? (kind.cells[target.field]?.(value) ?? { value }) : { value };
         if ("fault" in made) draft.fault(name, field, "invalid_value", made.fault);
-        else draft.put(target.field, made.value);
+        else putField(draft, target, made.value);
       }
     }
     return draft.end();
@@ -171,6 +171,12 @@ function createDraft(line: number, source: Row["source"], defaults: CellFlags["d
       return row;
     },
   };
+}
+
+/** Sets a field. A tag such as `unsubscribed` says no to mail, as a column of that name would. */
+function putField(draft: Draft, { field, watch }: ColumnTarget & { to: "field" }, value: unknown): void {
+  draft.put(field, value);
+  if (watch !== undefined && [value].flat().some((one) => typeof one === "string" && isPlainOptOut(one))) draft.say("out");
 }
 
 function putConsent(draft: Draft, target: ColumnTarget & { to: "consent" }, text: string, column: string): void {

@@ -25,6 +25,8 @@ export const ContactImportSummary = z
     created: z.int(),
     /** Contacts that were there before it and that were not restored. */
     existing: z.int(),
+    /** Memberships of a list that it made and that were not taken back. */
+    memberships: z.int(),
     /** Contacts that it created and that undoing it left, because they came in another way as well. */
     kept: z.int(),
     createdAt: Instant,
@@ -43,7 +45,7 @@ export const contactImports = {
     access: { permission: "contacts:write" },
     mailsTo: "nobody",
     summary: "Begin an import that can be undone",
-    description: `Name its id as \`import\` in the requests of \`contacts.import\`. Its people get the tag, by default \`import:\` with the day and a number. It can be undone for ${UNDO_DAYS} days.`,
+    description: `Name its id as \`import\` in the requests of \`contacts.import\`. Its people get the tag, by default \`import:\` with the day and a number. It can be undone for ${UNDO_DAYS} days. None begins with the tag of one that is being undone.`,
     body: z.strictObject({
       file: z.string().max(255).optional().meta({ description: "Name of the file" }),
       tag: z
@@ -57,6 +59,7 @@ export const contactImports = {
     }),
     status: 201,
     output: ContactImportSummary,
+    errors: ["invalid_state"],
     examples: [{ summary: "With its own tag", body: { file: "people.csv", tag: "trade fair" } }],
   }),
   imports: endpoint({

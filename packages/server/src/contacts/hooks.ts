@@ -22,6 +22,13 @@ export interface Joined {
   readonly seqs: ReadonlySet<number>;
 }
 
+/** The contacts that a list would get. */
+export interface ForeseenJoins {
+  readonly joined: number;
+  readonly asked: number;
+  readonly events: readonly NewEvent[];
+}
+
 /** What other features know about contacts, and do when they change, in the same transaction. `features.ts` connects it. */
 export interface ContactHooks {
   /** Contacts changed, or something segment rules can ask about them: segments update their members. */
@@ -32,6 +39,8 @@ export interface ContactHooks {
   forgetContact(tx: Tx, contact: ContactRow): Promise<void>;
   /** Lets contacts join a list, and tells which of them were not on it and are now, or were asked. Throws ApiError not_found. */
   joinList(tx: Tx, workspaceId: string, listId: string, contacts: readonly ContactRow[], startsNothing: boolean): Promise<Joined>;
+  /** What `joinList` would do, and the events that it would record. Throws ApiError not_found. */
+  foreseeJoins(tx: Tx, workspaceId: string, listId: string, contacts: readonly ContactRow[]): Promise<ForeseenJoins>;
   /** Ends memberships that `joinList` made, except where the person has confirmed one. A list that is gone counts as left. */
   leaveList(tx: Tx, workspaceId: string, listId: string, contacts: readonly ContactRow[]): Promise<void>;
   /** The lists a contact is on, and the segments it is in at this instant. */

@@ -95,8 +95,11 @@ export async function importContacts(
   const changes = all.flatMap(({ before, now }): ContactChange[] => (before === null || before === now ? [] : [{ before, after: now }]));
   const cause = { source: "import", startsNothing: !startAutomations } as const;
   const touched = all.flatMap(({ before, now }) => (before === now ? [] : [now]));
-  const automations = await deps.contactHooks.foreseeStarts(tx, workspaceId, listWriteEvents(created, changes, cause), touched);
-  let joined: Joined = { joined: 0, asked: 0, seqs: new Set() };
+  const inFile = [...present].map((key) => (states.get(key) as ImportState).now);
+  const foreseen = list === undefined ? null : await deps.contactHooks.foreseeJoins(tx, workspaceId, list, inFile);
+  const events = [...listWriteEvents(created, changes, cause), ...(foreseen?.events ?? [])];
+  const automations = await deps.contactHooks.foreseeStarts(tx, workspaceId, events, touched);
+  let joined: Joined = { joined: foreseen?.joined ?? 0, asked: foreseen?.asked ?? 0, seqs: new Set() };
   if (!dryRun) {
     const written = new Map((await saveContacts(tx, deps, created, changes, cause)).map((row) => [row.emailKey, row]));
     const suppressed = await suppressUnsubscribed(tx, deps, workspaceId, [...unsubscribed], "import");

@@ -6,7 +6,7 @@ import {
   type Page,
   UNDO_DAYS,
 } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, gt, like, or } from "drizzle-orm";
+import { and, count, desc, eq, gt, isNotNull, like, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -37,6 +37,7 @@ export async function startImport(
 ): Promise<ContactImportSummary> {
   const { contactImports: t } = tx.t;
   const now = deps.clock.now();
+  if (typeof tag === "string") await assertNotUndoing(tx, workspaceId, tag);
   const day = iso(now).slice(0, 10);
   const names = await tx
     .select({ name: t.name })
@@ -60,6 +61,20 @@ export async function startImport(
   await tx.insertAll(t, [row]);
   await deps.queue.enqueue(tx, { kind: EXPIRE_JOB, payload: { workspaceId, importId: row.id }, runAt: now + UNDO_DAYS * DAY });
   return showImport(tx, row);
+}
+
+/** Throws ApiError invalid_state for a tag that is being taken from everybody. */
+async function assertNotUndoing(tx: Tx, workspaceId: string, tag: string): Promise<void> {
+  const { contactImports: t } = tx.t;
+  const [undoing] = await tx
+    .select({ seq: t.seq })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.tag, tag), eq(t.state, "UNDOING")))
+    .limit(1);
+  if (!undoing) return;
+  throw new ApiError("invalid_state", `The import ${tag} is being undone, which takes its tag from everybody. Begin once that is over.`, {
+    hint: `See how much is left: mailsvc contacts get-import ${tag}`,
+  });
 }
 
 /** An import that can still be undone, by its id, its name or its tag: the latest. Throws ApiError not_found. */
@@ -100,6 +115,10 @@ export async function listImports(
 export async function showImport(q: Tx | Reader, row: ImportRecord): Promise<ContactImportSummary> {
   const { contactImportRows: r } = q.t;
   const counts = await q.select({ created: r.created, n: count() }).from(r).where(eq(r.importSeq, row.seq)).groupBy(r.created);
+  const ofList = await q
+    .select({ n: count() })
+    .from(r)
+    .where(and(eq(r.importSeq, row.seq), isNotNull(r.listId)));
   const ofKind = (created: boolean): number => counts.find((one) => one.created === created)?.n ?? 0;
   return {
     id: row.id,
@@ -109,6 +128,7 @@ export async function showImport(q: Tx | Reader, row: ImportRecord): Promise<Con
     state: row.state,
     created: ofKind(true),
     existing: ofKind(false),
+    memberships: ofList[0]?.n ?? 0,
     kept: row.kept,
     createdAt: iso(row.createdAt),
     undoableUntil: iso(row.createdAt + UNDO_DAYS * DAY),

@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -39,6 +40,38 @@ test("an import starts no automations unless asked, and says who would enter whi
   expect(await entered()).toEqual([3, 1]);
 });
 
+test("an import into a list says who would join, and enter an automation by that, before it does so", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const [list, asking] = [
+    await sdk.lists.create({ name: "News" }),
+    await sdk.lists.create({ name: "Asking", doubleOptIn: true, confirmationFrom: "hello@acme.example" }),
+  ];
+  const { id, name } = await sdk.automations.create({
+    name: "Welcome to the list",
+    trigger: { type: "list.joined", listId: list.id },
+    steps: [{ id: "wait", type: "delay", for: "2h" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  await sdk.automations.activate(id);
+  await sdk.contacts.create({ email: "member@example.com" });
+  await sdk.lists.add(list.id, { contacts: ["member@example.com"], startAutomations: false });
+  const rows = [
+    ...["member@example.com", "new@example.com", "new@example.com"].map((email) => ({ email })),
+    { email: "no@example.com", status: "UNSUBSCRIBED" as const },
+  ];
+  const dry = await sdk.contacts.import({ rows, list: list.id, dryRun: true, startAutomations: true });
+  const asked = { joined: 0, asked: 2, automations: [] };
+  expect(await sdk.contacts.import({ rows, list: asking.id, dryRun: true })).toMatchObject(asked);
+  expect(await sdk.contacts.import({ rows, list: asking.id })).toMatchObject(asked);
+  const real = await sdk.contacts.import({ rows, list: list.id, startAutomations: true });
+  expect(real).toMatchObject({ joined: 2, asked: 0, automations: [{ id, name }] });
+  expect((await sdk.automations.entries(id)).data).toHaveLength(real.automations[0]?.contacts ?? 0);
+  expect(dry).toMatchObject({ joined: real.joined, asked: real.asked, automations: real.automations });
+  await expect(sdk.contacts.import({ rows, list: "lst_none", dryRun: true })).rejects.toMatchObject({ code: "not_found" });
+  expect(await sdk.contacts.import({ rows, list: list.id })).toMatchObject({ joined: 0, automations: [] });
+});
+
 test("tags and lists start automations for the contacts a call names, and not where it says so; writing rules starts none", async () => {
   await using world = await createWorld();
   const { sdk } = world;
@@ -72,8 +105,11 @@ test("an import tags its people with the day and a number, and undoing it delete
   const rows = [{ email: "ada@example.com" }, { email: "gone@example.com", status: "UNSUBSCRIBED" }];
   expect(await sdk.contacts.import({ rows, import: first.id, list: list.id })).toMatchObject({ created: 2, joined: 2 });
   expect((await sdk.contacts.list({ tag: `import:${day}-1` })).pagination.total).toBe(2);
-  expect(await sdk.contacts.getImport(`import:${day}-1`)).toMatchObject({ created: 2, existing: 0, file: "people.csv", state: "OPEN" });
-  expect(await sdk.contacts.undoImport(`import:${day}-1`)).toMatchObject({ state: "UNDONE", created: 0, kept: 0 });
+  expect(await sdk.contacts.getImport(`import:${day}-1`)).toMatchObject({
+    ...{ created: 2, existing: 0, memberships: 2 },
+    ...{ file: "people.csv", state: "OPEN" },
+  });
+  expect(await sdk.contacts.undoImport(`import:${day}-1`)).toMatchObject({ state: "UNDONE", created: 0, memberships: 0, kept: 0 });
   expect((await sdk.contacts.list()).pagination.total).toBe(0);
   expect(await suppressed(world)).toEqual([]);
   expect((await sdk.lists.get(list.id)).memberCount).toBe(0);
@@ -153,6 +189,23 @@ test("a contact that two imports brought goes when both are undone, with what th
   expect(await names()).toEqual(["Two"]);
   await sdk.contacts.undoImport(second.id);
   expect(await names()).toEqual(["Zero"]);
+});
+
+test("no import begins with the tag of one that is being undone", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.contacts.startImport({ tag: "fair" });
+  const { db } = world.app.deps;
+  const setState = (state: "UNDOING" | "UNDONE") =>
+    db.tx(async (tx) => void (await tx.update(tx.t.contactImports).set({ state }).where(eq(tx.t.contactImports.id, id))));
+  await setState("UNDOING");
+  await expect(sdk.contacts.startImport({ tag: "fair" })).rejects.toMatchObject({
+    code: "invalid_state",
+    hint: expect.stringContaining("get-import fair"),
+  });
+  await sdk.contacts.startImport({ tag: "other" });
+  await setState("UNDONE");
+  await sdk.contacts.startImport({ tag: "fair" });
 });
 
 test("a large import is undone in the background, and nothing is kept of one after a week", async () => {

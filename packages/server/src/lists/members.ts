@@ -5,7 +5,7 @@ import { type ContactRow, holdContacts, resolveContacts, showContact, toSearchTe
 import { type CounterChange, countEach, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import type { HeldContact, HeldContactSeq } from "../db/held.ts";
+import { assumeContactHeld, type HeldContact, type HeldContactId, type HeldContactSeq } from "../db/held.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -54,12 +54,19 @@ export async function announceMembers(
 ): Promise<void> {
   if (contacts.length === 0) return;
   const at = deps.clock.now();
-  const events = contacts.map(
-    ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id, ...cause }, startsNothing }),
-  );
+  const events = contacts.map(({ id }) => buildMemberEvent(list, type, { contactId: id, at, startsNothing }, cause));
   await recordEvents(tx, deps, events);
   const seqs = contacts.map((c) => c.seq);
   await deps.contactHooks.contactsChanged(tx, list.workspaceId, seqs, startsNothing);
+}
+
+function buildMemberEvent(
+  { workspaceId, id: listId }: ListRow,
+  type: "list.joined" | "list.left",
+  event: { contactId: HeldContactId; at: number; startsNothing?: boolean | undefined },
+  cause: Omit<ListCause, "startsNothing"> = {},
+): NewEvent {
+  return { workspaceId, type, data: { listId, ...cause }, ...event };
 }
 
 type Failure = ListAddition["failed"][number];
@@ -157,6 +164,30 @@ export async function joinList(
   const { added, pending, failed } = await addMembers(tx, deps, workspaceId, listId, ids, { startsNothing });
   const refused = new Set(failed.map(({ index }) => seqs[index]));
   return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
+}
+
+/** What `joinList` would do for contacts that may not be stored yet, and the events that it would record. Throws ApiError not_found. */
+export async function foreseeJoins(
+  tx: Tx,
+  deps: ListDeps,
+  workspaceId: string,
+  listId: string,
+  contacts: readonly ContactRow[],
+): Promise<{ joined: number; asked: number; events: NewEvent[] }> {
+  const list = await getListRow(tx, workspaceId, listId);
+  const now = deps.clock.now();
+  const stored = contacts.flatMap(({ seq }) => (seq === 0 ? [] : [seq]));
+  const before = await loadMembers(tx, list, stored);
+  const suppressed = list.doubleOptIn ? await findSuppressedContacts(tx, workspaceId, contacts) : new Set<string>();
+  const open = contacts.filter(({ seq, emailKey, status }) => {
+    const member = before.get(seq);
+    if (member && staysAsIs(list, member, now)) return false;
+    return !list.doubleOptIn || (status !== "UNSUBSCRIBED" && !suppressed.has(emailKey));
+  });
+  if (list.doubleOptIn) return { joined: 0, asked: open.length, events: [] };
+  // Nobody is held, because these events are not recorded.
+  const events = open.map((contact) => buildMemberEvent(list, "list.joined", { contactId: assumeContactHeld(contact).id, at: now }));
+  return { joined: open.length, asked: 0, events };
 }
 
 /** Ends memberships of contacts; of a list with double opt-in only those that were not confirmed. A list that is gone has none. */
