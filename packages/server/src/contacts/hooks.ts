@@ -23,7 +23,7 @@ export interface Joined {
 }
 
 /** The contacts that a list would get. */
-export interface ForeseenJoins {
+interface ForeseenJoins {
   readonly joined: number;
   readonly asked: number;
   readonly events: readonly NewEvent[];

@@ -119,13 +119,8 @@ export async function importContacts(
         })),
       );
   }
-  const count = (result: ImportResult): number => results.filter((r) => r === result).length;
   return {
-    created: count("created"),
-    updated: count("updated"),
-    unchanged: count("unchanged"),
-    skipped: count("skipped"),
-    failed: count("failed"),
+    ...countResults(results),
     suppressed: suppressions.size,
     dryRun,
     joined: joined.joined,
@@ -133,5 +128,16 @@ export async function importContacts(
     automations,
     results,
     errors,
+  };
+}
+
+function countResults(results: readonly ImportResult[]): Record<ImportResult, number> {
+  const count = (result: ImportResult): number => results.filter((one) => one === result).length;
+  return {
+    created: count("created"),
+    updated: count("updated"),
+    unchanged: count("unchanged"),
+    skipped: count("skipped"),
+    failed: count("failed"),
   };
 }
