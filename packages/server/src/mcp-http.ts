@@ -20,7 +20,7 @@ export function mcpLoader({ version, dev, limits, macs, random, log }: McpHttpPa
     const { createMcpService } = await import("./mcp/mcp.ts");
     const service = createMcpService({
       settings: { version, dev, writesFlag: "mailsvc serve --mcp write", ...limits },
-      sealingKey: Buffer.from(macs.sign("mcp", "questions") + macs.sign("mcp", "answers")),
+      sealingKeys: () => macs.listSecrets("mcp"),
       makeSessionId: () => Buffer.from(random.bytes(24)).toString("base64url"),
       report: (error) => log.error("mcp tool failed", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     });

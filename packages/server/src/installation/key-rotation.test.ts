@@ -115,6 +115,7 @@ test.each(["a folder", "Postgres"])(
     const before = await readSecret();
     const link = makeUnsubscribeUrl(server.app.deps, { workspaceId: server.workspaceId, email: "ada@example.com" });
     const oldKey = seal.seal("x", "y");
+    const [ofQuestions = new Uint8Array()] = server.app.deps.macs.listSecrets("mcp");
 
     await rotateMasterKey({ ...location, forget: false });
     while (!(await isKeyRotated(location))) {
@@ -127,6 +128,10 @@ test.each(["a folder", "Postgres"])(
     const place_ = `listing:${after.id}`;
     for (const { app } of servers) expect(app.deps.seal.open(after.secret, place_)).toBe(app.deps.seal.open(before.secret, place_));
     expect(seal.open(oldKey, "y")).toBe("x");
+    for (const { app } of servers) {
+      const [current, ...others] = app.deps.macs.listSecrets("mcp").map((secret) => Buffer.from(secret));
+      expect([current?.equals(ofQuestions), others.some((other) => other.equals(ofQuestions))]).toEqual([false, true]);
+    }
     for (const { app, url } of servers) {
       const path = new URL(link).pathname;
       expect([app.deps.baseUrl(), (await fetch(`${url}${path}`)).status]).toEqual([url, 200]);

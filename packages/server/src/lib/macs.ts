@@ -9,6 +9,8 @@ export interface Macs {
   sign(purpose: string, text: string, form?: MacForm): string;
   /** Compares in constant time. */
   verify(purpose: string, text: string, signature: string, form?: MacForm): boolean;
+  /** Keys of 32 bytes for a library that signs by itself: it signs with the first and takes signatures of all. */
+  listSecrets(purpose: string): readonly Uint8Array[];
 }
 
 const LENGTHS: Readonly<Record<MacForm, number>> = { base64url: 16, hex: 20 };
@@ -25,16 +27,19 @@ export function makeRingMacs(ring: { readonly all: readonly Uint8Array[] }): Mac
   return {
     sign: (purpose, text, form) => (list()[0] as Macs).sign(purpose, text, form),
     verify: (purpose, text, signature, form) => list().some((macs) => macs.verify(purpose, text, signature, form)),
+    listSecrets: (purpose) => list().flatMap((macs) => macs.listSecrets(purpose)),
   };
 }
 
 /** Signs with keys derived from the master key (32 bytes), one for each purpose. */
 export function makeMacs(master: Uint8Array): Macs {
   const keys = new Map<string, KeyObject>();
+  const secrets = new Map<string, Uint8Array>();
+  const derive = (purpose: string): Uint8Array => new Uint8Array(hkdfSync("sha256", master, "", purpose, 32));
   const keyFor = (purpose: string): KeyObject => {
     const known = keys.get(purpose);
     if (known) return known;
-    const key = createSecretKey(new Uint8Array(hkdfSync("sha256", master, "", `mailsvc mac ${purpose}`, 32)));
+    const key = createSecretKey(derive(`mailsvc mac ${purpose}`));
     keys.set(purpose, key);
     return key;
   };
@@ -45,6 +50,11 @@ export function makeMacs(master: Uint8Array): Macs {
     verify: (purpose, text, signature, form) => {
       const [given, expected] = [Buffer.from(signature), Buffer.from(sign(purpose, text, form))];
       return given.length === expected.length && timingSafeEqual(given, expected);
+    },
+    listSecrets: (purpose) => {
+      const secret = secrets.get(purpose) ?? derive(`mailsvc secret ${purpose}`);
+      secrets.set(purpose, secret);
+      return [secret];
     },
   };
 }

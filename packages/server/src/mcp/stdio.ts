@@ -21,7 +21,7 @@ export interface StdioParts {
 
 /** Serves one client over stdin and stdout, in both eras of the protocol, until stdin ends or the signal fires. */
 export async function serveMcpOverStdio({ settings, sealingKey, send, me, stdin, stdout, report, signal }: StdioParts): Promise<void> {
-  const parts = composeMcp({ settings, sealingKey, report });
+  const parts = composeMcp({ settings, sealingKeys: () => [sealingKey], report });
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close"]) stdin.once(event, () => resolve());
     signal.addEventListener("abort", () => resolve(), { once: true });
