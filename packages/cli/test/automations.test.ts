@@ -266,10 +266,35 @@ describe("automations in a folder", () => {
     put(other, { "outside.json": TAGGED.replace("vip", "gold"), "automations/.keep": "" });
     symlinkSync(join(other, "outside.json"), join(other, "automations/tagged.json"));
     const pulled = await mailsvc(["automations", "pull", "--yes"], { cwd: other });
-    expect(pulled).toMatchObject({ code: 2, stderr: expect.stringContaining("is a symbolic link") });
+    expect(pulled).toMatchObject({ code: 3, stderr: expect.stringContaining("is a symbolic link") });
     expect(readFileSync(join(other, "outside.json"), "utf8")).toContain("gold");
     const pushed = await mailsvc(["automations", "push"], { cwd: other });
-    expect(pushed).toMatchObject({ code: 2, stderr: expect.stringContaining("is a symbolic link") });
+    expect(pushed).toMatchObject({ code: 11, stdout: expect.stringContaining("is a symbolic link") });
+  });
+
+  test("with a fault are told by file, the others are pushed, and nothing is archived", async () => {
+    const { mailsvc, world, cwd } = await workshop();
+    expect((await mailsvc(["automations", "push"], { cwd })).code).toBe(0);
+    await world.sdk.automations.create({ name: "Elsewhere", trigger: { type: "contact.created" }, steps: [], connections: [] });
+    put(cwd, {
+      "automations/welcome.json": WELCOME.replace('"3d"', '"3 days"'),
+      "automations/broken.json": "{",
+      "automations/tagged.json": TAGGED.replace("vip", "gold"),
+    });
+    const pushed = await mailsvc(["automations", "push", "--prune", "--yes"], { cwd });
+    expect(pushed.code).toBe(11);
+    expect(pushed.stderr).toContain("Nothing is archived");
+    expect(pushed.json.data).toEqual([
+      { name: "broken.json", action: "failed", error: expect.objectContaining({ code: "invalid_file" }) },
+      { name: "Welcome", action: "failed", error: expect.objectContaining({ code: "invalid_file" }) },
+      expect.objectContaining({ name: "Tagged", action: "updated" }),
+    ]);
+    const paths = pushed.json.data
+      .slice(0, 2)
+      .flatMap((one: { error: { details: { path: string }[] } }) => one.error.details.map(({ path }) => path));
+    expect(paths).toEqual([expect.stringMatching(/^broken\.json:1:/), expect.stringMatching(/^welcome\.json:7:/)]);
+    expect((await world.sdk.automations.list().toArray()).map(({ name }) => name).sort()).toEqual(["Elsewhere", "Tagged", "Welcome"]);
+    expect((await mailsvc(["automations", "diff"], { cwd })).code).toBe(11);
   });
 });
 

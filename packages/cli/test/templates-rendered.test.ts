@@ -250,10 +250,17 @@ describe("templates written as React Email and MJML", () => {
     put(cwd, {
       "templates/receipt/template.json": SHOP["templates/receipt/template.json"],
       "templates/receipt/template.mjml": "<mjml></mjml>",
+      "templates/plain/template.json": JSON.stringify({ name: "Plain" }),
+      "templates/plain/template.html": "<p>x</p>",
     });
     const refused = await mailsvc(["templates", "push", "--json"], { cwd });
-    expect(refused.code).toBe(2);
-    expect(JSON.parse(refused.stderr).error).toMatchObject({ code: "packages_missing", next: "npm install --save-dev mjml" });
+    expect(refused.code).toBe(11);
+    const [failed, pushed] = refused.json.data;
+    expect(failed).toMatchObject({ slug: "receipt", action: "failed" });
+    expect(failed.error.details).toEqual([
+      { path: "receipt", code: "packages_missing", message: expect.stringContaining("Run: npm install --save-dev mjml") },
+    ]);
+    expect(pushed).toMatchObject({ slug: "plain", action: "created" });
   });
 
   test("cannot lead out of their folder, whatever the server says", async () => {

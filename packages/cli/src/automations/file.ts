@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } 
 import { basename, join } from "node:path";
 import { AUTOMATION_DEFAULTS, type AutomationDetail, buildAutomationSchema, NewAutomation } from "@mailsvc/sdk/contract";
 import { formatPath, listProblems, type Problem } from "../contract/validate.ts";
-import { assertFolder, assertNoLinks, readText } from "../folders/files.ts";
+import { assertFolder, assertNoLinks, readText, toFileFault } from "../folders/files.ts";
 import { type JsonSource, type Place, parseJson } from "../folders/json-source.ts";
 import { formatJsonFile } from "../folders/json-text.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
@@ -47,6 +47,8 @@ export interface FileFault extends Place {
   readonly code: string;
   /** Names the step. */
   readonly message: string;
+  /** The name of the automation, if it can be read. */
+  readonly name?: string | undefined;
 }
 
 const SCHEMA_FILE = "automation.schema.json";
@@ -73,7 +75,10 @@ export async function readFiles(paths: readonly string[]): Promise<{ found: Map<
   const found = new Map<string, AutomationFile>();
   const faults: FileFault[] = [];
   for (const path of paths) {
-    const read = await readFile(path, basename(path));
+    const read = await readFile(path, basename(path)).catch((error: unknown): FileFault[] => {
+      const { code, message } = toFileFault(basename(path), error);
+      return [{ file: basename(path), line: 1, column: 1, path: "", code, message }];
+    });
     if (Array.isArray(read)) {
       faults.push(...read);
       continue;
@@ -86,20 +91,28 @@ export async function readFiles(paths: readonly string[]): Promise<{ found: Map<
         ...(read.origin?.locate(["name"]) ?? { line: 1, column: 1 }),
         path: "name",
         code: "duplicate",
+        name: read.name,
         message: `${other} has the name "${read.name}", too. An automation is identified by its name: choose another one.`,
       });
   }
   return { found, faults };
 }
 
-/** Reads every automation of a folder. Throws CliError that names each faulty file. */
-export async function readFolder(dir: string): Promise<Map<string, AutomationFile>> {
+/**
+ * Reads every automation of a folder. Those with faults are left out and added to `faulty`, if it is given: by their names, or by their files
+ * where the name cannot be read. Without it, throws CliError that names each faulty file.
+ */
+export async function readFolder(dir: string, faulty?: Map<string, Fault[]>): Promise<Map<string, AutomationFile>> {
   const { found, faults } = await readFiles(listFiles(dir));
-  if (faults.length > 0)
-    throw invalidInput(
-      `${faults.length === 1 ? "There is a fault" : `There are ${faults.length} faults`} in ${dir}.`,
-      faults.map(({ code, message, ...fault }): Fault => ({ path: formatPlace(fault), code, message })),
-    );
+  const told = (some: readonly FileFault[]): Fault[] =>
+    some.map(({ code, message, ...fault }) => ({ path: formatPlace(fault), code, message }));
+  if (faults.length > 0 && !faulty)
+    throw invalidInput(`${faults.length === 1 ? "There is a fault" : `There are ${faults.length} faults`} in ${dir}.`, told(faults));
+  for (const [key, own] of Map.groupBy(faults, ({ name, file }) => name ?? file)) {
+    faulty?.set(key, told(own));
+    // Of two files with one name neither is pushed.
+    found.delete(key);
+  }
   return found;
 }
 
@@ -152,8 +165,10 @@ async function readFile(path: string, file: string): Promise<AutomationFile | Fi
   const { $schema, ...definition } = source.value;
   const problems = listProblems(NewAutomation, definition);
   if (problems.length === 0) return normalize(NewAutomation.parse(definition), { file, schema: $schema, locate: source.locate });
+  const name = typeof definition["name"] === "string" ? definition["name"] : undefined;
   return problems.map((problem) => ({
     file,
+    name,
     ...source.locate(problem.path),
     path: formatPath(problem.path),
     code: problem.code,

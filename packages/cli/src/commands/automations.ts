@@ -75,7 +75,9 @@ function validateCommand(run: Run): Command {
       throw usageError(`No automations found in ${paths.join(", ") || dir}. ${automationNoun.shape}`, { next: "mailsvc automations pull" });
     const { found, faults } = await readFiles(files);
     const valid = [...found.values()].map(({ name, origin, steps }) => ({ file: origin?.file ?? "", name, steps: steps.length }));
-    await session.out.data({ valid, faults }, () => formatValidation([...found.values()], faults, session.term.out));
+    await session.out.data({ valid, faults: faults.map(({ name: _, ...fault }) => fault) }, () =>
+      formatValidation([...found.values()], faults, session.term.out),
+    );
     return faults.length > 0 ? EXIT.validation : EXIT.ok;
   });
 }

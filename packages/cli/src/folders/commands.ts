@@ -77,8 +77,8 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     const bases = BaseRecord.read(dir);
     const options = { prune, release: flags[release.flag] === true, force: flags["force"] === true };
     const stored = await access.readStored(only);
-    // A template that cannot be read is still in the folder.
-    const changes = planChanges(access, local, stored, bases, options).filter(({ key }) => !faulty.has(key));
+    const changes = leaveOutFaulty(planChanges(access, local, stored, bases, options), faulty);
+    if (prune && faulty.size > 0) session.out.note(`Nothing is ${noun.words.remove.done}, because files are not valid.`);
     if (session.globals.dryRun) {
       await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out));
       session.out.note(session.term.err.dim("Nothing was changed."));
@@ -189,13 +189,18 @@ function diffCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     const faulty = new Map<string, Fault[]>();
     const local = pick(await access.readFolder(dir, faulty), only);
     const planned = planChanges(access, local, await access.readStored(only), BaseRecord.read(dir), { prune: true });
-    const changes = planned.filter(({ key }) => !faulty.has(key));
+    const changes = leaveOutFaulty(planned, faulty);
     await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out, true));
     const failed = tellFaulty(session, noun, pick(faulty, only));
     if (failed !== null) return failed;
     if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
     return changes.length === 0 ? EXIT.ok : EXIT.differs;
   });
+}
+
+/** The changes that need no file with faults. What cannot be read may be what would be removed. */
+function leaveOutFaulty<F, S extends Stored<F>>(changes: readonly Change<F, S>[], faulty: ReadonlyMap<string, Fault[]>): Change<F, S>[] {
+  return changes.filter(({ key, kind }) => !faulty.has(key) && (kind !== "remove" || faulty.size === 0));
 }
 
 const FAULTY = "Its files are not valid.";

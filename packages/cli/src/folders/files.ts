@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync } from "node:fs";
-import { usageError } from "../runtime/errors.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
 import type { Fault } from "../types.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -7,6 +8,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** A fault in a file. */
 export function fileFault(path: string, message: string, code = "invalid_file"): Fault {
   return { path, code, message };
+}
+
+/** The fault of one object of a folder that an error tells of, with its hint. Throws what is not about its files. */
+export function toFileFault(path: string, error: unknown): Fault {
+  if (!(error instanceof CliError) || error.failure.exit === EXIT.cancelled) throw error;
+  const { code, message, hint, next } = error.failure;
+  return fileFault(path, [message, hint, next && `Run: ${next}`].filter(Boolean).join(" "), code === "usage" ? "invalid_file" : code);
 }
 
 /**

@@ -71,8 +71,8 @@ export interface FolderNoun<F, S extends Stored<F> = Stored<F>> {
 /** The files of a noun, and what the server has of it. */
 export interface FolderAccess<F, S extends Stored<F> = Stored<F>> {
   /**
-   * Reads a folder, which may be absent. Objects whose files have faults are left out and added to `faulty`, by their keys; without it, or if
-   * their keys are not known, throws CliError that names each faulty file.
+   * Reads a folder, which may be absent. Objects whose files have faults are left out and added to `faulty`, by their keys, or by their files
+   * where these cannot be read; without it, throws CliError that names each faulty file.
    */
   readFolder(dir: string, faulty?: Map<string, Fault[]>): Promise<Map<string, F>>;
   /** Writes one, in place of the one the folder has of it. */

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, write
 import { dirname, join } from "node:path";
 import { contract, Slug, type TemplateDetail, TemplateOrigin } from "@mailsvc/sdk/contract";
 import { formatPath } from "../contract/validate.ts";
-import { assertFolder, assertNoLinks, fileFault as fault, readText } from "../folders/files.ts";
+import { assertFolder, assertNoLinks, fileFault as fault, readText, toFileFault } from "../folders/files.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Fault } from "../types.ts";
@@ -89,8 +89,11 @@ export async function readFolder(dir: string, env: NodeJS.ProcessEnv, faulty?: M
   assertFolder(dir);
   for (const slug of listFolders(dir)) {
     const faults: Fault[] = [];
-    const source = readTemplate(dir, slug, faults);
-    const [template] = source && faults.length === 0 ? await renderSources(process, dir, [source], faults) : [];
+    const template = await readRendered(process, dir, slug, faults).catch((error: unknown) => {
+      if (!faulty) throw error;
+      faults.push(toFileFault(slug, error));
+      return undefined;
+    });
     if (faults.length > 0) wrong.set(slug, faults);
     else if (template) read.set(slug, template);
   }
@@ -98,6 +101,12 @@ export async function readFolder(dir: string, env: NodeJS.ProcessEnv, faulty?: M
   if (all.length > 0 && !faulty) throw invalidInput(`${all.length === 1 ? "A file is" : `${all.length} files are`} not valid.`, all);
   for (const [slug, faults] of wrong) faulty?.set(slug, faults);
   return read;
+}
+
+async function readRendered(process: RenderProcess, dir: string, slug: string, faults: Fault[]): Promise<TemplateFiles | undefined> {
+  const source = readTemplate(dir, slug, faults);
+  const [template] = source && faults.length === 0 ? await renderSources(process, dir, [source], faults) : [];
+  return template;
 }
 
 /** Reads every template in a folder as it stands there: what is rendered has no HTML yet. Adds the faults of each file. */
