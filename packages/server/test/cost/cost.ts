@@ -1,0 +1,93 @@
+import { expect } from "vitest";
+import { tableUnder } from "../../../../test/markdown.ts";
+import type { TestWorld } from "../../src/testing/world.ts";
+
+/** Counts of work in a database. */
+export interface StorageCost {
+  readonly statements: number;
+  /** Transactions that changed rows. */
+  readonly commits: number;
+  /** Rows that were inserted, changed or deleted. */
+  readonly rows: number;
+  /** Entries of tables and indexes that were written; null where they are not counted. */
+  readonly entries: number | null;
+  /** Bytes of the log. */
+  readonly bytes: number;
+}
+
+/** Counts what reaches a database from the moment it was made. */
+export interface Meter {
+  /** Runs `work` and returns what it cost. */
+  measure(work: () => Promise<void>): Promise<StorageCost>;
+}
+
+/**
+ * Whether a statement is about the queue or its pause. How often the queue is looked at while there is nothing to do depends on time, so
+ * such a statement counts only when it finds something.
+ */
+export function namesQueue(sql: string): boolean {
+  return /\b_private_jobs\b|"jobs"|"meta"/.test(sql);
+}
+
+const MANY = 100;
+
+type Database = "SQLite" | "Postgres";
+
+/** The ways of a mail that `docs/scaling.md` counts. */
+export type Way = "captured" | "by SMTP";
+
+/** How far below the page a number may be, as a share of it; a page that says more than that is out of date. */
+interface Slack {
+  readonly counts: number;
+  readonly rows: number;
+}
+
+// How mails and their events are grouped depends on time, and which pages of a tree are full on chance.
+const ALONE: Record<Database, Slack> = { SQLite: { counts: 0.75, rows: 1 }, Postgres: { counts: 0.5, rows: 0.85 } };
+const AMONG: Slack = { counts: 0.4, rows: 0.96 };
+
+/** Sends one mail, and a hundred at once, and compares what each cost with the table of `docs/scaling.md`. */
+export async function checkCosts(world: TestWorld, meter: Meter, database: Database, way: Way): Promise<void> {
+  // First uses compile statements and fill caches.
+  for (let i = 0; i < 5; i += 1) await deliver(world, [`first${i}`]);
+  const alone = await meter.measure(() => deliver(world, ["alone"]));
+  expectCost(`${database}, ${way}, alone`, alone, ALONE[database]);
+  const names = (round: number): string[] => Array.from({ length: MANY }, (_, i) => `many${round}-${i}`);
+  await deliver(world, names(0));
+  const many = await meter.measure(() => deliver(world, names(1)));
+  const each = Object.fromEntries(Object.entries(many).map(([name, n]) => [name, n === null ? null : n / MANY])) as unknown as StorageCost;
+  expectCost(`${database}, ${way}, one of ${MANY} at once`, each, AMONG);
+}
+
+/** Sends a mail to each name in the same moment, without an SDK and its idempotency key, and waits until all is done. */
+export async function deliver(world: TestWorld, names: readonly string[]): Promise<void> {
+  const headers = { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" };
+  const mail = { from: "hello@acme.example", subject: "Your order", text: "Dear reader. ".repeat(80) };
+  const send = async (name: string): Promise<number> => {
+    const body = JSON.stringify({ ...mail, to: `${name}@example.com` });
+    return (await world.fetch(`${world.url}/api/v1/send`, { method: "POST", headers, body })).status;
+  };
+  expect(new Set(await Promise.all(names.map(send)))).toEqual(new Set([200]));
+  await world.settle();
+}
+
+/** The numbers of a row of the table under "Counted". */
+export function rowOf(name: string): number[] {
+  const row = tableUnder("docs/scaling.md", "Counted").find(([first]) => first === name);
+  expect(row, `docs/scaling.md has a row "${name}"`).toBeDefined();
+  return (row ?? []).slice(1).map((cell) => (cell === "" ? Number.NaN : Number(cell.replaceAll(",", ""))));
+}
+
+function expectCost(name: string, cost: StorageCost, slack: Slack): void {
+  const said = rowOf(name);
+  const columns = ["statements", "commits", "rows", "entries", "bytes"] as const;
+  const wrong = columns.flatMap((column, i) => {
+    const [value, most = 0] = [cost[column], said[i]];
+    if (value === null) return [];
+    const isRows = column === "rows" || column === "entries";
+    const least = most * (isRows ? slack.rows : slack.counts);
+    // Rows of some ways may also be a few more.
+    return value <= most / (isRows ? slack.rows : 1) && value >= least ? [] : [`${column} ${value}, not ${least} to ${most}`];
+  });
+  expect.soft(wrong, `${name}, in docs/scaling.md`).toEqual([]);
+}
