@@ -1,5 +1,6 @@
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
+import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS, type Verb } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
 import { NOUNS } from "./nouns.ts";
@@ -84,13 +85,19 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await u.value(() => setStatus(u, thing, email, "SUBSCRIBED"));
   },
   erase: async (u, thing, pick) => {
-    await u.call(() => u.sdk(thing.tenant).people.erase(someone(thing, pick)));
+    const email = someone(thing, pick);
+    if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return;
+    await u.settle();
+    u.ledger.traces.push(...(await listTraces(u, thing.tenant, email)));
   },
   hours: (u, _thing, pick) => u.pass(pick.int(1, 48) * HOUR),
   summerTime: (u) => u.pass(Math.max(0, Date.parse("2026-03-29T04:00:00Z") - u.now())),
   month: (u) => u.pass(32 * DAY),
   pauseSending: async (u, _thing, pick) => {
-    if (await u.value(() => operator(u).queue.pause({ reason: "maintenance" }))) u.ledger.stop("sending");
+    const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
+    // What a server has claimed still leaves.
+    await u.settle();
+    if (paused) u.ledger.stop("sending");
     await u.pass(pick.of(0, HOUR, 3 * DAY));
     u.ledger.go("sending");
     await u.call(() => operator(u).queue.resume());

@@ -2,6 +2,7 @@ import { AGAIN } from "./invariants/again.ts";
 import { APART } from "./invariants/apart.ts";
 import { ENDS } from "./invariants/ends.ts";
 import { FOLLOWS } from "./invariants/follows.ts";
+import { FORGOTTEN } from "./invariants/forgotten.ts";
 import type { Invariant } from "./invariants/invariant.ts";
 import { KEPT } from "./invariants/kept.ts";
 import { KEYS } from "./invariants/keys.ts";
@@ -16,5 +17,5 @@ import { WHY } from "./invariants/why.ts";
 /** All that holds in every world at rest. The last one starts another server, so nothing comes after it. */
 export const INVARIANTS: readonly Invariant[] = [
   ...[ENDS, SUMS, REFUSALS, ONCE, STILL, EARLY, STORY, EVENTS, WEBHOOKS, FOLLOWS],
-  ...[KEYS, APART, WHY, LEFT, KEPT, AGAIN],
+  ...[KEYS, APART, WHY, FORGOTTEN, LEFT, KEPT, AGAIN],
 ];

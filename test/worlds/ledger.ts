@@ -61,6 +61,8 @@ export class Ledger {
   readonly keys: KeyRecord[] = [];
   readonly calls: HookCall[] = [];
   readonly stops: Stop[] = [];
+  /** What was found of people after they were erased. */
+  readonly traces: string[] = [];
   /** The clock of the world. */
   now: () => number = () => 0;
   /** Answers that should not have been: errors of the server, words of another workspace. */

@@ -3,6 +3,7 @@ import { AGENT_NOUNS } from "./nouns/agents.ts";
 import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
 import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
 import { PEOPLE_NOUNS } from "./nouns/people.ts";
+import { REPEATED_NOUNS } from "./nouns/repeated.ts";
 import { SENDING_NOUNS } from "./nouns/sending.ts";
 import { WEBHOOK_NOUNS } from "./nouns/webhooks.ts";
 
@@ -10,6 +11,7 @@ import { WEBHOOK_NOUNS } from "./nouns/webhooks.ts";
 export const NOUNS: Readonly<Record<string, Noun>> = {
   ...PEOPLE_NOUNS,
   ...SENDING_NOUNS,
+  ...REPEATED_NOUNS,
   ...CAMPAIGN_NOUNS,
   ...AUTOMATION_NOUNS,
   ...WEBHOOK_NOUNS,

@@ -131,8 +131,9 @@ export class Universe {
     return "value" in outcome ? outcome.value : null;
   }
 
-  /** Keeps a thing that was made, with the number of the last event before it. */
+  /** Keeps a thing that was made; of a webhook, the number of an event after which it gets all. */
   async add(thing: Thing): Promise<void> {
+    if (thing.noun.endsWith("ebhook")) await this.poll();
     const { last } = this.pollers[thing.tenant];
     this.things.set(thing.label, { ...thing, also: { sequence: String(last), ...thing.also } });
   }

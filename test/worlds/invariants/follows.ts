@@ -1,12 +1,11 @@
-import { AUTOMATION_NOUNS } from "../nouns/automations.ts";
 import type { Universe } from "../universe.ts";
-import { type Invariant, listDeeds } from "./invariant.ts";
+import type { Invariant } from "./invariant.ts";
 
 export const FOLLOWS: Invariant = {
   name: "follows",
   promise: "What is to follow from an event has followed.",
   says: [
-    "An automation that is active and that nobody has paused or changed since is entered by each contact for whom its tracked event came. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups.",
+    "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups.",
     "The opposite holds too: mail of an automation goes to a contact once for each step that it took, and each step is taken once.",
   ],
   check: async (universe) => {
@@ -15,26 +14,17 @@ export const FOLLOWS: Invariant = {
   },
 };
 
-async function entered(universe: Universe): Promise<string[]> {
-  const { read } = universe.world.app.deps.db;
-  const rows = new Map((await read.select().from(read.t.automations)).map((row) => [row.id, row]));
-  const contacts = new Set((await read.select().from(read.t.contacts)).map(({ id }) => id));
+async function entered({ world, things, workspaces }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const automations = new Set(
+    (await read.select().from(read.t.automations)).flatMap(({ id, deletedAt }) => (deletedAt === null ? id : [])),
+  );
+  const contacts = new Map((await read.select().from(read.t.contacts)).map((row) => [`${row.workspaceId} ${row.emailKey}`, row.id]));
   const known = new Set((await read.select().from(read.t.automationContacts)).map((row) => `${row.automationId} ${row.contactId}`));
-  const events = (await read.select().from(read.t.events)).filter(({ type }) => type === "contact.tracked");
-  return [...universe.things.values()].flatMap(({ label, noun, id }) => {
-    const automation = rows.get(id);
-    if (!(noun in AUTOMATION_NOUNS) || automation?.status !== "ACTIVE" || listDeeds(universe, label).length > 0) return [];
-    const { trigger, createdAt, workspaceId } = automation;
-    if (trigger.type !== "event") return [];
-    const missed = events.filter(
-      (event) =>
-        event.workspaceId === workspaceId &&
-        event.data?.["name"] === trigger.name &&
-        event.at > createdAt &&
-        contacts.has(event.contactId ?? "") &&
-        !known.has(`${id} ${event.contactId}`),
-    );
-    return missed.map(({ contactId }) => `${label} starts with ${trigger.name}, and ${contactId} never entered.`);
+  return [...things.values()].flatMap(({ label, tenant, id, also: { entrant } }) => {
+    const contactId = contacts.get(`${workspaces[tenant]} ${entrant}`);
+    if (entrant === undefined || !contactId || !automations.has(id) || known.has(`${id} ${contactId}`)) return [];
+    return [`What starts ${label} has happened for ${entrant}, who never entered.`];
   });
 }
 

@@ -21,8 +21,3 @@ export async function readAllRows({ world }: Universe): Promise<ReadonlyMap<stri
     if (is(table, Table)) found.set(getTableName(table), await read.select().from(table as unknown as PgTable));
   return found;
 }
-
-/** The names of verbs by which a script disturbed a thing itself. */
-export function listDeeds({ script }: Universe, label: string): readonly string[] {
-  return script.steps.flatMap((step) => (step.do === "disturb" && step.on === label ? step.by : []));
-}

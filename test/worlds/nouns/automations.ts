@@ -16,17 +16,19 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
     make: async (making) => {
       const { universe, tenant, pick } = making;
       const steps = [...build(making)];
+      const trigger = pick.of(...triggersOf(making));
       const fields: NewAutomation = {
         name: `Welcome ${MARKS[tenant]}`,
-        trigger: pick.of(...triggersOf(making)),
+        trigger,
         steps,
         connections: connect(steps),
         allowReEntry: pick.oneIn(2),
         ...(pick.oneIn(2) && { goal: { type: "event", name: "purchase" } }),
       };
       const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
-      if (made) await universe.call(() => universe.sdk(tenant).automations.activate(made.id));
-      return known(made);
+      const active = made && (await universe.value(() => universe.sdk(tenant).automations.activate(made.id)));
+      const entrant = active ? await startFor(making, trigger) : null;
+      return known(made, entrant === null ? {} : { entrant });
     },
     verbs: {
       pause: async (u, { tenant, id }) => {
@@ -46,6 +48,18 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
       delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.delete(id)),
     },
   };
+}
+
+/** Lets the trigger happen for somebody, who enters. Returns the address; null where that is not for a call to do, or did not succeed. */
+async function startFor({ universe, tenant, pick }: Making, trigger: AutomationTrigger): Promise<string | null> {
+  const { contacts, events } = universe.sdk(tenant);
+  const email = `fine-${pick.int(100, 999)}@people.test`;
+  const added = await universe.value(() => contacts.create({ email, firstName: `New ${MARKS[tenant]}` }));
+  if (!added || trigger.type === "contact.created") return added && email;
+  if (trigger.type === "event" && !trigger.name.startsWith("email."))
+    return (await universe.value(() => events.track({ name: trigger.name, contact: email }))) && email;
+  if (trigger.type === "tag.added") return (await universe.value(() => contacts.update(added.id, { tags: [trigger.tag] }))) && email;
+  return null;
 }
 
 function triggersOf(making: Making): readonly AutomationTrigger[] {

@@ -1,0 +1,33 @@
+import type { Tenant } from "../script.ts";
+import type { Universe } from "../universe.ts";
+import { type Invariant, readAllRows } from "./invariant.ts";
+
+export const FORGOTTEN: Invariant = {
+  name: "forgotten",
+  promise: "Who was erased is in no table any more.",
+  says: [
+    "When the service has answered that a person was erased from a workspace, and what was under way has ended, no row of that workspace holds the address: no contact, no mail or copy of one, no stored answer, no event, no received mail. It is looked for at once, because others may use the address again later.",
+    "What names several people, such as one mail to all of them, may keep the address in the part that they share.",
+  ],
+  check: async ({ ledger }) => ledger.traces,
+};
+
+/** Tables whose rows are shared: the content of a mail to several people, and bytes by their hash. */
+const SHARED = new Set(["contents", "inbox_parts", "inbox_bytes"]);
+
+/** Says which rows of a workspace hold an address. */
+export async function listTraces(universe: Universe, tenant: Tenant, address: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [table, rows] of await readAllRows(universe))
+    for (const row of rows) {
+      if (SHARED.has(table) || row["workspaceId"] !== universe.workspaces[tenant]) continue;
+      if (textOf(row).includes(address))
+        found.push(`A row of ${table} holds ${address} after the person was erased: ${textOf(row).slice(0, 300)}`);
+    }
+  return found;
+}
+
+const textOf = (row: Record<string, unknown>): string =>
+  JSON.stringify(row, (_name, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value,
+  ).toLowerCase();
