@@ -1,31 +1,12 @@
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
-import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
+import { DAY, type Disturbance, HOUR, verb } from "./disturbances/disturbance.ts";
+import { INSTALLATION_DISTURBANCES } from "./disturbances/installation.ts";
 import { listTraces } from "./invariants/forgotten.ts";
-import { VERBS, type Verb } from "./noun.ts";
+import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
 import { NOUNS } from "./nouns.ts";
 import { addressOf, other, type Pick } from "./script.ts";
-import type { Moment } from "./server.ts";
 import type { Thing, Universe } from "./universe.ts";
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-/** Something that happens to a world while `thing` is under way. */
-type Disturbance = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
-
-/** Does to the thing what its noun says; nothing where that has no such verb. */
-function verb(name: Verb): Disturbance {
-  return async (u, thing, pick) => NOUNS[thing.noun]?.verbs[name]?.(u, thing, pick);
-}
-
-/** Kills the server at one of its next transactions, which time brings if nothing else does. */
-function kill(moment: Moment): Disturbance {
-  return async (u, _thing, pick) => {
-    pick.of(...u.servers).killAt(pick.int(1, 30), moment);
-    await u.pass(pick.of(0, 1000, HOUR));
-  };
-}
 
 /** Lets the mail server of a world be in another mode for a while. */
 function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
@@ -37,29 +18,18 @@ function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
   };
 }
 
+/** In Europe and the United States in 2026: to summer time and back. */
+const CHANGES_OF_TIME = ["03-08T07:00", "03-29T01:00", "10-25T01:00", "11-01T06:00"].map((at) => Date.parse(`2026-${at}Z`));
+
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
 const someone = ({ also }: Thing, pick: Pick): string => also["email"] ?? also["address"] ?? addressOf(pick.int(0, 23));
 
-const operator = (u: Universe) => u.sdk("a", u.world.operatorKey);
+const operator = (u: Universe) => u.sdk("a", u.operatorKey);
 
 /** Everything that can disturb a world. Each is tried beside each noun. */
 export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   ...Object.fromEntries(VERBS.map((name) => [name, verb(name)])),
-  killBeforeCommit: kill("before"),
-  killAfterCommit: kill("after"),
-  killNow: (u, _thing, pick) => u.kill(pick.int(0, 1)),
-  restart: (u) => u.restart(),
-  restartTwice: async (u) => {
-    await u.restart();
-    await u.restart();
-  },
-  snapshot: async (u, _thing, pick) => {
-    if (u.script.database === "postgres") return;
-    const { world: dev } = u.sdk("a");
-    await u.value(() => dev.snapshot({ name: "before" }));
-    await u.pass(pick.of(0, HOUR));
-    await u.rewind(async () => void (await u.value(() => dev.restore({ name: "before" }))));
-  },
+  ...INSTALLATION_DISTURBANCES,
   import: async (u, { tenant }, pick) => {
     const rows = Array.from({ length: 10 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: [pick.of("vip", "imported")] }));
     await u.call(() => u.sdk(tenant).contacts.import({ rows }));
@@ -84,6 +54,15 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     u.ledger.allow(thing.tenant, email);
     await u.value(() => setStatus(u, thing, email, "SUBSCRIBED"));
   },
+  undo: async (u, { tenant }, pick) => {
+    const { contacts } = u.sdk(tenant);
+    const rows = Array.from({ length: 12 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: ["undone"] }));
+    await u.call(() => contacts.import({ rows }));
+    const imports = await u.value(async () => (await contacts.imports({ limit: 5 })).data);
+    await u.pass(pick.of(0, HOUR));
+    if (imports && imports.length > 0) await u.call(() => contacts.undoImport(pick.of(...imports).id));
+    await u.settle();
+  },
   erase: async (u, thing, pick) => {
     const email = someone(thing, pick);
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return;
@@ -91,8 +70,12 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     u.ledger.traces.push(...(await listTraces(u, thing.tenant, email)));
   },
   hours: (u, _thing, pick) => u.pass(pick.int(1, 48) * HOUR),
-  summerTime: (u) => u.pass(Math.max(0, Date.parse("2026-03-29T04:00:00Z") - u.now())),
-  month: (u) => u.pass(32 * DAY),
+  days: (u) => u.pass(32 * DAY),
+  // To the hours around the next change to or from summer time.
+  summerTime: async (u, _thing, pick) => {
+    const next = CHANGES_OF_TIME.find((at) => at > u.now());
+    if (next !== undefined && next - u.now() < 40 * DAY) await u.pass(next - u.now() + pick.int(-2, 3) * HOUR);
+  },
   pauseSending: async (u, _thing, pick) => {
     const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
     // What a server has claimed still leaves.
@@ -136,26 +119,17 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const { faults } = u.sdk("a");
     u.mayFail = true;
     await u.call(() =>
-      faults.add({ path: "/api/v1/*", when: pick.of("before", "after"), code: "storage_unavailable", rate: 0.5, seed: 1 } as never),
+      faults.add({
+        path: "/api/v1/*",
+        when: pick.of("before", "after"),
+        code: pick.of("storage_unavailable", "internal_error", "rate_limited", "conflict"),
+        rate: 0.5,
+        seed: 1,
+      }),
     );
     await verb("edit")(u, thing, pick);
     await verb("resume")(u, thing, pick);
-    await u.call(() => faults.clear());
-    u.mayFail = false;
-  },
-  fullDisk: async (u, thing, pick) => {
-    const { db } = u.world.app.deps;
-    if (db.engine !== "sqlite") return;
-    const limit = (pages: string) => (db as SqliteDb).exclusive((connection) => connection.pragma(`max_page_count = ${pages}`));
-    u.mayFail = true;
-    await limit("1");
-    await verb("edit")(u, thing, pick);
-    await NOUNS["mail"]?.make({ universe: u, tenant: thing.tenant, pick, label: "mail-on-a-full-disk" });
-    // What cannot be stored is tried again until it can: time passes to its end only when there is room.
-    const passed = u.pass(pick.of(0, 60_000));
-    await Promise.race([passed, new Promise((done) => setTimeout(done, 20))]);
-    await limit("1073741823");
-    await passed;
+    await u.clearFaults();
     u.mayFail = false;
   },
   scopes: async (u, _thing, pick) => {

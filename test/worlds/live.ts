@@ -1,7 +1,7 @@
-import { type Databases, openDatabases } from "./databases.ts";
+import { openDatabases } from "./databases.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
 import { Receivers } from "./receivers.ts";
-import { type Report, runScript } from "./run.ts";
+import { runScript } from "./run.ts";
 import type { Script } from "./script.ts";
 import { shrink, toTest } from "./shrink.ts";
 
@@ -37,7 +37,7 @@ interface Found {
 /** Lives through one world after another, and prints each that fails as the shortest test that fails like it. */
 export async function liveThrough({ from, count, minutes, database, log, ...wanted }: Living): Promise<Lived> {
   const receivers = await Receivers.open();
-  const databases = database === "postgres" ? await openDatabases() : null;
+  const databases = openDatabases();
   const end = performance.now() + minutes * 60_000;
   const pairs = new Set<string>();
   let [worlds, failures] = [0, 0];
@@ -45,7 +45,7 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
     const pair = pairOf(seed);
     if (pair.noun !== (wanted.noun ?? pair.noun) || pair.disturbance !== (wanted.disturbance ?? pair.disturbance)) continue;
     const script = generate(seed, database);
-    const report = await live(script, receivers, databases);
+    const report = await runScript(script, receivers, databases);
     worlds += 1;
     for (const pair of report.pairs) pairs.add(pair);
     if (report.broken.length === 0) continue;
@@ -54,12 +54,12 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
     const [first = ""] = report.broken;
     const kind = first.slice(0, first.indexOf(":"));
     const short = await shrink(script, async (tried) =>
-      (await live(tried, receivers, databases)).broken.some((what) => what.startsWith(`${kind}:`)),
+      (await runScript(tried, receivers, databases)).broken.some((what) => what.startsWith(`${kind}:`)),
     );
-    log(toTest(short, (await live(short, receivers, databases)).broken));
+    log(toTest(short, (await runScript(short, receivers, databases)).broken));
   }
   await receivers.close();
-  await databases?.close();
+  await databases.close();
   log(`${worlds} worlds, ${failures} failed, ${pairs.size} of ${PAIRS} pairs tried`);
   return { worlds, failures, pairs: pairs.size, allPairs: PAIRS };
 }
@@ -67,23 +67,14 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
 /** Lives through worlds until one fails, and tells what does not hold in it. */
 export async function findFirst({ from, minutes, database }: Pick<Living, "from" | "minutes" | "database">): Promise<Found> {
   const receivers = await Receivers.open();
-  const databases = database === "postgres" ? await openDatabases() : null;
+  const databases = openDatabases();
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
   let worlds = 0;
   let broken: readonly string[] = [];
   for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1)
-    ({ broken } = await live(generate(from + worlds, database), receivers, databases));
+    ({ broken } = await runScript(generate(from + worlds, database), receivers, databases));
   await receivers.close();
-  await databases?.close();
+  await databases.close();
   return { worlds, seconds: seconds(), broken };
-}
-
-async function live(script: Script, receivers: Receivers, databases: Databases | null): Promise<Report> {
-  const database = await databases?.create();
-  try {
-    return await runScript(script, receivers, database?.url);
-  } finally {
-    await database?.drop();
-  }
 }

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { durationMs } from "@mailsvc/sdk/contract";
+import type { Databases } from "./databases.ts";
 import { DISTURBANCES } from "./disturbances.ts";
 import { INVARIANTS } from "./invariants.ts";
 import { followActivation } from "./nouns/agents.ts";
@@ -8,9 +10,17 @@ import { picker, type Script, type Step } from "./script.ts";
 import { Universe } from "./universe.ts";
 
 const DAY = 86_400_000;
+// A world lives for about a second of an idle machine.
+const LONGEST_MS = 180_000;
+
+interface Progress {
+  readonly pairs: Set<string>;
+  /** What is done at the moment, for people. */
+  doing: string;
+}
 
 /** What came of a world. */
-export interface Report {
+interface Report {
   /** What does not hold, as `invariant: what`; empty if all does. */
   readonly broken: readonly string[];
   /** The pairs of a noun and a disturbance that were tried, as `noun disturbance`. */
@@ -18,23 +28,39 @@ export interface Report {
 }
 
 /** Lives a world through to its end and holds every invariant against it. */
-export async function runScript(script: Script, receivers: Receivers, databaseUrl?: string): Promise<Report> {
-  const universe = await Universe.open(script, receivers, databaseUrl);
-  const pairs = new Set<string>();
-  try {
-    for (const step of script.steps) {
-      await take(universe, step, pairs);
-      await universe.poll();
-    }
-    await comeToRest(universe);
-    const broken: string[] = [];
-    for (const { name, check } of INVARIANTS) for (const what of await check(universe)) broken.push(`${name}: ${what}`);
-    return { broken, pairs };
-  } catch (error) {
-    return { broken: [`crash: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`], pairs };
-  } finally {
-    await universe.close();
+export async function runScript(script: Script, receivers: Receivers, databases: Databases | null): Promise<Report> {
+  const universe = await Universe.open(script, receivers, databases);
+  const progress: Progress = { pairs: new Set(), doing: "" };
+  const limit = new AbortController();
+  const hung = sleep(LONGEST_MS, `hang: ${LONGEST_MS / 1000} s`, { signal: limit.signal, ref: false }).catch(() => "");
+  const broken = await Promise.race([
+    live(universe, progress).catch((error: unknown) => [
+      `crash: ${progress.doing}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    ]),
+    hung.then((what) => [`${what} were not enough for ${progress.doing}`]),
+  ]);
+  limit.abort();
+  const hangs = broken.some((what) => what.startsWith("hang:"));
+  // A world that hangs would do so at its end as well.
+  if (hangs) void universe.close().catch(() => {});
+  else await universe.close();
+  return { broken, pairs: progress.pairs };
+}
+
+async function live(universe: Universe, progress: Progress): Promise<string[]> {
+  for (const step of universe.script.steps) {
+    progress.doing = JSON.stringify(step);
+    await take(universe, step, progress.pairs);
+    await universe.poll();
   }
+  progress.doing = "coming to rest";
+  await comeToRest(universe);
+  const broken: string[] = [];
+  for (const { name, check } of INVARIANTS) {
+    progress.doing = `checking ${name}`;
+    for (const what of await check(universe)) broken.push(`${name}: ${what}`);
+  }
+  return broken;
 }
 
 async function take(universe: Universe, step: Step, pairs: Set<string>): Promise<void> {
@@ -55,7 +81,7 @@ async function comeToRest(universe: Universe): Promise<void> {
   for (const server of universe.servers) server.spare();
   if (universe.peer) universe.peer.mode = "up";
   universe.mayFail = false;
-  await universe.call(() => universe.sdk("a").faults.clear());
+  await universe.clearFaults();
   for (const days of [1, 7, 20]) {
     await universe.pass(days * DAY);
     await universe.poll();

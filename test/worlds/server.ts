@@ -1,11 +1,6 @@
 import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
 import type { MailPeer } from "./mail-peer.ts";
-
-/** Where the servers of a world keep their data. */
-export interface Place {
-  readonly folder: string;
-  readonly databaseUrl: string | undefined;
-}
+import type { Place } from "./place.ts";
 
 interface ServerOptions {
   readonly place: Place;
@@ -20,6 +15,9 @@ interface ServerOptions {
 /** When a server dies: before a transaction commits, or after it has, before anybody learns of it. */
 export type Moment = "before" | "after";
 
+/** What Postgres says when it cannot write. */
+const DISK_FULL = Object.assign(new Error("could not extend file: No space left on device"), { code: "53100" });
+
 class Killed extends Error {}
 
 /**
@@ -30,6 +28,8 @@ export class Server {
   readonly world: TestWorld;
   /** Resolves when it is killed. */
   readonly died: Promise<void>;
+  /** True while its disk takes no more: transactions that write fail. SQLite itself says so, where it is told how many pages it may have. */
+  isFull = false;
   #dead = false;
   #die: () => void = () => {};
   #fuse: { left: number; readonly moment: Moment } | null = null;
@@ -48,7 +48,7 @@ export class Server {
       now: new Date(now).toISOString(),
       folder: place.folder,
       flags,
-      ...(place.databaseUrl !== undefined && { databaseUrl: place.databaseUrl }),
+      ...(place.databaseUrl !== null && { databaseUrl: place.databaseUrl }),
       ...(peer && { mailer: peer.mailerFor(() => isDead.value()) }),
     });
     return new Server(world, isDead);
@@ -91,6 +91,7 @@ export class Server {
       try {
         const value = await tx(async (q) => {
           const result = await work(q);
+          if (this.isFull && db.engine === "postgres") throw DISK_FULL;
           if (this.#burns("before")) this.kill();
           if (this.#dead) throw new Killed();
           return result;

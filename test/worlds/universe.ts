@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { isApiError, Mailsvc } from "@mailsvc/sdk";
+import { factKeyStore } from "../../packages/server/src/installation/installation.ts";
+import { keyFileStore } from "../../packages/server/src/lib/key-file.ts";
 import type { TestWorld } from "../../packages/server/src/testing.ts";
+import type { Databases } from "./databases.ts";
 import { Ledger } from "./ledger.ts";
 import { MailPeer } from "./mail-peer.ts";
+import { type Place, Places } from "./place.ts";
 import type { Receivers, WorldHooks } from "./receivers.ts";
 import { MARKS, other, type Script, TENANTS, type Tenant } from "./script.ts";
-import { type Place, Server } from "./server.ts";
+import { Server } from "./server.ts";
 
 /** Something that a script has made. */
 export interface Thing {
@@ -44,31 +45,37 @@ export class Universe {
   /** The servers of the world: one, or two on the same Postgres database. */
   readonly #servers: Server[] = [];
   #asked = 0;
-  readonly #place: Place;
+  readonly #places: Places;
+  #place: Place;
   readonly #keys: Record<Tenant | "builder", string>;
+  /** The key that manages workspaces. */
+  operatorKey: string;
   #generation = 1;
 
-  private constructor(script: Script, parts: { place: Place; server: Server; peer: MailPeer | null; hooks: WorldHooks; ledger: Ledger }) {
+  private constructor(script: Script, parts: Parts) {
     this.script = script;
     this.ledger = parts.ledger;
     this.peer = parts.peer;
     this.hooks = parts.hooks;
+    this.#places = parts.places;
     this.#place = parts.place;
     this.#servers.push(parts.server);
     const { world } = parts.server;
     this.workspaces = { a: world.workspaceId, b: "" };
     this.#keys = { a: world.apiKey, b: "", builder: world.builder.apiKey };
     this.ledger.now = () => this.now();
+    this.operatorKey = world.operatorKey;
   }
 
-  /** Begins a world. On Postgres, `databaseUrl` names an empty database. */
-  static async open(script: Script, receivers: Receivers, databaseUrl?: string): Promise<Universe> {
+  /** Begins a world. Without `databases` it cannot be on Postgres, nor move there. */
+  static async open(script: Script, receivers: Receivers, databases: Databases | null): Promise<Universe> {
     const ledger = new Ledger();
     const peer = script.delivery === "relay" ? new MailPeer(ledger) : null;
-    const place = { folder: mkdtempSync(join(tmpdir(), "mailsvc-universe-")), databaseUrl };
+    const places = new Places(databases);
+    const place = await places.first(script.database);
     const flags = flagsOf(script);
     const server = await Server.start({ place, seed: script.seed, now: START, peer, flags });
-    const universe = new Universe(script, { place, server, peer, hooks: receivers.serve(ledger), ledger });
+    const universe = new Universe(script, { places, place, server, peer, hooks: receivers.serve(ledger), ledger });
     if (script.servers === 2) await universe.#start(1, START);
     const second = await server.world.createWorkspace("second");
     universe.workspaces.b = second.workspaceId;
@@ -78,6 +85,11 @@ export class Universe {
 
   get servers(): readonly Server[] {
     return this.#servers;
+  }
+
+  /** Where the data is at present. */
+  get place(): Place {
+    return this.#place;
   }
 
   /** The world as its first server has it. */
@@ -131,8 +143,14 @@ export class Universe {
     return "value" in outcome ? outcome.value : null;
   }
 
-  /** Keeps a thing that was made; of a webhook, the number of an event after which it gets all. */
+  /** Ends the faults that were asked for; each server has its own. */
+  async clearFaults(): Promise<void> {
+    for (const _ of this.#servers) await this.call(() => this.sdk("a").faults.clear());
+  }
+
+  /** Keeps a thing that was made, with the number of the last event that may be older than it. */
   async add(thing: Thing): Promise<void> {
+    // Work goes on in the background, so that events may have come between the last poll and a new webhook.
     if (thing.noun.endsWith("ebhook")) await this.poll();
     const { last } = this.pollers[thing.tenant];
     this.things.set(thing.label, { ...thing, also: { sequence: String(last), ...thing.also } });
@@ -174,7 +192,7 @@ export class Universe {
     await this.#reviveTheDead();
   }
 
-  /** Stops all servers as an operator does, and starts them again. */
+  /** Stops the servers one after the other as an operator does, and starts each again before the next. */
   async restart(): Promise<void> {
     const now = this.now();
     for (const [i, server] of this.#servers.entries()) {
@@ -182,6 +200,51 @@ export class Universe {
       await server.world.dispose();
       await this.#start(i, now);
     }
+  }
+
+  /** Stops all servers, lets `move` bring their data elsewhere, and starts servers there: on SQLite one. */
+  async relocate(move: (places: Places, from: Place) => Promise<Place>): Promise<void> {
+    const now = this.now();
+    for (const server of this.#servers.splice(0)) {
+      server.spare();
+      await server.world.dispose();
+    }
+    this.#place = await move(this.#places, this.#place);
+    const servers = this.#place.databaseUrl === null ? 1 : this.script.servers;
+    for (let i = 0; i < servers; i += 1) await this.#start(i, now);
+  }
+
+  /** Stops all servers, and starts them when `ms` have passed. */
+  async sleep(ms: number): Promise<void> {
+    const later = this.now() + ms;
+    for (const server of this.#servers) {
+      server.spare();
+      await server.world.dispose();
+    }
+    for (const i of this.#servers.keys()) await this.#start(i, later);
+    await this.settle();
+  }
+
+  /** Stops one of two servers as an operator does while something happens; with one, only that happens. */
+  async without(which: number, meanwhile: () => Promise<void>): Promise<void> {
+    const [away] = this.#servers.length > 1 ? this.#servers.splice(which, 1) : [];
+    away?.spare();
+    await away?.world.dispose();
+    await meanwhile();
+    if (away) await this.#start(this.#servers.length, this.now());
+  }
+
+  /** Replaces the text of the master keys. */
+  async changeMasterKeys(change: (text: string) => string): Promise<void> {
+    const { folder, databaseUrl } = this.#place;
+    const store = databaseUrl === null ? keyFileStore(folder) : factKeyStore(this.world.app.deps.db);
+    const text = await store.read();
+    if (text !== null) await store.replace(text, change(text));
+  }
+
+  /** Backs the data up while servers use it. */
+  backUp(): Promise<string> {
+    return this.#places.backUp(this.#place, this.world.app.deps.db);
   }
 
   /**
@@ -196,7 +259,7 @@ export class Universe {
   async close(): Promise<void> {
     this.hooks.close();
     for (const { world } of this.#servers) await world.dispose();
-    rmSync(this.#place.folder, { recursive: true, force: true });
+    await this.#places.remove();
   }
 
   /** Puts new servers in the place of those that have died. Returns whether there were any. */
@@ -227,6 +290,15 @@ export class Universe {
     }
     return response;
   };
+}
+
+interface Parts {
+  readonly places: Places;
+  readonly place: Place;
+  readonly server: Server;
+  readonly peer: MailPeer | null;
+  readonly hooks: WorldHooks;
+  readonly ledger: Ledger;
 }
 
 /** How the servers of a script are started. */

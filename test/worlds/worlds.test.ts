@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDatabases } from "./databases.ts";
 import { DISTURBANCES } from "./disturbances.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
 import { NOUNS } from "./nouns.ts";
@@ -7,17 +8,21 @@ import { runScript } from "./run.ts";
 import { shrink, toTest } from "./shrink.ts";
 
 let receivers: Receivers;
+const databases = openDatabases();
 beforeAll(async () => {
   receivers = await Receivers.open();
 });
-afterAll(() => receivers.close());
+afterAll(async () => {
+  await receivers.close();
+  await databases.close();
+});
 
 // Some of all kinds of nouns. `npm run worlds` lives through fresh ones.
 const SEEDS = [0, 8, 13, 22, 54, 131, 169, 209, 285, 361];
 
 test.each(SEEDS)("everything holds in the world of seed %i", async (seed) => {
   const script = generate(seed, "sqlite");
-  const { broken } = await runScript(script, receivers);
+  const { broken } = await runScript(script, receivers, databases);
   expect(broken, toTest(script, broken)).toEqual([]);
 });
 

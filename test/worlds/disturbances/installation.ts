@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SqliteDb } from "../../../packages/server/src/db/sqlite/database.ts";
+import { formatKeys, type MasterKeys, parseKeys } from "../../../packages/server/src/lib/master-keys.ts";
+import { isKeyRotated, recoverOperatorKey, rotateMasterKey } from "../../../packages/server/src/maintenance.ts";
+import { NOUNS } from "../nouns.ts";
+import type { Moment } from "../server.ts";
+import type { Universe } from "../universe.ts";
+import { DAY, type Disturbance, HOUR, verb } from "./disturbance.ts";
+
+/** Kills a server at one of its next transactions, which time brings if nothing else does. */
+function kill(moment: Moment): Disturbance {
+  return async (u, _thing, pick) => {
+    pick.of(...u.servers).killAt(pick.int(1, 30), moment);
+    await u.pass(pick.of(0, 1000, HOUR));
+  };
+}
+
+/** Lets the databases of all servers be full while `meanwhile` happens. */
+async function withFullDisk(u: Universe, meanwhile: () => Promise<unknown>): Promise<void> {
+  const set = async (full: boolean): Promise<void> => {
+    for (const server of u.servers) {
+      server.isFull = full;
+      const { db } = server.world.app.deps;
+      // A database that may have no further page takes what fits into those that it has.
+      if (db.engine === "sqlite")
+        await (db as SqliteDb).exclusive((connection) => connection.pragma(`max_page_count = ${full ? 1 : 1_073_741_823}`));
+    }
+  };
+  u.mayFail = true;
+  await set(true);
+  await meanwhile();
+  // Work whose outcome cannot be stored is tried again until it can: time stands still until then.
+  const passing = u.pass(60_000);
+  await Promise.race([passing, sleep(30)]);
+  await set(false);
+  await passing;
+  u.mayFail = false;
+}
+
+/** The text of the keys as it will be once other servers must have learnt of them. */
+function age({ next, resealingSince, ...rest }: MasterKeys): MasterKeys {
+  return { ...rest, next: next && { ...next, since: next.since - HOUR }, resealingSince: resealingSince && resealingSince - HOUR };
+}
+
+async function turnMasterKey(u: Universe, between: () => Promise<unknown>): Promise<void> {
+  const location = { data: u.place.folder, databaseUrl: u.place.databaseUrl };
+  if (!(await isKeyRotated(location))) return;
+  await rotateMasterKey({ ...location, forget: false });
+  for (let step = 0; step < 3 && !(await isKeyRotated(location)); step += 1) {
+    for (const { world } of u.servers) await world.app.deps.keyRotation.look();
+    await between();
+    await u.changeMasterKeys((text) => {
+      const keys = parseKeys(text);
+      return keys === null ? text : formatKeys(age(keys));
+    });
+  }
+  for (const { world } of u.servers) await world.app.deps.keyRotation.look();
+}
+
+/** What operators do to servers, their data and their keys, and what machines do. */
+export const INSTALLATION_DISTURBANCES: Readonly<Record<string, Disturbance>> = {
+  killBeforeCommit: kill("before"),
+  killAfterCommit: kill("after"),
+  killNow: (u, _thing, pick) => u.kill(pick.int(0, 1)),
+  restart: (u) => u.restart(),
+  restartTwice: async (u) => {
+    await u.restart();
+    await u.restart();
+  },
+  // With two servers the other one does all the work meanwhile.
+  serverAway: (u, _thing, pick) => u.without(pick.int(0, 1), () => u.pass(pick.of(0, HOUR, 2 * DAY))),
+  // All servers are down, and find much that is overdue.
+  month: (u) => u.sleep(32 * DAY),
+  snapshot: async (u, _thing, pick) => {
+    const { world: dev } = u.sdk("a");
+    if (!(await u.value(() => dev.snapshot({ name: "before" })))) return;
+    await u.pass(pick.of(0, HOUR));
+    await u.rewind(async () => void (await u.value(() => dev.restore({ name: "before" }))));
+  },
+  // Nothing happens between the backup and its restore, so nothing may differ.
+  backup: async (u) => {
+    await u.settle();
+    const file = await u.backUp();
+    await u.relocate((places, { databaseUrl }) => places.restore(file, databaseUrl === null ? "sqlite" : "postgres"));
+  },
+  oldBackup: async (u, thing, pick) => {
+    const file = await u.backUp();
+    await verb(pick.of("edit", "pause", "cancel", "delete"))(u, thing, pick);
+    await u.pass(pick.of(0, HOUR, DAY));
+    await u.rewind(() => u.relocate((places, { databaseUrl }) => places.restore(file, databaseUrl === null ? "sqlite" : "postgres")));
+  },
+  move: (u) => u.relocate((places, from) => places.move(from)),
+  moveAndBack: async (u, _thing, pick) => {
+    await u.relocate((places, from) => places.move(from));
+    await u.pass(pick.of(0, HOUR));
+    await u.relocate((places, from) => places.move(from));
+  },
+  masterKey: (u, thing, pick) => turnMasterKey(u, () => verb(pick.of("edit", "pause", "resume", "rotate"))(u, thing, pick)),
+  operatorKey: (u) =>
+    u.relocate(async (_places, place) => {
+      u.operatorKey = await recoverOperatorKey({ data: place.folder, databaseUrl: place.databaseUrl });
+      return place;
+    }),
+  fullDisk: (u, thing, pick) =>
+    withFullDisk(u, async () => {
+      await verb("edit")(u, thing, pick);
+      await NOUNS["mail"]?.make({ universe: u, tenant: thing.tenant, pick, label: "mail-on-a-full-disk" });
+    }),
+};
