@@ -5,6 +5,7 @@ import { configDefaults, defineConfig } from "vitest/config";
 import { quickFolder } from "./packages/server/test/quick-folder.ts";
 import { bundleThread, THREAD_PROGRAM } from "./packaging/bundle-plugins.mjs";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
+import { fileOf, getMutation, mutate } from "./test/worlds/plant.ts";
 import tsconfig from "./tsconfig.json" with { type: "json" };
 
 // The packages' names lead to their sources, exactly as for the type checker.
@@ -18,6 +19,14 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]
 const threadPrograms = {
   name: "thread-programs",
   load: async (id: string) => (THREAD_PROGRAM.test(id) ? (await bundleThread(id)).contents : null),
+};
+
+// A fault of test/worlds/mutations.ts that is planted into the server, to try whether a test finds it.
+const planted = process.env["WORLDS_MUTATION"] === undefined ? null : getMutation(process.env["WORLDS_MUTATION"]);
+const mutation = {
+  name: "mutation",
+  enforce: "pre" as const,
+  transform: (code: string, id: string) => (planted && id === fileURLToPath(fileOf(planted)) ? mutate(code, planted) : null),
 };
 
 const shared = {
@@ -84,6 +93,8 @@ export const LEFT_OUT = [
   // Servers that are killed, stopped or upgraded again and again, and several on one database. marketplace.test.ts and upgrade.test.ts stay.
   "test/{*-cluster,*-crash,*-kills,cluster,contacts-import,crash,crash-stop,events-poller,marketplace-steps,stop-in-time,upgrade-load}.test.ts",
   "test/proof/proof.test.ts",
+  // Worlds that are disturbed: more of them, on both databases, and the test that one of them becomes. worlds.test.ts stays.
+  "test/worlds/{found,many,printed}.test.ts",
   "examples/agent-with-approvals/kill.test.ts",
   // The packages, the binary, the release. build.test.ts and sdk-bundles.test.ts stay.
   "test/{agent-templates,binary,binary-packages,newcomer,packages,registry,release}.test.ts",
@@ -153,14 +164,17 @@ export default defineConfig(({ mode }) => ({
       },
       {
         // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not at the same time.
-        plugins: [threadPrograms],
+        plugins: [threadPrograms, mutation],
         resolve: { alias },
         test: {
           ...shared,
           execArgv,
           name: "e2e",
+          // A changed file must not be kept for a run without the fault.
+          fsModuleCache: planted === null,
           setupFiles: setup,
-          include: ["{test,examples,bench}/**/*.test.ts"],
+          // The last ones are written by test/worlds/printed.test.ts.
+          include: ["{test,examples,bench}/**/*.test.ts", "build/worlds/*.test.ts"],
           exclude: excluded(mode),
           testTimeout: 300_000,
           hookTimeout: 300_000,

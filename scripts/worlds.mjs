@@ -2,10 +2,12 @@
 //
 //   npm run worlds -- [--seed 17] [--count 100] [--minutes 10] [--database sqlite|postgres] [--noun campaign] [--disturbance restart]
 //   npm run worlds -- --mutation NAME|all [--seed 17] [--minutes 10]
+//   npm run worlds -- --script FILE [--mutation NAME]
 //
 // Without --seed it begins with a fresh one. A world that fails is made as short as it can be, and printed as a test to paste. With
-// --mutation it plants a fault into the server, and fails unless the worlds find it.
+// --mutation it plants a fault into the server, and fails unless the worlds find it. --script lives through one world, of a script in JSON.
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import "./sources.mjs";
@@ -19,13 +21,15 @@ const { values } = parseArgs({
     noun: { type: "string" },
     disturbance: { type: "string" },
     mutation: { type: "string" },
+    script: { type: "string" },
   },
 });
 const { database, noun, disturbance, mutation } = values;
 if (database !== "sqlite" && database !== "postgres") throw new Error("--database is sqlite or postgres.");
 const from = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
 
-if (mutation === "all") await tryAll();
+if (values.script !== undefined) await liveScript(values.script);
+else if (mutation === "all") await tryAll();
 else if (mutation !== undefined) await tryOne(mutation);
 else await live();
 
@@ -33,14 +37,25 @@ async function live() {
   const { liveThrough } = await import("../test/worlds/live.ts");
   const count = values.count ?? (values.minutes !== undefined ? 1e9 : values.seed === undefined ? 100 : 1);
   const wanted = { from, count: Number(count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance };
-  const { failures } = await liveThrough({ ...wanted, log: console.log });
-  process.exitCode = failures === 0 ? 0 : 1;
+  const { failures, untried } = await liveThrough({ ...wanted, log: console.log });
+  process.exitCode = failures + untried.length === 0 ? 0 : 1;
 }
 
-/** Plants one mutation, which this process keeps to its end. */
-async function tryOne(name) {
+async function liveScript(file) {
+  if (mutation !== undefined) await plantOne(mutation);
+  const { liveOnce } = await import("../test/worlds/live.ts");
+  const broken = await liveOnce(JSON.parse(readFileSync(file, "utf8")), console.log);
+  process.exitCode = broken.length === 0 ? 0 : 1;
+}
+
+/** Plants a mutation, which this process keeps to its end. */
+async function plantOne(name) {
   const { getMutation, plant } = await import("../test/worlds/plant.ts");
   plant(getMutation(name));
+}
+
+async function tryOne(name) {
+  await plantOne(name);
   const { findFirst } = await import("../test/worlds/live.ts");
   const { worlds, seconds, broken } = await findFirst({ from, minutes: Number(values.minutes ?? 10), database });
   const count = `${worlds} ${worlds === 1 ? "world" : "worlds"}, ${Math.round(seconds)} s`;

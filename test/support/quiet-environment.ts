@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url)).replace(/[\\/]$/,
 export const STEERING: ReadonlySet<string> = new Set([
   ...["AGENT_KILLS", "AUTOMATION_ENTRIES", "CAMPAIGN_RECIPIENTS", "CLUSTER_REQUESTS", "CLUSTER_SEED", "CRASH_SEED", "IMPORT_SEED"],
   ...["CHROMIUM", "KILLS", "KILL_RECORDS", "RECORD_ANSWERS", "RESEND_PACKAGE", "SCREENSHOTS", "TEST_POSTGRES_URL"],
-  ...["UPGRADE_KILLS", "UPGRADE_SEED"],
+  ...["UPGRADE_KILLS", "UPGRADE_SEED", "WORLDS_MUTATION"],
 ]);
 
 /** Variables that a system needs to find programs, temporary files and certificates, and those of the runner of the tests. */

@@ -67,7 +67,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const email = someone(thing, pick);
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return;
     await u.settle();
-    u.ledger.traces.push(...(await listTraces(u, thing.tenant, email)));
+    u.ledger.note("forgotten", ...(await listTraces(u, thing.tenant, email)));
   },
   hours: (u, _thing, pick) => u.pass(pick.int(1, 48) * HOUR),
   days: (u) => u.pass(32 * DAY),

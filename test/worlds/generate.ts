@@ -11,6 +11,14 @@ export const PAIRS = NOUN_NAMES.length * DISTURBANCE_NAMES.length;
 /** What other nouns need to be of use. */
 const BASIS = ["crowd", "list", "segment", "template", "webhook"] as const;
 
+/** How mail leaves in worlds whose first disturbance is about that. */
+const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
+  relayDead: "relay",
+  relaySlow: "relay",
+  relayRefuses: "relay",
+  report: "captured",
+};
+
 /**
  * The script of a seed: people and what they are in, some things that are begun, and disturbances while these are under way. The first
  * thing and its first disturbance are the pair that belongs to the seed; the rest is chance.
@@ -43,7 +51,8 @@ export function generate(seed: number, database: Script["database"]): Script {
     else disturb(pick.of(...DISTURBANCE_NAMES), pick.of(...things));
   }
   const servers = database === "postgres" && pick.oneIn(2) ? 2 : 1;
-  return { seed, database, delivery: pick.of("captured", "relay"), servers, keepDays: pick.oneIn(6) ? 5 : null, steps };
+  const delivery = DELIVERED_BY[disturbance] ?? pick.of("captured" as const, "relay" as const);
+  return { seed, database, delivery, servers, keepDays: pick.oneIn(6) ? 5 : null, steps };
 }
 
 /** The pair that a seed tries for certain. */

@@ -61,8 +61,8 @@ export class Ledger {
   readonly keys: KeyRecord[] = [];
   readonly calls: HookCall[] = [];
   readonly stops: Stop[] = [];
-  /** What was found of people after they were erased. */
-  readonly traces: string[] = [];
+  /** What was seen not to hold at a time that is over at rest, by the name of the invariant. */
+  readonly notes = new Map<string, string[]>();
   /** The clock of the world. */
   now: () => number = () => 0;
   /** Answers that should not have been: errors of the server, words of another workspace. */
@@ -72,6 +72,10 @@ export class Ledger {
   next(): number {
     this.#order += 1;
     return this.#order;
+  }
+
+  note(invariant: string, ...what: readonly string[]): void {
+    this.notes.set(invariant, [...(this.notes.get(invariant) ?? []), ...what]);
   }
 
   handOver(one: Omit<HandOver, "order" | "at">): void {

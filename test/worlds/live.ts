@@ -1,7 +1,8 @@
 import { openDatabases } from "./databases.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
+import { listPairs, whySenseless } from "./pairs.ts";
 import { Receivers } from "./receivers.ts";
-import { runScript } from "./run.ts";
+import { type Report, runScript } from "./run.ts";
 import type { Script } from "./script.ts";
 import { shrink, toTest } from "./shrink.ts";
 
@@ -19,12 +20,11 @@ export interface Living {
 }
 
 /** What a long run came to. */
-export interface Lived {
+interface Lived {
   readonly worlds: number;
   readonly failures: number;
-  /** The pairs of a noun and a disturbance that were tried, of all that there are. */
-  readonly pairs: number;
-  readonly allPairs: number;
+  /** The pairs of the seeds that were never tried, although they make sense. */
+  readonly untried: readonly string[];
 }
 
 /** What the first world that fails has shown; empty if none did. */
@@ -34,47 +34,84 @@ interface Found {
   readonly broken: readonly string[];
 }
 
-/** Lives through one world after another, and prints each that fails as the shortest test that fails like it. */
+/** Lives through worlds of scripts, as many as one wants. */
+interface Lives {
+  live(script: Script): Promise<Report>;
+  close(): Promise<void>;
+}
+
+// How many more worlds are tried for a pair whose thing the first one could not make.
+const ATTEMPTS = 5;
+
+/**
+ * Lives through one world after another, and prints each that fails as the shortest test that fails like it. A pair that its own world could
+ * not try, because the service refused to make its thing, gets others.
+ */
 export async function liveThrough({ from, count, minutes, database, log, ...wanted }: Living): Promise<Lived> {
-  const receivers = await Receivers.open();
-  const databases = openDatabases();
+  const lives = await open();
   const end = performance.now() + minutes * 60_000;
-  const pairs = new Set<string>();
+  const [tried, due] = [new Set<string>(), new Set<string>()];
   let [worlds, failures] = [0, 0];
-  for (let seed = from; worlds < count && performance.now() < end; seed += 1) {
-    const pair = pairOf(seed);
-    if (pair.noun !== (wanted.noun ?? pair.noun) || pair.disturbance !== (wanted.disturbance ?? pair.disturbance)) continue;
+  const liveThroughOne = async (seed: number): Promise<void> => {
     const script = generate(seed, database);
-    const report = await runScript(script, receivers, databases);
+    const report = await lives.live(script);
     worlds += 1;
-    for (const pair of report.pairs) pairs.add(pair);
-    if (report.broken.length === 0) continue;
+    for (const pair of report.pairs) tried.add(pair);
+    if (report.broken.length === 0) return;
     failures += 1;
     log(`seed ${seed}:\n${report.broken.map((what) => `  ${what}`).join("\n")}`);
-    const [first = ""] = report.broken;
-    const kind = first.slice(0, first.indexOf(":"));
-    const short = await shrink(script, async (tried) =>
-      (await runScript(tried, receivers, databases)).broken.some((what) => what.startsWith(`${kind}:`)),
-    );
-    log(toTest(short, (await runScript(short, receivers, databases)).broken));
+    log(await shorten(script, report, lives));
+  };
+  for (let seed = from; worlds < count && performance.now() < end; seed += 1) {
+    const { noun, disturbance } = pairOf(seed);
+    if (noun !== (wanted.noun ?? noun) || disturbance !== (wanted.disturbance ?? disturbance)) continue;
+    const pair = `${noun} ${disturbance}`;
+    if (whySenseless(noun, disturbance) === null) due.add(pair);
+    await liveThroughOne(seed);
+    for (let i = 1; i <= ATTEMPTS && due.has(pair) && !tried.has(pair); i += 1) await liveThroughOne(seed + i * PAIRS);
   }
-  await receivers.close();
-  await databases.close();
-  log(`${worlds} worlds, ${failures} failed, ${pairs.size} of ${PAIRS} pairs tried`);
-  return { worlds, failures, pairs: pairs.size, allPairs: PAIRS };
+  await lives.close();
+  const untried = [...due].filter((pair) => !tried.has(pair));
+  log(`${worlds} worlds, ${failures} failed, ${tried.size} of ${listPairs().length} pairs tried`);
+  if (untried.length > 0) log(`not tried: ${untried.join(", ")}`);
+  return { worlds, failures, untried };
 }
 
 /** Lives through worlds until one fails, and tells what does not hold in it. */
 export async function findFirst({ from, minutes, database }: Pick<Living, "from" | "minutes" | "database">): Promise<Found> {
-  const receivers = await Receivers.open();
-  const databases = openDatabases();
+  const lives = await open();
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
   let worlds = 0;
   let broken: readonly string[] = [];
-  for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1)
-    ({ broken } = await runScript(generate(from + worlds, database), receivers, databases));
-  await receivers.close();
-  await databases.close();
+  for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1) ({ broken } = await lives.live(generate(from + worlds, database)));
+  await lives.close();
   return { worlds, seconds: seconds(), broken };
+}
+
+/** Lives through the world of one script. Returns what does not hold. If that is to be printed, it is as the shortest test that fails like it. */
+export async function liveOnce(script: Script, log?: (line: string) => void): Promise<readonly string[]> {
+  const lives = await open();
+  const report = await lives.live(script);
+  if (log && report.broken.length > 0) log(await shorten(script, report, lives));
+  await lives.close();
+  return report.broken;
+}
+
+async function shorten(script: Script, { broken: [first = ""] }: Report, { live }: Lives): Promise<string> {
+  const kind = first.slice(0, first.indexOf(":"));
+  const short = await shrink(script, async (tried) => (await live(tried)).broken.some((what) => what.startsWith(`${kind}:`)));
+  return toTest(short, (await live(short)).broken);
+}
+
+async function open(): Promise<Lives> {
+  const receivers = await Receivers.open();
+  const databases = openDatabases();
+  return {
+    live: (script) => runScript(script, receivers, databases),
+    close: async () => {
+      await receivers.close();
+      await databases.close();
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { DISTURBANCES } from "./disturbances.ts";
 import { INVARIANTS } from "./invariants.ts";
 import { followActivation } from "./nouns/agents.ts";
 import { NOUNS } from "./nouns.ts";
+import { pairsOf } from "./pairs.ts";
 import type { Receivers } from "./receivers.ts";
 import { picker, type Script, type Step } from "./script.ts";
 import { Universe } from "./universe.ts";
@@ -20,7 +21,7 @@ interface Progress {
 }
 
 /** What came of a world. */
-interface Report {
+export interface Report {
   /** What does not hold, as `invariant: what`; empty if all does. */
   readonly broken: readonly string[];
   /** The pairs of a noun and a disturbance that were tried, as `noun disturbance`. */
@@ -73,7 +74,8 @@ async function take(universe: Universe, step: Step, pairs: Set<string>): Promise
   const thing = universe.things.get(step.on);
   if (!thing) return;
   await DISTURBANCES[step.by]?.(universe, thing, picker(step.seed));
-  for (const { noun } of universe.things.values()) pairs.add(`${noun} ${step.by}`);
+  const nouns = [...universe.things.values()].map(({ noun }) => noun);
+  for (const pair of pairsOf(step.by, thing.noun, nouns)) pairs.add(pair);
 }
 
 /** Mends what was broken on purpose and lets time pass, so that everything that can end has ended. */

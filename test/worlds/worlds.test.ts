@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabases } from "./databases.ts";
 import { DISTURBANCES } from "./disturbances.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
+import { VERBS } from "./noun.ts";
 import { NOUNS } from "./nouns.ts";
+import { listPairs, whySenseless } from "./pairs.ts";
 import { Receivers } from "./receivers.ts";
 import { runScript } from "./run.ts";
 import { shrink, toTest } from "./shrink.ts";
@@ -29,6 +31,17 @@ test.each(SEEDS)("everything holds in the world of seed %i", async (seed) => {
 test("consecutive seeds try each pair of a noun and a disturbance", () => {
   const pairs = new Set(Array.from({ length: PAIRS }, (_, seed) => Object.values(pairOf(seed)).join(" ")));
   expect(pairs.size).toBe(Object.keys(NOUNS).length * Object.keys(DISTURBANCES).length);
+});
+
+test("there are at least 25 nouns and 25 disturbances, and each noun is tried with nearly all of them", () => {
+  const [nouns, disturbances] = [Object.keys(NOUNS), Object.keys(DISTURBANCES)];
+  expect(nouns.length).toBeGreaterThanOrEqual(25);
+  expect(disturbances.length).toBeGreaterThanOrEqual(25);
+  // Only calls that the API does not have are left out.
+  const senseless = nouns.flatMap((noun) => disturbances.filter((disturbance) => whySenseless(noun, disturbance) !== null));
+  expect([...new Set(senseless)].filter((name) => !VERBS.some((verb) => verb === name))).toEqual([]);
+  expect(listPairs().length).toBe(nouns.length * disturbances.length - senseless.length);
+  expect(listPairs().length).toBeGreaterThanOrEqual(25 * 25);
 });
 
 test("a script that fails becomes the shortest one that fails", async () => {

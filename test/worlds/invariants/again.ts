@@ -14,12 +14,12 @@ export const AGAIN: Invariant = {
     const found: string[] = [];
     const before = await fingerprints(universe);
     const timers = universe.world.clock.control.timers;
-    await universe.call(() => universe.sdk("a", universe.world.operatorKey).queue.requeue({}));
+    await universe.call(() => universe.sdk("a", universe.operatorKey).queue.requeue({}));
     await universe.settle();
     const after = await fingerprints(universe);
     // The answer of the request is stored.
     found.push(...differences(before, after, "a retry of everything").filter((what) => !what.includes("idempotency")));
-    if (universe.script.database === "sqlite") found.push(...(await restoreTwice(universe)));
+    if (universe.world.app.deps.db.engine === "sqlite") found.push(...(await restoreTwice(universe)));
     const last = await fingerprints(universe);
     await universe.restart();
     await universe.settle();

@@ -29,7 +29,9 @@ export const APART: Invariant = {
 /** Lists of the API that take no name of an object. */
 const LISTS = Object.values(contract)
   .flatMap((verbs) => Object.values(verbs))
-  .filter(({ method, path }) => method === "GET" && !path.includes(":") && !/stream|wait|export|download/.test(path))
+  .filter(
+    ({ method, path }) => method === "GET" && path.startsWith("/api/") && !path.includes(":") && !/stream|wait|export|download/.test(path),
+  )
   .map(({ path }) => path);
 
 /** Asks for every list as both workspaces. What is wrong with an answer is noted as it comes. */

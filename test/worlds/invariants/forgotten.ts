@@ -9,7 +9,7 @@ export const FORGOTTEN: Invariant = {
     "When the service has answered that a person was erased from a workspace, and what was under way has ended, no row of that workspace holds the address: no contact, no mail or copy of one, no stored answer, no event, no received mail. It is looked for at once, because others may use the address again later.",
     "What names several people, such as one mail to all of them, may keep the address in the part that they share.",
   ],
-  check: async ({ ledger }) => ledger.traces,
+  check: async ({ ledger }) => ledger.notes.get("forgotten") ?? [],
 };
 
 /** Tables whose rows are shared: the content of a mail to several people, and bytes by their hash. */

@@ -5,10 +5,10 @@ export const KEYS: Invariant = {
   promise: "Keys work exactly while they should, and for what they were given.",
   says: [
     "A key works from the moment it was made or told until it is revoked, or its activation is paused or ended, and not a moment longer; a paused activation that goes on has the same key. What a key may not do it may not do at any time.",
-    "Worlds try each key they have seen, at rest, with a call that it is for and with one that it is not for.",
+    "Worlds use each key that they make, and try it again right after it was revoked. At rest they try each key that they have seen, with a call that it is for and with one that it is not for.",
   ],
   check: async (universe) => {
-    const found: string[] = [];
+    const found: string[] = [...(universe.ledger.notes.get("keys") ?? [])];
     if (universe.rewound) return found;
     for (const { tenant, key, path, works, forbidden } of universe.ledger.keys) {
       const ask = async (what: string): Promise<number> =>

@@ -80,7 +80,7 @@ export const ONCE: Invariant = {
   check: async (universe) => {
     if (universe.rewound) return [];
     const sent = await loadSent(universe);
-    const found: string[] = [];
+    const found: string[] = [...(universe.ledger.notes.get("once") ?? [])];
     const taken = universe.ledger.handOvers.filter((one) => one.taken && one.emailId !== null);
     for (const [key, mails] of Map.groupBy(taken, ({ emailId, to }) => `${emailId} ${to}`)) {
       const mail = sent.get(mails[0]?.emailId ?? "");

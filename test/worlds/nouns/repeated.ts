@@ -18,7 +18,7 @@ async function sendAs(u: Universe, { tenant, label, also }: Pick<Thing, "tenant"
 async function repeat(u: Universe, thing: Thing): Promise<void> {
   if (u.rewound || u.now() - Number(thing.also["at"]) > 80_000_000) return;
   const id = await sendAs(u, thing);
-  if (id !== null && id !== thing.id) u.ledger.faults.push(`The repeated request of ${thing.label} sent ${id} besides ${thing.id}.`);
+  if (id !== null && id !== thing.id) u.ledger.note("once", `The repeated request of ${thing.label} sent ${id} besides ${thing.id}.`);
 }
 
 /** Requests that a program repeats with their Idempotency-Key, because it did not see the answer. */

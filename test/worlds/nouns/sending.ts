@@ -1,3 +1,4 @@
+import type { Ledger } from "../ledger.ts";
 import { find, known, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
@@ -87,7 +88,7 @@ export const SENDING_NOUNS = {
         universe.sdk(tenant).keys.create({ name: "staging", permissions: ["transactional:send", "transactional:read"], test: true }),
       );
       if (!key) return null;
-      universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/emails", forbidden: "/api/v1/contacts", works: true });
+      await keepKey(universe, { tenant, key: key.key, path: "/api/v1/emails", forbidden: "/api/v1/contacts" });
       await universe.call(() => universe.sdk(tenant, key.key).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)) }));
       return { id: key.id, also: { key: key.key } };
     },
@@ -111,7 +112,7 @@ export const SENDING_NOUNS = {
   key: {
     make: async ({ universe, tenant }) => {
       const key = await universe.value(() => universe.sdk(tenant).keys.create({ name: "shop", permissions: ["contacts:read"] }));
-      if (key) universe.ledger.keys.push({ tenant, key: key.key, path: "/api/v1/contacts", forbidden: "/api/v1/emails", works: true });
+      if (key) await keepKey(universe, { tenant, key: key.key, path: "/api/v1/contacts", forbidden: "/api/v1/emails" });
       return known(key, key ? { key: key.key } : {});
     },
     verbs: { delete: revoke },
@@ -133,5 +134,23 @@ async function revoke(
   const record = u.ledger.keys.find(({ key }) => key === also["key"]);
   // After a call that was lost nobody knows; the key is not looked at any more.
   if (record && "lost" in outcome) u.ledger.keys.splice(u.ledger.keys.indexOf(record), 1);
-  else if (record) record.works = false;
+  else if (record) {
+    record.works = false;
+    if ((await tryKey(u, record)) === 200) u.ledger.note("keys", `A key for ${record.path} works right after it was revoked.`);
+  }
+}
+
+type TriedKey = Pick<Ledger["keys"][number], "tenant" | "key" | "path">;
+
+/** Keeps a new key, and uses it. */
+async function keepKey(u: Universe, key: TriedKey & { readonly forbidden: string }): Promise<void> {
+  u.ledger.keys.push({ ...key, works: true });
+  const status = await tryKey(u, key);
+  if (status !== 200 && status !== null) u.ledger.note("keys", `A new key for ${key.path} does not work.`);
+}
+
+/** The status of the answer to a call with a key; null if the call was lost. */
+async function tryKey(u: Universe, { tenant, key, path }: TriedKey): Promise<number | null> {
+  const ask = () => u.fetchAs(tenant)(u.world.url + path, { headers: { authorization: `Bearer ${key}` } });
+  return (await u.value(ask))?.status ?? null;
 }

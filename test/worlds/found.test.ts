@@ -1,0 +1,31 @@
+import { held } from "./held.ts";
+
+/*
+ * Worlds that have failed, as short as they could be made. `npm run worlds` prints a failing one like this.
+ */
+
+// The webhook is said to be disabled at a time that is over.
+held("why", {
+  seed: 2000009,
+  database: "sqlite",
+  delivery: "captured",
+  servers: 1,
+  keepDays: null,
+  steps: [
+    { do: "make", noun: "failingWebhook", as: "failingWebhook-0", tenant: "a", seed: 1 },
+    { do: "make", noun: "mail", as: "mail-1", tenant: "a", seed: 2 },
+  ],
+});
+
+// The world does not come to rest after the disk was full.
+held("ends", {
+  seed: 500008,
+  database: "sqlite",
+  delivery: "relay",
+  servers: 1,
+  keepDays: null,
+  steps: [
+    { do: "make", noun: "scheduled", as: "scheduled-6", tenant: "a", seed: 1701402248 },
+    { do: "disturb", by: "fullDisk", on: "scheduled-6", seed: 1170610191 },
+  ],
+});

@@ -1,0 +1,24 @@
+import { DISTURBANCES } from "./disturbances.ts";
+import { VERBS, type Verb } from "./noun.ts";
+import { NOUNS } from "./nouns.ts";
+
+const isVerb = (disturbance: string): disturbance is Verb => VERBS.some((verb) => verb === disturbance);
+
+/** Tells why a disturbance makes no sense for a noun; null if it does, so that the pair is to be tried. */
+export function whySenseless(noun: string, disturbance: string): string | null {
+  if (isVerb(disturbance) && !NOUNS[noun]?.verbs[disturbance]) return `The API has no call that does "${disturbance}" to a ${noun}.`;
+  return null;
+}
+
+/** All pairs that a long run is to try, as `noun disturbance`. */
+export function listPairs(): readonly string[] {
+  return Object.keys(NOUNS).flatMap((noun) =>
+    Object.keys(DISTURBANCES).flatMap((disturbance) => (whySenseless(noun, disturbance) === null ? `${noun} ${disturbance}` : [])),
+  );
+}
+
+/** The pairs that a disturbance of a thing tries: what is done to a thing concerns its noun, all else everything that a world has. */
+export function pairsOf(disturbance: string, on: string, nouns: Iterable<string>): readonly string[] {
+  if (isVerb(disturbance)) return whySenseless(on, disturbance) === null ? [`${on} ${disturbance}`] : [];
+  return [...nouns].map((noun) => `${noun} ${disturbance}`);
+}
