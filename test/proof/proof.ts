@@ -9,6 +9,7 @@ import type { Part } from "./part.ts";
 import { powerCuts } from "./power-cuts.ts";
 import { type About, summarize, toHtml, toMarkdown } from "./report.ts";
 import { soak } from "./soak.ts";
+import { worlds } from "./worlds.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = join(ROOT, "docs/reliability.md");
@@ -16,7 +17,7 @@ const BEGIN = "<!-- figures: npm run proof -- --save -->";
 const END = "<!-- end of the figures -->";
 
 /** All parts, in the order in which they run. */
-export const parts: readonly Part[] = [kills, fuzz, powerCuts, soak];
+export const parts: readonly Part[] = [kills, fuzz, worlds, powerCuts, soak];
 
 export interface ProofOptions {
   /** The names of the parts that run; all if empty. */
