@@ -186,7 +186,7 @@ export class Heartbeat implements WorkerRegistry {
   }
 
   #schedule(): void {
-    this.#timer = this.#options.real.after(this.#beatMs, () => {
+    const heartbeat = (): void => {
       this.#currentBeat = this.#beat()
         // Looks for work without an announcement too: one may be lost while the connection breaks.
         .then(() => this.#events.wake())
@@ -194,6 +194,7 @@ export class Heartbeat implements WorkerRegistry {
         .finally(() => {
           if (this.#open) this.#schedule();
         });
-    });
+    };
+    this.#timer = this.#options.real.after(this.#beatMs, heartbeat);
   }
 }
