@@ -1,10 +1,43 @@
-import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Those that take about ten seconds and more, the longest first. On a fresh clone Vitest knows only how large files are, and would leave
 // some of these to the end, where they run alone.
 const SLOW = [
-  "docs",
+  // Of the packages.
+  "dashboard/test/every-page",
+  "dashboard/test/campaigns",
+  "cli/test/templates-rendered",
+  "postgres/months.pg",
+  "cli/test/process",
+  "dashboard/test/audience-stories",
+  "dashboard/test/hostile",
+  "dashboard/test/audience-scroll",
+  "dashboard/test/large-campaign",
+  "server/test/list-rows.pg",
+  "cli/test/round-trip",
+  "cli/test/dev-command",
+  "submission/hostile-messages",
+  "dashboard/test/templates",
+  "dashboard/test/audience-rights",
+  "conformance/check-agent",
+  "dashboard/test/sign-in",
+  "campaigns/audience",
+  "contacts/list",
+  "migrate/copy",
+  "payments/payments",
+  "dashboard/test/brand",
+  "dashboard/test/automations",
+  "cli/test/dev-recording",
+  "http/server",
+  "retention/mail",
+  "campaigns/ends.property",
+  "marketplace/work.property",
+  "workspaces/deletion",
+  "inbox/hostile-mail",
+  // Of whole programs.
+  "test/docs",
+  "erasure-races",
+  "worlds/worlds",
   "quickstarts",
   "packages",
   "reference",
@@ -42,8 +75,8 @@ const SLOW = [
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
-    const rank = ({ project, moduleId }: TestSpecification) => {
-      const place = project.name === "e2e" ? SLOW.indexOf(basename(moduleId)) : -1;
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = SLOW.findIndex((name) => moduleId.endsWith(`/${name}`));
       return place === -1 ? SLOW.length : place;
     };
     return (await super.sort(files)).sort((a, b) => groupOf(a) - groupOf(b) || rank(a) - rank(b));
