@@ -185,6 +185,7 @@ export class Performer {
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
     const bytes = await request.body(caller.maxBody, share);
     received(bytes.length);
+    await share.work(bytes.length);
     if (caller.recheck) await caller.recheck();
     // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 60 ms.
     const isLarge = bytes.length > CHUNK_BYTES;

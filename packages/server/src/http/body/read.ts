@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../lib/api-error.ts";
 import { MB } from "../../lib/units.ts";
-import { type BodyShare, FREE_BYTES } from "./share.ts";
+import { type BodyShare, FREE_BYTES, LARGE_BYTES } from "./share.ts";
 
 // How long a client whose body was refused may be silent before its connection is closed, ms. The server's time limit for a whole
 // request applies besides.
 const DRAIN_SILENCE_MS = 2000;
 
 /**
- * Reads the body of a Node request, at most `limit` bytes. A large one is not read before it has its share of memory; one that does not say how
- * large it is takes that of the largest once it is. Throws ApiError payload_too_large, or validation_error when the client
+ * Reads the body of a Node request, at most `limit` bytes. One that is not small is not read before it has its share of memory; one that does
+ * not say how large it is takes that of the largest of its kind as soon as it is known. Throws ApiError payload_too_large, or validation_error when the client
  * disconnects.
  */
 export async function readNodeBody(req: IncomingMessage, limit: number, share: BodyShare | null = null): Promise<Uint8Array> {
   const announced = Number(req.headers["content-length"] ?? 0);
-  if (share !== null && announced > FREE_BYTES && announced <= limit) await share.take(announced);
+  if (share !== null && announced > FREE_BYTES && announced <= limit) await share.receive(announced);
   return new Promise((resolve, reject) => {
     // A connection that broke before its request's turn came emits no further event.
     if (req.destroyed) {
@@ -34,7 +34,7 @@ export async function readNodeBody(req: IncomingMessage, limit: number, share: B
     let chunks: Buffer[] | null = null;
     let size = 0;
     let ended = false;
-    let isShared = share === null || announced > 0;
+    let shared = share === null || announced > 0 ? limit : FREE_BYTES;
     // A request closes after its end too: an error for each of them would cost 9 µs, for its stack.
     const fail = (): void => {
       if (!ended) reject(incomplete());
@@ -42,10 +42,10 @@ export async function readNodeBody(req: IncomingMessage, limit: number, share: B
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > limit) return refuse();
-      if (!isShared && size > FREE_BYTES) {
-        isShared = true;
+      if (size > shared) {
+        shared = size > LARGE_BYTES ? limit : Math.min(LARGE_BYTES, limit);
         req.pause();
-        void share?.take(limit).then(() => req.resume());
+        void share?.receive(shared).then(() => req.resume());
       }
       if (first === null) first = chunk;
       else if (chunks === null) chunks = [first, chunk];
