@@ -22,6 +22,8 @@ import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
 
 // A captured mail is hostile content: opened in a browser, it gets neither scripts nor our origin.
+const NOTHING = new Uint8Array();
+
 const CAPTURED_MAIL_HEADERS: Readonly<HeaderList> = [
   ["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"],
 ];
@@ -183,7 +185,7 @@ export class Performer {
     if (lowDisk !== null && endpoint.method !== "DELETE")
       throw new ApiError("storage_unavailable", lowDisk, { headers: { "retry-after": "30" } });
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
-    const bytes = await request.body(caller.maxBody, share);
+    let bytes = await request.body(caller.maxBody, share);
     received(bytes.length);
     await share.work(bytes.length);
     if (caller.recheck) await caller.recheck();
@@ -194,6 +196,8 @@ export class Performer {
     const body = endpoint.raw
       ? {}
       : (upload?.fields ?? (isLarge ? await parseLongJson(bytes, endpoint.bodyIs) : parseJson(bytes, endpoint.bodyIs)));
+    // Parsed, a large body is not kept as bytes besides.
+    if (!endpoint.raw) bytes = NOTHING;
     if (!endpoint.body && !endpoint.ignoresUnknown && Object.keys(body).length > 0)
       throw new ApiError("validation_error", "This endpoint takes no body.");
     if (isLarge) await waitForTurn();

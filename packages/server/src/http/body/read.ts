@@ -53,7 +53,10 @@ export async function readNodeBody(req: IncomingMessage, limit: number, share: B
     });
     req.on("end", () => {
       ended = true;
-      resolve(chunks === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks));
+      const whole = chunks === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks);
+      // The request keeps these listeners until its response is written.
+      first = chunks = null;
+      resolve(whole);
     });
     req.on("error", fail);
     req.on("close", fail);

@@ -8,7 +8,7 @@ export const FREE_BYTES = 64 * KB;
 export const LARGE_BYTES = MB;
 
 // Bodies of all callers that are being received, the large ones apart from the others.
-const MAX_LARGE = 64 * MB;
+const MAX_LARGE = 48 * MB;
 const MAX_OTHERS = 32 * MB;
 // Bodies that are worked on. One takes more than three times its size, as bytes, text, values and what is stored; a second one beside it
 // would be done no sooner.
