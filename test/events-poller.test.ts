@@ -9,7 +9,7 @@ import { startCluster } from "./support/cluster.ts";
 import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-// A few kills for each run; POLLER_KILLS=50 for a long one.
+// A few kills for each run; KILLS=50 for a long one.
 const KILLS = countKills(4);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 // Two events each.

@@ -28,6 +28,16 @@ test("no variable that a package reads reaches the tests from the machine", () =
   expect([...read].filter((name) => (OF_SYSTEM.has(name) || STEERING.has(name)) && !harmless.has(name))).toEqual([]);
 });
 
+test("what steers a test reaches it", () => {
+  const files = globSync("{test/*.test.ts,test/support/*.ts,packages/{server,cli,dashboard}/test/**/*.ts}", { cwd: root });
+  const texts = files.map((file) => readFileSync(join(root, file), "utf8"));
+  const asked = new Set(texts.flatMap((text) => [...text.matchAll(/process\.env\["([A-Z_]+)"\]/g)].map(([, name = ""]) => name)));
+  for (const known of ["CHROMIUM", "PICTURES", "SCREENSHOTS"]) expect([...asked]).toContain(known);
+  // The environment itself sets the others.
+  const given = quietEnvironment({}, "/empty");
+  expect([...asked].filter((name) => !STEERING.has(name) && !OF_SYSTEM.has(name) && !Object.hasOwn(given, name))).toEqual([]);
+});
+
 test("a machine with proxies, profiles, a zone and a language of its own is as any other one", () => {
   const given = {
     ...{ PATH: "/bin", HTTP_PROXY: "http://127.0.0.1:9", https_proxy: "http://127.0.0.1:9", TZ: "Pacific/Auckland", LC_ALL: "C" },

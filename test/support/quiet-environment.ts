@@ -11,7 +11,18 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url)).replace(/[\\/]$/,
 /** Variables by which a developer steers tests. */
 export const STEERING: ReadonlySet<string> = new Set([
   ...["AGENT_KILLS", "AUTOMATION_ENTRIES", "CAMPAIGN_RECIPIENTS", "CLUSTER_REQUESTS", "CLUSTER_SEED", "CRASH_SEED", "IMPORT_SEED"],
-  ...["CHROMIUM", "KILLS", "KILL_RECORDS", "RACES", "RECORD_ANSWERS", "RESEND_PACKAGE", "SCREENSHOTS", "TEST_POSTGRES_URL"],
+  ...[
+    "CHROMIUM",
+    "FIGURES",
+    "KILLS",
+    "KILL_RECORDS",
+    "PICTURES",
+    "RACES",
+    "RECORD_ANSWERS",
+    "RESEND_PACKAGE",
+    "SCREENSHOTS",
+    "TEST_POSTGRES_URL",
+  ],
   ...["UPGRADE_KILLS", "UPGRADE_SEED", "WORLDS_MUTATION"],
 ]);
 
