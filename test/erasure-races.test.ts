@@ -1,7 +1,8 @@
 import { isForAgents } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
 import pg from "pg";
-import { afterAll, expect, test } from "vitest";
-import { findContactByEmail } from "../packages/server/src/contacts/contacts.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { deleteContact, findContactByEmail } from "../packages/server/src/contacts/contacts.ts";
 import { eraseDataSubject, findAnswers } from "../packages/server/src/data-subjects/data-subjects.ts";
 import type { PersonData } from "../packages/server/src/data-subjects/declarations.ts";
 import type { Tx } from "../packages/server/src/db/db.ts";
@@ -47,6 +48,11 @@ const ERASED: Departure = async ({ app: { deps }, workspaceId }) => {
   const answers = await findAnswers(deps.db.read, deps, workspaceId, ADA);
   return (tx) => eraseDataSubject(tx, deps, PERSON_DATA, workspaceId, ADA, answers);
 };
+
+const DELETED: Departure =
+  async ({ app: { deps }, workspaceId }, contactId) =>
+  (tx) =>
+    deleteContact(tx, deps, workspaceId, contactId);
 
 async function onStage(id: string, act: (stage: Stage, call: () => Promise<unknown>) => Promise<void>): Promise<void> {
   const endpoint = ENDPOINTS.find(([name]) => name === id)?.[1];
@@ -179,3 +185,134 @@ test.each(triedAt(1))("%s, made before an erasure ends, leaves nothing about the
     await expectNobody(stage);
   }),
 );
+
+const BROWSER = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0", accept: "text/html" };
+
+/** What a person does with a link, by its name: finds it in the mails of the person, and opens it. */
+interface PublicAct {
+  readonly link: RegExp;
+  /** The fields that are posted, by the list that the person is on. */
+  readonly form?: (listId: string) => Readonly<Record<string, string>>;
+}
+
+const PUBLIC: Readonly<Record<string, PublicAct>> = {
+  "an unsubscribe link with one click": { link: /\/unsubscribe\//, form: () => ({ "List-Unsubscribe": "One-Click" }) },
+  "the page of preferences, left with all lists unticked": { link: /\/unsubscribe\//, form: (shown) => ({ action: "save", shown }) },
+  "a tracked link": { link: /\/t\/c\// },
+  "the picture that counts opens": { link: /\/t\/o\// },
+  "a confirmation of a list": { link: /\/lists\/confirm\//, form: () => ({}) },
+  "a form on a page": { link: /\/p\//, form: () => ({ email: ADA }) },
+};
+
+/**
+ * A deletion keeps mail, the events of before and the answers to calls. Nothing else names the contact, and nothing happens to it behind its
+ * deletion.
+ */
+async function expectDeleted(stage: Stage): Promise<void> {
+  const { world } = stage.server;
+  await world.settle();
+  await world.clock.advance("1m");
+  const { read } = world.app.deps.db;
+  const events = await read
+    .select()
+    .from(read.t.events)
+    .where(eq(read.t.events.contactId, stage.contact.id))
+    .orderBy(read.t.events.sequence);
+  const types = events.map(({ type }) => type);
+  const later = types.slice(types.indexOf("contact.deleted")).filter((type) => !STAYING.includes(type));
+  const kept = ["events", "emails", "idempotency", ...MAY_STAY];
+  const named = (await findRowsNaming(stage.database, stage.contact.id)).filter(({ table }) => !kept.includes(table));
+  expect(types).toContain("contact.deleted");
+  expect({ later, named, numbered: await findNumbered(world, stage.contact.seq) }).toEqual({ later: [], named: [], numbered: [] });
+}
+
+/** A stage on which Ada has got mail with every kind of link. */
+async function onPublicStage(act: (stage: Stage, links: readonly string[], listId: string) => Promise<void>): Promise<void> {
+  const database = await createDatabase();
+  try {
+    await using server = await openExampleServer({ databaseUrl: database.url });
+    const { world } = server;
+    const { sdk } = world;
+    const contact = await sdk.contacts.create({ email: ADA, firstName: "Ada" });
+    const list = await sdk.lists.create({ name: "News", public: true });
+    const asking = await sdk.lists.create({ name: "Asking", doubleOptIn: true, confirmationFrom: "news@acme.example" });
+    await sdk.lists.add(list.id, { contacts: [contact.id] });
+    await sdk.lists.add(asking.id, { contacts: [contact.id] });
+    const segment = await sdk.segments.create({ name: "Readers", rules: { field: "lists", operator: "contains", value: list.id } });
+    for (const trigger of [{ type: "list.joined", listId: asking.id } as const, { type: "segment.left", segmentId: segment.id } as const]) {
+      const steps = [{ id: "wait", type: "delay", for: "2h" } as const];
+      const { id } = await sdk.automations.create({ name: trigger.type, trigger, steps, connections: [{ from: "trigger", to: "wait" }] });
+      await sdk.automations.activate(id);
+    }
+    const html = '<p><a href="https://acme.example/x">x</a></p>';
+    const mail = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html, trackOpens: true, trackClicks: true };
+    const { id } = await sdk.campaigns.create(mail);
+    await sdk.campaigns.send(id);
+    await world.settle();
+    // Who opens within seconds of the delivery is a machine.
+    await world.clock.advance("1h");
+    const agent = await server.agent();
+    const page = await agent.client.landingPages.create({ title: "Join", html: "<form></form>", status: "PUBLISHED", listId: list.id });
+    const links = [page.url];
+    for (const { id } of await world.inbox.all({ to: ADA })) {
+      const { html: body, text } = await world.inbox.get(id);
+      for (const [link] of `${body ?? ""} ${text ?? ""}`.replaceAll("&amp;", "&").matchAll(/http[^"\s)<>]+/g)) links.push(link);
+    }
+    const stored = await findContactByEmail(world.app.deps.db.read, world.workspaceId, ADA);
+    if (!stored) throw new Error("The contact is gone.");
+    await act({ server, database, contact: stored }, links, list.id);
+  } finally {
+    await database.drop();
+  }
+}
+
+const DEPARTURES = [
+  ["an erasure", ERASED, "begun"],
+  ["a deletion", DELETED, "ending"],
+  ["an erasure", ERASED, "ending"],
+  ["a deletion", DELETED, "begun"],
+] as const;
+
+/** Half of the departures, others for each act; RACES=all tries all of them. */
+const departuresFor = (act: number) => (process.env["RACES"] === "all" ? DEPARTURES : DEPARTURES.slice((act % 2) * 2, (act % 2) * 2 + 2));
+
+describe.each(Object.entries(PUBLIC).map(([name, act], i) => [name, act, i] as const))("%s", (_name, { link, form }, i) => {
+  test.each(departuresFor(i))("used while %s is under way leaves nothing about the contact", (_how, how, when) =>
+    onPublicStage(async (stage, links, listId) => {
+      const { world } = stage.server;
+      const [url] = links.filter((one) => link.test(one));
+      if (url === undefined) throw new Error(`None of these is such a link: ${links.join(" ")}`);
+      const body = form && new URLSearchParams(form(listId));
+      const statuses: number[] = [];
+      await depart(stage, how, when, async () => {
+        const answer = await world.fetch(url, { redirect: "manual", headers: BROWSER, ...(body && { method: "POST", body }) });
+        statuses.push(answer.status);
+      });
+      // Behind a departure the link may lead to nobody any more.
+      expect(statuses.filter((status) => status >= (when === "begun" ? 400 : 500))).toEqual([]);
+      // A form stores who signs up behind the departure anew, as a contact of its own.
+      await (how === ERASED ? expectNobody(stage) : expectDeleted(stage));
+    }),
+  );
+});
+
+/** Writes that name a contact in other ways than public pages do. */
+const NAMING = [
+  "contacts.update",
+  "contacts.tag",
+  "contacts.import",
+  "lists.add",
+  "lists.remove",
+  "events.track",
+  "automations.enter",
+  "emails.send",
+];
+
+describe.each(NAMING.filter((id) => ENDPOINTS.some(([name]) => name === id)))("%s", (id) => {
+  test.each(["begun", "ending"] as const)("made while a contact is deleted names it no more afterwards: %s", (when) =>
+    onStage(id, async (stage, call) => {
+      await depart(stage, DELETED, when, call);
+      await expectDeleted(stage);
+    }),
+  );
+});
