@@ -12,7 +12,7 @@ held("why", {
   servers: 1,
   keepDays: null,
   steps: [
-    { do: "make", noun: "failingWebhook", as: "failingWebhook-0", tenant: "a", seed: 1 },
+    { do: "make", noun: "failingWebhook", as: "failingWebhook-0", tenant: "a", seed: 11 },
     { do: "make", noun: "mail", as: "mail-1", tenant: "a", seed: 2 },
   ],
 });

@@ -334,4 +334,11 @@ export const MUTATIONS: readonly Mutation[] = [
     text: "isPaused && PAUSED_LANES.includes(lane)",
     instead: "isPaused && PAUSED_LANES.length === 0",
   },
+  {
+    name: "next-in-the-past",
+    about: "`why` says that a webhook which fails will be disabled at a time that is over.",
+    file: "developer-webhooks/explain.ts",
+    text: "return at > now",
+    instead: "return at > 0",
+  },
 ];

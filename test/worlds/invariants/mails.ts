@@ -10,14 +10,17 @@ interface Sent {
   readonly bypass: boolean;
 }
 
-/** What the database knows of the mails that were handed over; those of people who were erased are gone. */
+/**
+ * What the database knows of the mails that were handed over, by their ids and recipients: one mail may go to several. Those of people who were
+ * erased are gone.
+ */
 async function loadSent({ world }: Universe): Promise<ReadonlyMap<string, Sent>> {
   const { read } = world.app.deps.db;
   const { emails, contents } = read.t;
   const rows = await read.select().from(emails).innerJoin(contents, eq(contents.id, emails.contentsId));
   return new Map(
     rows.map(({ emails: e, contents: c }) => [
-      e.id,
+      `${e.mailId ?? e.id} ${e.toKey}`,
       { marketing: e.campaignId !== null || c.automationId !== null, inDoubt: e.inDoubt, bypass: c.bypassUnsubscribe },
     ]),
   );
@@ -38,7 +41,7 @@ export const REFUSALS: Invariant = {
     return handOvers.flatMap((one) => {
       if (isTestMail(one.emailId)) return [`The test mail ${one.emailId} went to ${one.to}.`];
       if (unasked.has(one.emailId)) return [`The mail ${one.emailId} of a campaign to a list went to ${one.to}, who has not joined it.`];
-      const mail = sent.get(one.emailId ?? "");
+      const mail = sent.get(`${one.emailId} ${one.to}`);
       const no = mail && refusals.find((refusal) => forbids(universe, refusal, one, mail));
       return no ? [`The mail ${one.emailId} went to ${one.to} after a no of scope ${no.scope}.`] : [];
     });
@@ -83,7 +86,7 @@ export const ONCE: Invariant = {
     const found: string[] = [...(universe.ledger.notes.get("once") ?? [])];
     const taken = universe.ledger.handOvers.filter((one) => one.taken && one.emailId !== null);
     for (const [key, mails] of Map.groupBy(taken, ({ emailId, to }) => `${emailId} ${to}`)) {
-      const mail = sent.get(mails[0]?.emailId ?? "");
+      const mail = sent.get(key);
       if (mails.length > 1 && mail && !mail.inDoubt) found.push(`${key} was handed over ${mails.length} times and is not in doubt.`);
       if (new Set(mails.map(({ messageId }) => messageId)).size > 1) found.push(`${key} was handed over under several Message-IDs.`);
     }

@@ -46,12 +46,20 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
 const audience = ({ noun, id }: { readonly noun: string; readonly id: string }): Partial<NewCampaign> =>
   noun === "list" ? { recipientType: "list", listId: id } : { recipientType: "segment", segmentId: id };
 
+/** Windows that are open when a world begins, at nine o'clock, and windows that are not. */
+const WINDOWS = [
+  { start: "09:00", end: "09:30" },
+  { start: "09:00", end: "17:00" },
+  { start: "13:00", end: "13:30" },
+  { start: "22:00", end: "06:00" },
+] as const;
+
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
   pacedCampaign: campaign(({ pick }) => ({ throttle: { perSecond: pick.of(0.05, 0.5, 1, 5) } })),
   windowCampaign: campaign(({ pick }) => ({
-    throttle: { window: { start: "09:00", end: pick.of("09:30", "17:00"), timeZone: "Europe/Berlin" } },
+    throttle: { window: { ...pick.of(...WINDOWS), timeZone: "Europe/Berlin" } },
   })),
   testedCampaign: campaign(({ pick, tenant }) => ({
     ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 2, 5, 10) } }),
