@@ -37,6 +37,7 @@ const SLOW = [
   // Of whole programs.
   "test/docs",
   "erasure-races",
+  "worlds/many",
   "worlds/worlds",
   "quickstarts",
   "packages",

@@ -61,8 +61,8 @@ test("a new connection is served while 300 others read continuously", async () =
     waits.push(performance.now() - since);
   }
   for (const reader of readers) reader.destroy();
-  // A quiet machine needs 10 to 40 ms.
-  expect(waits.sort((a, b) => a - b)[2]).toBeLessThan(500);
+  // A quiet machine needs 10 to 40 ms, a busy one a second.
+  expect(waits.sort((a, b) => a - b)[2]).toBeLessThan(3000);
 });
 
 test("a full disk is answered 503 with Retry-After; reads go on, and writes as soon as there is space", async () => {
