@@ -4,7 +4,7 @@ import { changeFact, deleteManifest, discard } from "../db/copy/backup-file.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import { createDataFolder, DATABASE_FILE, lockFolder } from "../db/sqlite/folder.ts";
 import { assertNotNewer, migrateFile } from "../db/sqlite/migrate.ts";
-import { forgetMove } from "../db/sqlite/place.ts";
+import { forgetPast } from "../db/sqlite/place.ts";
 import { HOLDER, markRestored } from "../installation/installation.ts";
 import { giveToOwnerOfFolder } from "../lib/folder.ts";
 import { KEY_FILE, writeKey } from "../lib/key-file.ts";
@@ -59,7 +59,7 @@ export function restoreFolder(schema: DatabaseSchema, file: string, { key }: Man
     if (key !== null) writeKey(join(folder, KEY_FILE), `${key}\n`);
     // The log of a lost database must not be applied to this one.
     discard(database);
-    forgetMove(folder);
+    forgetPast(folder);
     renameSync(unfinished, database);
   } finally {
     unlock();

@@ -5,6 +5,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "../../test/postgres.ts";
 import { readConfig } from "../config.ts";
+import { describeDatabase } from "../db/postgres/place.ts";
 import { jsonLog } from "../lib/log.ts";
 import { createBackup, migrateToPostgres, moveFromPostgres, restoreBackup } from "../maintenance.ts";
 import { serve } from "../serve.ts";
@@ -123,12 +124,18 @@ test("after a move from Postgres to a folder or another database the old one sta
   const there = await start(back);
   expect(there.workspaceId).toBe(first.workspaceId);
   await there.close();
+  await (await start(back)).close();
   // The same data cannot be moved a second time to another place.
   const [second, third] = [await database(), await database()];
   await expect(moveFromPostgres({ from: url, to: second })).rejects.toThrow(/was moved to .+back on/);
   await expect(moveFromPostgres({ from: url, to: back })).rejects.toThrow("holds an installation already");
   await expect(start(root, { "database-url": url })).rejects.toThrow("was moved to");
   await expect(migrateToPostgres({ from: join(root, "data"), to: second })).rejects.toThrow("was moved to the database");
+  // Into the folder that it came from, once the old file is out of the way.
+  await (await start(root, { "database-url": url, ...takeOver })).close();
+  rmSync(join(root, "data", "mailsvc.db"));
+  await moveFromPostgres({ from: url, to: join(root, "data") });
+  await (await start(join(root, "data"))).close();
   // From one database to the next.
   await (await start(root, { "database-url": url, ...takeOver })).close();
   await moveFromPostgres({ from: url, to: third });
@@ -136,6 +143,27 @@ test("after a move from Postgres to a folder or another database the old one sta
   const other = await start(root, { "database-url": third });
   expect(other.workspaceId).toBe(first.workspaceId);
   await other.close();
+});
+
+test("a move from Postgres that was killed goes on when it is repeated, to the same place only, and until then no server starts", async () => {
+  const root = folder();
+  const [url, target] = [await database(), await database()];
+  const first = await start(root, { "database-url": url });
+  await first.close();
+  // As the move leaves it that is killed while it copies.
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const moved = JSON.stringify({ moved: { at: "2026-05-01T00:00:00.000Z", to: describeDatabase(target) } });
+  await client.query("update meta set value = (value::jsonb || $1::jsonb)::text where name = 'holder'", [moved]);
+  await client.end();
+  await expect(start(root, { "database-url": url })).rejects.toThrow("if the move did not end, repeat mailsvc migrate");
+  await expect(moveFromPostgres({ from: url, to: join(root, "elsewhere") })).rejects.toThrow("was moved to the database");
+  await expect(start(root, { "database-url": url })).rejects.toThrow("was moved to");
+  expect(await moveFromPostgres({ from: url, to: target })).toMatchObject({ resumed: true });
+  const there = await start(folder(), { "database-url": target });
+  expect(there.workspaceId).toBe(first.workspaceId);
+  await there.close();
+  await expect(start(root, { "database-url": url })).rejects.toThrow("was moved to");
 });
 
 test("a database that servers use is not moved, and they go on; one whose move is refused by the target stays where it is", async () => {

@@ -41,7 +41,7 @@ function describePlace(folder: string, path: string): Place {
     starts: readStarts(folder),
     settle: (starts) => {
       writeKey(join(folder, STARTS_FILE), `${JSON.stringify({ starts })}\n`);
-      forgetMove(folder);
+      rmSync(join(folder, MOVED_FILE), { force: true });
     },
   };
 }
@@ -51,9 +51,9 @@ export function markMoved(folder: string, move: Move): void {
   writeKey(join(folder, MOVED_FILE), `${JSON.stringify(move, null, 2)}\n`);
 }
 
-/** Removes the note of a move, for other data or a person who goes back. */
-export function forgetMove(folder: string): void {
-  rmSync(join(folder, MOVED_FILE), { force: true });
+/** Forgets what a folder knows of the database that was in it, for other data. */
+export function forgetPast(folder: string): void {
+  for (const name of [MOVED_FILE, STARTS_FILE]) rmSync(join(folder, name), { force: true });
 }
 
 /**
