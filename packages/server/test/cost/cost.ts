@@ -3,7 +3,7 @@ import { tableUnder } from "../../../../test/markdown.ts";
 import type { TestWorld } from "../../src/testing/world.ts";
 
 /** Counts of work in a database. */
-export interface StorageCost {
+interface StorageCost {
   readonly statements: number;
   /** Transactions that changed rows. */
   readonly commits: number;
@@ -34,7 +34,7 @@ const MANY = 100;
 type Database = "SQLite" | "Postgres";
 
 /** The ways of a mail that `docs/scaling.md` counts. */
-export type Way = "captured" | "by SMTP";
+type Way = "captured" | "by SMTP";
 
 /** How far below the page a number may be, as a share of it; a page that says more than that is out of date. */
 interface Slack {

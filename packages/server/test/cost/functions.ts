@@ -1,7 +1,7 @@
 import { type Profiler, Session } from "node:inspector/promises";
 
 /** Functions of the server that ran, each once, and the rooms they are in. */
-export interface Executed {
+interface Executed {
   readonly functions: readonly string[];
   readonly rooms: readonly string[];
 }
