@@ -5,7 +5,7 @@ import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 import { Admission, type AdmissionParts, PUBLIC_BODY_BYTES } from "./admission.ts";
 import { isForm } from "./body/form.ts";
 import { checkMediaType, parseJson, parseLongJson } from "./body/json.ts";
-import type { BodyMemory, BodyShare } from "./body/share.ts";
+import { type BodyMemory, type BodyShare, FREE_BYTES } from "./body/share.ts";
 import { readUpload } from "./body/upload.ts";
 import type { Call, Caller, Input, RunAny } from "./call.ts";
 import { getClientAddress } from "./client-address.ts";
@@ -187,7 +187,7 @@ export class Performer {
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
     let bytes = await request.body(caller.maxBody, share);
     received(bytes.length);
-    await share.work(bytes.length);
+    if (bytes.length > FREE_BYTES) await share.work(bytes.length);
     if (caller.recheck) await caller.recheck();
     // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 60 ms.
     const isLarge = bytes.length > CHUNK_BYTES;

@@ -43,14 +43,13 @@ test.each([
   expect(at).toEqual([]);
 });
 
-test("many bodies of less than a megabyte have a limit of their own, which large ones do not use up; small ones wait for nothing", async () => {
+test("bodies of less than a megabyte have a limit of their own, which large ones do not use up", async () => {
   const { at, bytes, join } = crowd((share, size) => share.receive(size));
   for (let i = 0; i < 3; i += 1) join(30 * MB);
   for (let i = 0; i < 200; i += 1) join(900 * KB);
-  for (let i = 0; i < 200; i += 1) join(60 * KB);
   await nextTurn();
   const of = (size: number): number => at.filter((one) => one.bytes === size).length;
-  expect([of(30 * MB), of(900 * KB), of(60 * KB)]).toEqual([1, 36, 200]);
+  expect([of(30 * MB), of(900 * KB)]).toEqual([1, 36]);
   expect(bytes()).toBeLessThan(80 * MB);
 });
 

@@ -16,9 +16,9 @@ const MAX_AT_WORK = 32 * MB;
 
 /** The share of one request in the memory for bodies. */
 export interface BodyShare {
-  /** Waits until a body of this size fits among those being received, first come first served. A second call replaces the first. */
+  /** Waits until a body of more than `FREE_BYTES` fits among those being received, first come first served. A second call replaces the first. */
   receive(bytes: number): Promise<void>;
-  /** Waits until the received body, of this size, may be parsed and stored. */
+  /** Waits until such a body, which was received, may be parsed and stored. */
   work(bytes: number): Promise<void>;
   /** Gives the share back, once the request is done. */
   release(): void;
@@ -40,13 +40,12 @@ export class BodyMemory {
     };
     return {
       receive: async (bytes) => {
-        if (bytes <= FREE_BYTES) return;
         const release = await (bytes > LARGE_BYTES ? this.#large : this.#others).take(bytes);
         for (const earlier of taken.splice(0)) earlier();
         keep(release);
       },
       work: async (bytes) => {
-        if (bytes > FREE_BYTES) keep(await this.#work.take(bytes));
+        keep(await this.#work.take(bytes));
       },
       release: () => {
         isOver = true;
