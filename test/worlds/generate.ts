@@ -37,6 +37,15 @@ export function generate(seed: number, database: Script["database"]): Script {
   const disturb = (by: string, on: string): void => void steps.push({ do: "disturb", by, on, seed: chance(pick) });
   const pass = (): void => void steps.push({ do: "pass", by: pick.of("0s", "1s", "30s", "20m", "5h", "2d") });
 
+  // What can be done to a thing itself is done more often than all else, and is then let be for a while.
+  const disturbOne = (): void => {
+    const on = pick.of(...things);
+    const own = Object.keys(NOUNS[on.slice(0, on.lastIndexOf("-"))]?.verbs ?? {});
+    const isOwn = own.length > 0 && pick.oneIn(2);
+    disturb(pick.of(...(isOwn ? own : DISTURBANCE_NAMES)), on);
+    if (isOwn && pick.oneIn(2)) pass();
+  };
+
   for (const noun of BASIS) steps.push({ do: "make", noun, as: `${noun}-${steps.length}`, tenant: TENANTS[0], seed: chance(pick) });
   const { noun, disturbance } = pairOf(seed);
   if (needsAgent(noun)) make("agent");
@@ -44,11 +53,12 @@ export function generate(seed: number, database: Script["database"]): Script {
   const first = make(noun);
   if (pick.oneIn(3)) pass();
   disturb(disturbance, first);
+  if (pick.oneIn(2)) pass();
   for (let i = pick.int(2, 6); i > 0; i -= 1) {
     const next = pick.int(0, 3);
     if (next === 0) pass();
     else if (next === 1) make(pick.of(...NOUN_NAMES));
-    else disturb(pick.of(...DISTURBANCE_NAMES), pick.of(...things));
+    else disturbOne();
   }
   const servers = database === "postgres" && pick.oneIn(2) ? 2 : 1;
   const delivery = DELIVERED_BY[disturbance] ?? pick.of("captured" as const, "relay" as const);
@@ -60,7 +70,8 @@ export function pairOf(seed: number): { readonly noun: string; readonly disturba
   const n = seed % PAIRS;
   return {
     noun: NOUN_NAMES[n % NOUN_NAMES.length] as string,
-    disturbance: DISTURBANCE_NAMES[Math.floor(n / NOUN_NAMES.length)] as string,
+    // Both change from one seed to the next.
+    disturbance: DISTURBANCE_NAMES[(Math.floor(n / NOUN_NAMES.length) + (n % NOUN_NAMES.length)) % DISTURBANCE_NAMES.length] as string,
   };
 }
 

@@ -336,7 +336,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "next-in-the-past",
-    about: "`why` says that a webhook which fails will be disabled at a time that is over.",
+    about: "A webhook that fails is said to be disabled at a time that is over.",
     file: "developer-webhooks/explain.ts",
     text: "return at > now",
     instead: "return at > 0",
