@@ -52,7 +52,7 @@ const WINDOWS = [
   { start: "09:00", end: "17:00" },
   { start: "13:00", end: "13:30" },
   { start: "22:00", end: "06:00" },
-] as const;
+];
 
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {

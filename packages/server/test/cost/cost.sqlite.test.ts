@@ -26,5 +26,5 @@ test("a captured mail runs no more functions, in no more rooms, than docs/scalin
   const [most = 0, mostRooms = 0] = rowOf("a captured mail, alone");
   expect(functions.length, functions.join("\n")).toBeLessThanOrEqual(most);
   expect(functions.length, "the page may say a lower number").toBeGreaterThan(most * 0.9);
-  expect(rooms.toSorted(), rooms.join(" ")).toHaveLength(mostRooms);
+  expect(rooms.length, rooms.join(" ")).toBeLessThanOrEqual(mostRooms);
 });

@@ -42,16 +42,18 @@ interface Slack {
   readonly rows: number;
 }
 
-// How mails and their events are grouped depends on time, and which pages of a tree are full on chance.
-const ALONE: Record<Database, Slack> = { SQLite: { counts: 0.75, rows: 1 }, Postgres: { counts: 0.5, rows: 0.85 } };
-const AMONG: Slack = { counts: 0.4, rows: 0.96 };
+// How mails, their outcomes and their events are grouped depends on time, and which pages of a tree are full on chance. On SQLite each step
+// of a captured mail that is alone is a transaction of its own.
+const EXACT: Slack = { counts: 0.7, rows: 1 };
+const ALONE: Slack = { counts: 0.4, rows: 0.85 };
+const AMONG: Slack = { counts: 0.3, rows: 0.9 };
 
 /** Sends one mail, and a hundred at once, and compares what each cost with the table of `docs/scaling.md`. */
 export async function checkCosts(world: TestWorld, meter: Meter, database: Database, way: Way): Promise<void> {
   // First uses compile statements and fill caches.
   for (let i = 0; i < 5; i += 1) await deliver(world, [`first${i}`]);
   const alone = await meter.measure(() => deliver(world, ["alone"]));
-  expectCost(`${database}, ${way}, alone`, alone, ALONE[database]);
+  expectCost(`${database}, ${way}, alone`, alone, database === "SQLite" && way === "captured" ? EXACT : ALONE);
   const names = (round: number): string[] => Array.from({ length: MANY }, (_, i) => `many${round}-${i}`);
   await deliver(world, names(0));
   const many = await meter.measure(() => deliver(world, names(1)));
