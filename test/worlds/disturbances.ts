@@ -76,6 +76,14 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const next = CHANGES_OF_TIME.find((at) => at > u.now());
     if (next !== undefined && next - u.now() < 40 * DAY) await u.pass(next - u.now() + pick.int(-2, 3) * HOUR);
   },
+  // What can be paused is paused and goes on: the thing itself, or another one that can.
+  pauseForAWhile: async (u, thing, pick) => {
+    const others = [...u.things.values()].filter(({ noun }) => NOUNS[noun]?.verbs.pause);
+    const paused = NOUNS[thing.noun]?.verbs.pause ? thing : others.length > 0 ? pick.of(...others) : thing;
+    await verb("pause")(u, paused, pick);
+    await u.pass(pick.of(0, HOUR, 2 * DAY));
+    await verb("resume")(u, paused, pick);
+  },
   pauseSending: async (u, _thing, pick) => {
     const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
     // What a server has claimed still leaves.

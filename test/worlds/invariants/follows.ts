@@ -6,11 +6,17 @@ export const FOLLOWS: Invariant = {
   promise: "What is to follow from an event has followed.",
   says: [
     "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups.",
-    "The opposite holds too: mail of an automation goes to a contact once for each step that it took, and each step is taken once.",
+    "The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
-    return [...(await entered(universe)), ...(await suppressed(universe)), ...(await agentsTold(universe)), ...(await stepsOnce(universe))];
+    return [
+      ...(await entered(universe)),
+      ...(await suppressed(universe)),
+      ...(await agentsTold(universe)),
+      ...(await stepsOnce(universe)),
+      ...(await entriesApart(universe)),
+    ];
   },
 };
 
@@ -59,6 +65,19 @@ async function agentsTold(universe: Universe): Promise<string[]> {
         found.push(`${label} was never sent its wakeup ${wakeup.id}.`);
   }
   return found;
+}
+
+async function entriesApart({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const entries = (await read.select().from(read.t.automationEntries)).sort((one, other) => one.enteredAt - other.enteredAt);
+  return [...Map.groupBy(entries, ({ automationId, contactId }) => `${automationId} ${contactId}`).values()].flatMap((own) =>
+    own.flatMap(({ id, enteredAt }, i) => {
+      const before = own[i - 1];
+      return before && (before.endedAt === null || before.endedAt > enteredAt)
+        ? [`The entry ${id} began while ${before.id} was inside.`]
+        : [];
+    }),
+  );
 }
 
 async function stepsOnce({ world }: Universe): Promise<string[]> {

@@ -38,13 +38,14 @@ export const REFUSALS: Invariant = {
     const sent = await loadSent(universe);
     const { refusals, handOvers } = universe.ledger;
     const unasked = await listUnconfirmed(universe);
-    return handOvers.flatMap((one) => {
+    const found = [...unasked].map((id) => `The mail ${id} of a campaign to a list went to somebody who has not joined it.`);
+    const late = handOvers.flatMap((one) => {
       if (isTestMail(one.emailId)) return [`The test mail ${one.emailId} went to ${one.to}.`];
-      if (unasked.has(one.emailId)) return [`The mail ${one.emailId} of a campaign to a list went to ${one.to}, who has not joined it.`];
       const mail = sent.get(`${one.emailId} ${one.to}`);
       const no = mail && refusals.find((refusal) => forbids(universe, refusal, one, mail));
       return no ? [`The mail ${one.emailId} went to ${one.to} after a no of scope ${no.scope}.`] : [];
     });
+    return [...found, ...late];
   },
 };
 
@@ -54,7 +55,7 @@ function forbids({ workspaces }: Universe, no: Refusal, one: HandOver, mail: Sen
 }
 
 /** Mail of campaigns to one list whose contacts had not joined it when the campaign started. */
-async function listUnconfirmed({ world, script }: Universe): Promise<ReadonlySet<string | null>> {
+async function listUnconfirmed({ world, script }: Universe): Promise<ReadonlySet<string>> {
   // Where events are deleted after a time, nobody knows who joined.
   if (script.keepDays !== null) return new Set();
   const { read } = world.app.deps.db;
@@ -64,9 +65,9 @@ async function listUnconfirmed({ world, script }: Universe): Promise<ReadonlySet
     if (type === "list.joined" && !joined.has(`${data?.["listId"]} ${contactId}`)) joined.set(`${data?.["listId"]} ${contactId}`, at);
   const mails = await read.select().from(read.t.emails);
   return new Set(
-    mails.flatMap(({ id, campaignId, contactId }) => {
+    mails.flatMap(({ id, campaignId, contactId, sentAt }) => {
       const { recipientType, listId = null, startedAt = null } = campaigns.get(campaignId ?? "") ?? {};
-      if (recipientType !== "list" || contactId === null) return [];
+      if (recipientType !== "list" || contactId === null || sentAt === null) return [];
       const at = joined.get(`${listId} ${contactId}`);
       return at !== undefined && at <= (startedAt ?? 0) ? [] : id;
     }),

@@ -28,6 +28,11 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
       const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
       const active = made && (await universe.value(() => universe.sdk(tenant).automations.activate(made.id)));
       const entrant = active ? await startFor(making, trigger) : null;
+      if (entrant !== null) {
+        await universe.settle();
+        // It ends a wait, reaches the goal, and starts nothing for who is inside.
+        await universe.call(() => universe.sdk(tenant).events.track({ name: "purchase", contact: entrant }));
+      }
       return known(made, entrant === null ? {} : { entrant });
     },
     verbs: {
