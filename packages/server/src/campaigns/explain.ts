@@ -103,7 +103,10 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
           row.winner === null && row.decideAt !== null ? "The winner of its A/B test is not known yet." : null,
         ),
         next: findNext(row),
-        actions: listActions(id, stats),
+        actions: [
+          ...(waitsForPick(row) ? [{ what: "Pick the winner", command: `mailsvc campaigns winner ${id} --variant A` }] : []),
+          ...listActions(id, stats),
+        ],
       };
     case "SENT":
       return {
@@ -119,8 +122,15 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
   }
 }
 
-function findNext({ nextReleaseAt, decideAt, releasedAt, winner, throttle, localTime }: CampaignRow): Findings["next"] {
+/** Whether the campaign stands still until somebody picks the winner of its A/B test. */
+function waitsForPick({ abTest, decideAt, winner, releasedAt }: CampaignRow): boolean {
+  return releasedAt === null && abTest?.winner === "manual" && decideAt !== null && winner === null;
+}
+
+function findNext(row: CampaignRow): Findings["next"] {
+  const { nextReleaseAt, decideAt, releasedAt, winner, throttle, localTime } = row;
   if (releasedAt !== null) return { at: null, what: "It is over when the last recipient had an attempt." };
+  if (waitsForPick(row)) return { at: null, what: "All other recipients get the variant that you pick." };
   if (decideAt !== null && winner === null)
     return { at: decideAt, what: "The winner of the A/B test is decided, and all other recipients get it." };
   if (localTime !== null) return { at: null, what: `Each reader gets it when their own clock shows ${localTime.at.replace("T", " ")}.` };

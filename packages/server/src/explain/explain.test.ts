@@ -273,6 +273,18 @@ test("a campaign: why it is held, who did not get it, what its recipients wait f
     next: { at: null, what: "Each reader gets it when their own clock shows 2026-03-01 09:00." },
   });
 
+  const tested = await sdk.campaigns.create({
+    ...fields,
+    abTest: { variants: [{}, { subjectLine: "B" }], samplePercent: 50, winner: "manual" },
+  });
+  await sdk.campaigns.send(tested.id);
+  await world.clock.advance("30d");
+  expect(await sdk.explanations.get(tested.id)).toMatchObject({
+    status: "SENDING",
+    next: { at: null, what: "All other recipients get the variant that you pick." },
+    actions: expect.arrayContaining([{ what: "Pick the winner", command: `mailsvc campaigns winner ${tested.id} --variant A` }]),
+  });
+
   const slow = await sdk.campaigns.create({ ...fields, throttle: { perSecond: 0.01 } });
   await sdk.contacts.create({ email: "grace@example.com" });
   await sdk.campaigns.send(slow.id);
