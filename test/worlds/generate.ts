@@ -48,7 +48,7 @@ export function generate(seed: number, database: Script["database"]): Script {
 
   for (const noun of BASIS) steps.push({ do: "make", noun, as: `${noun}-${steps.length}`, tenant: TENANTS[0], seed: chance(pick) });
   const { noun, disturbance } = pairOf(seed);
-  if (needsAgent(noun)) make("agent");
+  for (const needed of NEEDS[noun] ?? []) make(needed);
   for (let i = pick.int(0, 3); i > 0; i -= 1) make(pick.of(...NOUN_NAMES));
   const first = make(noun);
   if (pick.oneIn(3)) pass();
@@ -75,6 +75,14 @@ export function pairOf(seed: number): { readonly noun: string; readonly disturba
   };
 }
 
-const needsAgent = (noun: string): boolean => ["run", "wakeup", "approval", "message", "spending", "landingPage"].includes(noun);
+/** What a noun needs of another one before it. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(["run", "wakeup", "approval", "waitingRun", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]])),
+  submission: ["agent", "landingPage"],
+  resentCampaign: ["campaign"],
+  opening: ["campaign"],
+  clicking: ["mail"],
+  leaving: ["campaign"],
+};
 
 const chance = (pick: Pick): number => pick.int(1, 2_000_000_000);

@@ -2,7 +2,9 @@ import type { Noun } from "./noun.ts";
 import { AGENT_NOUNS } from "./nouns/agents.ts";
 import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
 import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
+import { OPERATOR_NOUNS } from "./nouns/operator.ts";
 import { PEOPLE_NOUNS } from "./nouns/people.ts";
+import { RECIPIENT_NOUNS } from "./nouns/recipients.ts";
 import { REPEATED_NOUNS } from "./nouns/repeated.ts";
 import { SENDING_NOUNS } from "./nouns/sending.ts";
 import { WEBHOOK_NOUNS } from "./nouns/webhooks.ts";
@@ -16,4 +18,6 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   ...AUTOMATION_NOUNS,
   ...WEBHOOK_NOUNS,
   ...AGENT_NOUNS,
+  ...RECIPIENT_NOUNS,
+  ...OPERATOR_NOUNS,
 };

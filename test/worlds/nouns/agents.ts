@@ -75,6 +75,14 @@ const agentOf = (u: Universe, { also }: Thing): Thing | undefined => u.things.ge
 
 const brandOf = (tenant: Tenant): string => `for ${MARKS[tenant]}`;
 
+const ANSWERED: Noun["verbs"] = {
+  resume: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).messages.answer(id, { decision: pick.of("approve", "reject") })),
+  cancel: (u, thing) => {
+    const agent = agentOf(u, thing);
+    return agent ? u.call(() => clientOf(u, agent).messages.cancel(thing.id)) : Promise.resolve();
+  },
+};
+
 /** Agents, and what they work on. */
 export const AGENT_NOUNS = {
   agent: {
@@ -106,14 +114,14 @@ export const AGENT_NOUNS = {
   })),
   approval: work(
     (client, { tenant }) => client.messages.create({ type: "APPROVAL_REQUEST", text: "Shall I?", approval: { title: brandOf(tenant) } }),
-    {
-      resume: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).messages.answer(id, { decision: pick.of("approve", "reject") })),
-      cancel: (u, thing) => {
-        const agent = agentOf(u, thing);
-        return agent ? u.call(() => clientOf(u, agent).messages.cancel(thing.id)) : Promise.resolve();
-      },
-    },
+    ANSWERED,
   ),
+  // A run that waits for an answer.
+  waitingRun: work(async (client, { tenant }) => {
+    const { runId } = await client.runs.start({ title: `Ask ${brandOf(tenant)}` });
+    const question = { type: "APPROVAL_REQUEST" as const, text: "Shall I?", approval: { title: brandOf(tenant) }, runId };
+    return client.messages.create(question);
+  }, ANSWERED),
   message: work((client, { tenant }) => client.messages.create({ text: `Hello ${brandOf(tenant)}` })),
   spending: work(async (client) => ({ id: (await client.credits.consume({ amount: 5, action: "draft-page" })).transactionId })),
   landingPage: work(

@@ -54,6 +54,10 @@ const WINDOWS = [
   { start: "22:00", end: "06:00" },
 ];
 
+const CAMPAIGN_WITH_CHOICE = campaign(({ tenant }) => ({
+  abTest: { variants: [{}, { subjectLine: `Other ${MARKS[tenant]}` }], samplePercent: 50, winner: "manual" },
+}));
+
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
@@ -74,5 +78,26 @@ export const CAMPAIGN_NOUNS = {
     ({ universe, pick }) => ({ scheduledAt: new Date(universe.now() + pick.int(1, 300) * HOUR).toISOString() }),
     false,
   ),
+  // Somebody is to choose the winner.
+  manualCampaign: {
+    make: CAMPAIGN_WITH_CHOICE.make,
+    verbs: {
+      ...CAMPAIGN_WITH_CHOICE.verbs,
+      edit: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).campaigns.winner(id, { variant: pick.of("A", "B") })),
+    },
+  },
+  // Another try for those whom an earlier one did not reach.
+  resentCampaign: {
+    make: async (making) => {
+      const { universe, tenant, pick } = making;
+      const earlier = find(making, "campaign", "pacedCampaign", "testedCampaign", "windowCampaign");
+      if (!earlier) return null;
+      const again = { to: pick.of("not_opened" as const, "not_clicked" as const, "failed" as const) };
+      const made = await universe.value(() => universe.sdk(tenant).campaigns.resend(earlier.id, again));
+      if (made) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
+      return known(made);
+    },
+    verbs: CAMPAIGN_WITH_CHOICE.verbs,
+  },
   localCampaign: campaign(() => ({ localTime: { at: "2026-03-29T02:30", fallback: "Europe/Berlin" } })),
 } satisfies Record<string, Noun>;

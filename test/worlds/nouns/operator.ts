@@ -1,0 +1,76 @@
+import { known, type Noun } from "../noun.ts";
+import { addressOf, MARKS } from "../script.ts";
+import type { Universe } from "../universe.ts";
+
+const operator = (u: Universe) => u.sdk("a", u.operatorKey);
+
+/** What operators set up, and what a workspace sends and receives by. */
+export const OPERATOR_NOUNS = {
+  relay: {
+    make: async ({ universe: u, tenant, label, pick }) => {
+      // Captured mail has no way out that could change.
+      if (!u.peer) return null;
+      const name = label.toLowerCase();
+      const login = { user: "mail", password: `first-${pick.int(1000, 9999)}` };
+      const added = await u.value(() =>
+        operator(u).relays.add({ name, host: "other.mail.test", ...login, ratePerSecond: pick.of(null, 1, 50) }),
+      );
+      if (!added) return null;
+      await u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: name }));
+      return { id: name, also: {} };
+    },
+    verbs: {
+      edit: (u, { id }, pick) => u.call(() => operator(u).relays.update(id, { ratePerSecond: pick.of(null, 1, 5) })),
+      rotate: (u, { id }, pick) => u.call(() => operator(u).relays.update(id, { password: `next-${pick.int(1000, 9999)}` })),
+      cancel: (u, { tenant }) => u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: null })),
+      delete: async (u, { tenant, id }) => {
+        await u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: null }));
+        await u.call(() => operator(u).relays.remove(id));
+      },
+    },
+  },
+  sender: {
+    make: async ({ universe: u, tenant, label, pick }) => {
+      // Two workspaces may not verify the same address.
+      const email = `${label.toLowerCase()}@${tenant}.acme.test`;
+      const made = await u.value(() => u.sdk(tenant).senders.create({ email }));
+      if (!made) return null;
+      await u.call(() => u.sdk(tenant).senders.verify(made.id));
+      const subject = `From ${MARKS[tenant]}`;
+      await u.call(() => u.sdk(tenant).emails.send({ from: email, to: addressOf(pick.int(0, 23)), subject, text: "Hello" }));
+      return known(made);
+    },
+    verbs: {
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).senders.delete(id)),
+      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).senders.verify(id)),
+    },
+  },
+  inboundDomain: {
+    make: async ({ universe: u, tenant, label }) =>
+      known(await u.value(() => u.sdk(tenant).inboundDomains.create({ domain: `${label.toLowerCase()}.${tenant}.test` }))),
+    verbs: {
+      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).inboundDomains.verify(id)),
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).inboundDomains.delete(id)),
+    },
+  },
+  workspace: {
+    make: async ({ universe: u, tenant, pick, label }) => {
+      const made = await u.value(() => operator(u).workspaces.create({ name: label }));
+      if (!made) return null;
+      const mail = { from: "Acme <hello@acme.test>", to: addressOf(pick.int(0, 23)), subject: "Hello", text: "Hello" };
+      await u.call(() => u.sdk(tenant, made.apiKey).emails.send(mail));
+      u.ledger.keys.push({ tenant, key: made.apiKey, path: "/api/v1/contacts", works: true });
+      return { id: made.id, also: { key: made.apiKey } };
+    },
+    verbs: {
+      edit: (u, { id, label }) => u.call(() => operator(u).workspaces.update(id, { name: `${label} again` })),
+      delete: async (u, { id, also }) => {
+        const outcome = await u.call(() => operator(u).workspaces.delete(id));
+        const record = u.ledger.keys.find(({ key }) => key === also["key"]);
+        // After a call that was lost nobody knows; the key is not looked at any more.
+        if (record && "lost" in outcome) u.ledger.keys.splice(u.ledger.keys.indexOf(record), 1);
+        else if (record && "value" in outcome) record.works = false;
+      },
+    },
+  },
+} satisfies Record<string, Noun>;
