@@ -11,8 +11,8 @@ import { picker, type Script, type Step } from "./script.ts";
 import { Universe } from "./universe.ts";
 
 const DAY = 86_400_000;
-// A world lives for about a second of an idle machine.
-const LONGEST_MS = 180_000;
+// The longest step takes some seconds of an idle machine.
+const STILL_MS = 90_000;
 
 interface Progress {
   readonly pairs: Set<string>;
@@ -32,20 +32,30 @@ export interface Report {
 export async function runScript(script: Script, receivers: Receivers, databases: Databases | null): Promise<Report> {
   const universe = await Universe.open(script, receivers, databases);
   const progress: Progress = { pairs: new Set(), doing: "" };
-  const limit = new AbortController();
-  const hung = sleep(LONGEST_MS, `hang: ${LONGEST_MS / 1000} s`, { signal: limit.signal, ref: false }).catch(() => "");
+  const end = new AbortController();
   const broken = await Promise.race([
     live(universe, progress).catch((error: unknown) => [
       `crash: ${progress.doing}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     ]),
-    hung.then((what) => [`${what} were not enough for ${progress.doing}`]),
+    stillness(universe, progress, end.signal),
   ]);
-  limit.abort();
+  end.abort();
   const hangs = broken.some((what) => what.startsWith("hang:"));
   // A world that hangs would do so at its end as well.
   if (hangs) void universe.close().catch(() => {});
   else await universe.close();
   return { broken, pairs: progress.pairs };
+}
+
+/** Waits until a world stands still: neither does its time pass nor does it take a step. */
+async function stillness(universe: Universe, progress: Progress, end: AbortSignal): Promise<string[]> {
+  const look = (): string => `${progress.doing} at ${new Date(universe.now()).toISOString()}`;
+  for (let [seen, since] = ["", 0]; !end.aborted; ) {
+    if (look() !== seen) [seen, since] = [look(), performance.now()];
+    else if (performance.now() - since > STILL_MS) return [`hang: ${seen}`];
+    await sleep(1000, undefined, { signal: end, ref: false }).catch(() => {});
+  }
+  return [];
 }
 
 async function live(universe: Universe, progress: Progress): Promise<string[]> {

@@ -98,7 +98,7 @@ export class Universe {
   }
 
   now(): number {
-    return this.world.clock.now();
+    return this.#servers[0]?.world.clock.now() ?? START;
   }
 
   /** The owner key of a workspace. */
