@@ -10,6 +10,7 @@ import { findDatabasePlace } from "../../packages/server/src/db/postgres/place.t
 import { findFilePlace } from "../../packages/server/src/db/sqlite/place.ts";
 import { claimPlace } from "../../packages/server/src/installation/holder.ts";
 import { createBackup, migrateToPostgres, moveFromPostgres, restoreBackup } from "../../packages/server/src/maintenance.ts";
+import { CopyRefused } from "../../packages/server/src/migrate/report.ts";
 import type { Databases, WorldDatabase } from "./databases.ts";
 import type { Script } from "./script.ts";
 
@@ -60,8 +61,15 @@ export class Places {
     if (this.#databases === null) return from;
     await claim(from);
     const place = { folder: this.#makeFolder(), databaseUrl: from.databaseUrl === null ? await this.#makeDatabase("empty") : null };
-    if (from.databaseUrl !== null) await moveFromPostgres({ from: from.databaseUrl, to: place.folder });
-    else if (place.databaseUrl !== null) await migrateToPostgres({ from: from.folder, to: place.databaseUrl });
+    if (from.databaseUrl !== null) {
+      try {
+        await moveFromPostgres({ from: from.databaseUrl, to: place.folder });
+      } catch (error) {
+        // A server that was killed counts as one that runs, for ten seconds of real time.
+        if (error instanceof CopyRefused) return from;
+        throw error;
+      }
+    } else if (place.databaseUrl !== null) await migrateToPostgres({ from: from.folder, to: place.databaseUrl });
     if (!(await claim(place))) throw new Error("What was moved is not served in its new place.");
     if (await claim(from)) throw new Error("What was moved away is served in its old place as well.");
     return place;
