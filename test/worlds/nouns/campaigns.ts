@@ -47,7 +47,7 @@ const audience = ({ noun, id }: { readonly noun: string; readonly id: string }):
   noun === "list" ? { recipientType: "list", listId: id } : { recipientType: "segment", segmentId: id };
 
 /** Windows that are open when a world begins, at nine o'clock, and windows that are not. */
-const WINDOWS = [
+const WINDOWS: readonly { readonly start: string; readonly end: string }[] = [
   { start: "09:00", end: "09:30" },
   { start: "09:00", end: "17:00" },
   { start: "13:00", end: "13:30" },
