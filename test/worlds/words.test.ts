@@ -26,8 +26,8 @@ ${invariants.join("\n\n")}
 
 ## Mutations
 
-Whether these words are enough is tried by faults that are planted into the server: \`npm run worlds -- --mutation NAME\`, or \`all\`. Each is
-found by fresh seeds.
+Whether these words are enough is tried by faults that are planted into the server: \`npm run worlds -- --mutation NAME\`, or \`all\`, which
+prints which of them fresh seeds find. One that is missed names what the words or the worlds lack.
 
 | Mutation | File below \`packages/server/src\` | What the service does wrongly |
 | --- | --- | --- |
