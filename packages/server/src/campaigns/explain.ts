@@ -122,7 +122,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
   }
 }
 
-/** Whether the campaign stands still until somebody picks the winner of its A/B test. */
+/** True while the campaign stands still until somebody picks the winner of its A/B test. */
 function waitsForPick({ abTest, decideAt, winner, releasedAt }: CampaignRow): boolean {
   return releasedAt === null && abTest?.winner === "manual" && decideAt !== null && winner === null;
 }

@@ -39,7 +39,7 @@ export interface ContactHooks {
   forgetContact(tx: Tx, contact: ContactRow): Promise<void>;
   /** Lets contacts join a list, and tells which of them were not on it and are now, or were asked. Throws ApiError not_found. */
   joinList(tx: Tx, workspaceId: string, listId: string, contacts: readonly ContactRow[], startsNothing: boolean): Promise<Joined>;
-  /** What `joinList` would do, and the events that it would record. Throws ApiError not_found. */
+  /** Foresees what `joinList` would do, and the events that it would record. Throws ApiError not_found. */
   foreseeJoins(tx: Tx, workspaceId: string, listId: string, contacts: readonly ContactRow[]): Promise<ForeseenJoins>;
   /** Ends memberships that `joinList` made, except where the person has confirmed one. A list that is gone counts as left. */
   leaveList(tx: Tx, workspaceId: string, listId: string, contacts: readonly ContactRow[]): Promise<void>;

@@ -6,7 +6,7 @@ export interface Place {
   isSame(stored: Stamp): boolean;
   /** The move that took the data away from here, as the folder tells; null without one, and for a database without a folder. */
   readonly moved: Move | null;
-  /** How many starts of its database the folder remembers; null for a database without a folder. */
+  /** The number of starts of its database that the folder remembers; null for a database without a folder. */
   readonly starts: number | null;
   /** Remembers beside the database that it was started here, `starts` times by now, and forgets a move. */
   settle(starts: number): void;

@@ -50,7 +50,7 @@ export interface NewSend extends Origin {
   readonly files: DecodedAttachments;
   readonly template?: RenderedTemplate;
   readonly asIs?: AsIs;
-  /** How many further recipients of a submitted message were refused one by one. */
+  /** The number of further recipients of a submitted message that were refused one by one. */
   readonly refused?: number;
   /** The keys of the recipients who may be written to though they unsubscribed; without it, `bypassUnsubscribe` of the request holds for all. */
   readonly bypassFor?: ReadonlySet<string>;

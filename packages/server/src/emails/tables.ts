@@ -22,7 +22,7 @@ export const OF_MAIL = sql`mail_id is not null`;
 export interface Addressees {
   readonly to: readonly string[];
   readonly cc: readonly string[];
-  /** How many recipients of the same submitted message were refused one by one; absent for none. */
+  /** The number of recipients of the same submitted message that were refused one by one; absent for none. */
   readonly refused?: number;
 }
 

@@ -11,7 +11,7 @@ interface Holder {
   readonly place: Stamp;
   /** The first start of a server there (ISO 8601). */
   readonly since: string;
-  /** How many times a server was started on this data; counted where the folder remembers it too. */
+  /** The number of starts of a server on this data; counted where the folder remembers it too. */
   readonly starts?: number;
   /** When the backup was made that this data was restored from. */
   readonly backupOf?: string;

@@ -166,7 +166,7 @@ export async function joinList(
   return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
 }
 
-/** What `joinList` would do for contacts that may not be stored yet, and the events that it would record. Throws ApiError not_found. */
+/** Foresees what `joinList` would do for contacts that may not be stored yet, and the events that it would record. Throws ApiError not_found. */
 export async function foreseeJoins(
   tx: Tx,
   deps: ListDeps,

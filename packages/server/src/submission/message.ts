@@ -27,7 +27,7 @@ export interface Envelope {
   readonly at: number;
   /** True if no mail leaves the server: then the message may name addresses of local hosts, such as root@localhost, and have long lines. */
   readonly captured: boolean;
-  /** How many further recipients were refused one by one; absent for none. */
+  /** The number of further recipients that were refused one by one; absent for none. */
   readonly refused?: number;
 }
 

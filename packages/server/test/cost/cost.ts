@@ -22,7 +22,7 @@ export interface Meter {
 }
 
 /**
- * Whether a statement is about the queue or its pause. How often the queue is looked at while there is nothing to do depends on time, so
+ * True for a statement about the queue or its pause. The number of looks at a queue with nothing to do depends on time, so
  * such a statement counts only when it finds something.
  */
 export function namesQueue(sql: string): boolean {
@@ -36,13 +36,13 @@ type Database = "SQLite" | "Postgres";
 /** The ways of a mail that `docs/scaling.md` counts. */
 type Way = "captured" | "by SMTP";
 
-/** How far below the page a number may be, as a share of it; a page that says more than that is out of date. */
+/** The least that a number may be, as a share of the one on the page; a page that says more than that is out of date. */
 interface Slack {
   readonly counts: number;
   readonly rows: number;
 }
 
-// How mails, their outcomes and their events are grouped depends on time, and which pages of a tree are full on chance. On SQLite each step
+// The groups of mails, outcomes and events depend on time, and the full pages of a tree on chance. On SQLite each step
 // of a captured mail that is alone is a transaction of its own.
 const EXACT: Slack = { counts: 0.7, rows: 1 };
 const ALONE: Slack = { counts: 0.4, rows: 0.85 };

@@ -57,7 +57,7 @@ export function forgetPast(folder: string): void {
 }
 
 /**
- * How many times the database of a folder was started in it; 0 when nothing is known. A database file that is copied over another one keeps
+ * The number of starts of a folder's database in it; 0 when nothing is known. A database file that is copied over another one keeps
  * the place of that one, and is told apart by this.
  */
 function readStarts(folder: string): number {
