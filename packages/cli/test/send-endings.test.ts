@@ -49,6 +49,26 @@ async function repeat(beside: Beside, argv = send()): Promise<string> {
   return again.json.id;
 }
 
+/** Runs the command and sends it a signal at the first request to which `answer` says so; that request hangs then. */
+function endBySignal(
+  beside: Beside,
+  name: "SIGINT" | "SIGTERM",
+  answer: (...request: Parameters<typeof fetch>) => Promise<Response | "signal">,
+): ReturnType<Beside["mailsvc"]> {
+  let signal = (_name: typeof name): void => {};
+  return beside.mailsvc(send(), {
+    fetch: async (url, init) => {
+      const answered = await answer(url, init);
+      if (answered !== "signal") return answered;
+      signal(name);
+      return hang(init?.signal);
+    },
+    onStart: (fire) => {
+      signal = fire;
+    },
+  });
+}
+
 describe("a send that the server has not answered prints no id, and is done once when it is repeated", () => {
   test.each<[string, number, Answer | "hang"]>([
     ["the connection is refused", 10, lose("ECONNREFUSED")],
@@ -99,18 +119,10 @@ describe("a send that the server has not answered prints no id, and is done once
 
   test.each(["SIGINT", "SIGTERM"] as const)("when %s comes before the answer", async (name) => {
     const beside = await startCliWithServer();
-    let signal = (_name: "SIGINT" | "SIGTERM"): void => {};
-    const fetch: typeof globalThis.fetch = async (url, init) => {
+    const ended = await endBySignal(beside, name, async (url, init) => {
       if (!isSend(init)) return beside.world.fetch(url, init);
       await beside.world.fetch(url, { ...init, signal: null });
-      signal(name);
-      return hang(init?.signal);
-    };
-    const ended = await beside.mailsvc(send(), {
-      fetch,
-      onStart: (fire) => {
-        signal = fire;
-      },
+      return "signal";
     });
     expect([ended.code, ended.stdout]).toEqual([130, ""]);
     await repeat(beside);
@@ -252,18 +264,7 @@ describe("a send that was accepted has its id on stdout, whatever follows, and i
 
   test.each(["SIGINT", "SIGTERM"] as const)("and %s comes while it waits", async (name) => {
     const beside = await startCliWithServer();
-    let signal = (_name: "SIGINT" | "SIGTERM"): void => {};
-    const fetch: typeof globalThis.fetch = async (url, init) => {
-      if (isSend(init)) return beside.world.fetch(url, init);
-      signal(name);
-      return hang(init?.signal);
-    };
-    const ended = await beside.mailsvc(send(), {
-      fetch,
-      onStart: (fire) => {
-        signal = fire;
-      },
-    });
+    const ended = await endBySignal(beside, name, async (url, init) => (isSend(init) ? beside.world.fetch(url, init) : "signal"));
     expect([ended.code, ended.json.status]).toEqual([130, "queued"]);
     expect(ended.stderr).toMatch(/Accepted as em_\w+; its outcome is not known\. Cancelled\./);
     expect(await repeat(beside)).toBe(ended.json.id);
