@@ -10,7 +10,7 @@ export interface AgentProcess {
   untilListening(): Promise<void>;
   /** Asks it to end, and kills it when it does not end within ten seconds. */
   stop(): Promise<void>;
-  /** Ends it without a word, as `kill -9` does. */
+  /** Ends it without a word, as `kill -9` does; its port is free afterwards. */
   kill(): Promise<void>;
 }
 
@@ -41,6 +41,12 @@ export async function startAgent(
       message: `${message}: ${line}${kept.length > 0 ? `\n${kept.map((text) => `  ${safeText(text)}`).join("\n")}` : ""}`,
       exit: EXIT.usage,
     });
+  // The shell that ran the command ends before the agent itself, which may still hold its port for a moment.
+  const ended = async (): Promise<void> => {
+    await exited;
+    const limit = host.now() + STOP_MS;
+    while ((await host.listens(new URL(url))) && host.now() < limit) await host.sleep(POLL_MS);
+  };
   return {
     exited,
     untilListening: async () => {
@@ -60,11 +66,11 @@ export async function startAgent(
       if (code !== null) return;
       out.say(`The agent did not end within ${STOP_MS / 1000} s of SIGTERM and was killed.`);
       command.signal("SIGKILL");
-      await exited;
+      await ended();
     },
     kill: async () => {
       command.signal("SIGKILL");
-      await exited;
+      await ended();
     },
   };
 }
