@@ -38,7 +38,7 @@ test("a person who becomes the recipient of a campaign while they are erased is 
       await stepped;
       await eraseDataSubject(tx, deps, PERSON_DATA, workspaceId, ADA, answers);
     });
-    expect(tries).toBe(2);
+    expect(tries).toBeGreaterThan(1);
     expect(await deps.db.read.select().from(deps.db.read.t.emails)).toEqual([]);
   } finally {
     await database.drop();
@@ -70,7 +70,7 @@ test("a campaign that is created, started and stepped while a person is erased m
       await sdk.campaigns.send(id);
       await world.settle();
     });
-    expect(tries).toBe(2);
+    expect(tries).toBeGreaterThan(1);
     const { read } = world.app.deps.db;
     expect(await read.select().from(read.t.emails)).toEqual([]);
   } finally {
@@ -85,7 +85,8 @@ test("what is tracked of a contact while their person is erased leaves no event"
     const { sdk } = world;
     await sdk.contacts.create({ email: ADA });
     const track = () => sdk.events.track({ contact: ADA, name: "buy", properties: { secret: "of Ada" } });
-    expect(await eraseMeanwhile(world, track)).toBe(2);
+    // More than two, when a loop of the server wrote at the same time.
+    expect(await eraseMeanwhile(world, track)).toBeGreaterThan(1);
     await sdk.contacts.create({ email: ADA });
     const erased = sdk.people.erase(ADA);
     await Promise.allSettled([erased, ...Array.from({ length: 60 }, track)]);
