@@ -13,7 +13,7 @@ interface Field {
   readonly convert: Convert;
 }
 
-// Fewer keys take a statement each: reading them from JSON costs as much as two more statements.
+// So many keys come as JSON; fewer are parameters of a statement for their number, which costs less than reading JSON.
 const MANY = 4;
 
 /**
@@ -42,8 +42,8 @@ export function createLookups(compile: (sql: string) => All): Pick<Tx, "lookUp">
 class Lookup {
   readonly #by: readonly Field[];
   readonly #fields: readonly Field[];
-  /** Finds the rows of one key. */
-  readonly #one: All;
+  /** Finds the rows of one key, two and three, with the position of each row's key before its values. */
+  readonly #few: readonly All[];
   /** Finds those of many, with the position of each row's key before its values. */
   readonly #many: All;
 
@@ -54,23 +54,29 @@ class Lookup {
     const from = `"${getTableName(table)}" t`;
     this.#by = by.map((key) => ({ key, convert: findEncoder(columns[key] as PgColumn) }));
     this.#fields = Object.entries(columns).map(([key, column]) => ({ key, convert: findDecoder(column) }));
-    this.#one = compile(`select ${selected} from ${from} where ${by.map((key) => `${of(key)} = ?`).join(" and ")}`);
-    const matches = by.map((key, i) => `${of(key)} = k.value ->> ${i}`).join(" and ");
-    this.#many = compile(`select k.key, ${selected} from json_each(?) k cross join ${from} where ${matches}`);
+    const matchesOf = (value: (i: number) => string): string => by.map((key, i) => `${of(key)} = ${value(i)}`).join(" and ");
+    this.#few = Array.from({ length: MANY - 1 }, (_, more) => {
+      const keys = Array.from({ length: more + 1 }, (_, i) => `(${i}${", ?".repeat(by.length)})`).join(", ");
+      return compile(
+        `select k.column1, ${selected} from (values ${keys}) k cross join ${from} where ${matchesOf((i) => `k.column${i + 2}`)}`,
+      );
+    });
+    this.#many = compile(`select k.key, ${selected} from json_each(?) k cross join ${from} where ${matchesOf((i) => `k.value ->> ${i}`)}`);
   }
 
   /** The rows of each key, in the order of the keys. */
   find(keys: readonly Row[]): Row[][] {
     const values = keys.map((key) => this.#by.map((field) => convertValue(field.convert, key[field.key])));
-    if (values.length < MANY) return values.map((key) => (this.#one(...key) as unknown[][]).map((row) => this.#toRow(row, 0)));
+    const find = this.#few[values.length - 1];
     const found: Row[][] = keys.map(() => []);
-    for (const row of this.#many(JSON.stringify(values)) as unknown[][]) found[Number(row[0])]?.push(this.#toRow(row, 1));
+    const rows = (find ? find(...values.flat()) : this.#many(JSON.stringify(values))) as unknown[][];
+    for (const row of rows) found[Number(row[0])]?.push(this.#toRow(row));
     return found;
   }
 
-  #toRow(values: readonly unknown[], from: number): Row {
+  #toRow(values: readonly unknown[]): Row {
     const row: Record<string, unknown> = {};
-    let at = from;
+    let at = 1;
     for (const { key, convert } of this.#fields) row[key] = convertValue(convert, values[at++]);
     return row;
   }
