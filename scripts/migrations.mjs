@@ -24,7 +24,7 @@ const WITHOUT_ROWID = [
   "email_labels",
   "emails",
   "engagements",
-  "event_numbers",
+  "event_runs",
   "held_domains",
   "held_emails",
   "held_requests",

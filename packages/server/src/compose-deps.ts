@@ -6,7 +6,7 @@ import { captureTestMail } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
 import type { StatusListener } from "./emails/emails.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
-import { connectHooks, endpointLoader, streamListeners } from "./features.ts";
+import { connectHooks, endpointLoader, streamReaders } from "./features.ts";
 import { FailedLogins } from "./http/failed-logins.ts";
 import type { InFlightRequests } from "./http/in-flight.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
@@ -106,7 +106,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
     lookup,
     loadEndpoint: endpointLoader(() => deps),
   });
-  const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
+  const eventStream = new EventStreamLoop({ deps: () => deps, readers: streamReaders(() => deps) });
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
   const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));

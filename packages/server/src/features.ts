@@ -34,7 +34,7 @@ import { addTextParts } from "./delivery/text-part.ts";
 import type { Deps, Hooks } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { DevWorld } from "./dev/world.ts";
-import { fanOut } from "./developer-webhooks/developer-webhooks.ts";
+import { readForWebhooks } from "./developer-webhooks/developer-webhooks.ts";
 import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
@@ -43,7 +43,7 @@ import { domainHandlers } from "./domains/handlers.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { eventHandlers } from "./events/handlers.ts";
-import type { StreamListener } from "./events/stream.ts";
+import type { StreamReader } from "./events/stream.ts";
 import { explanationHandlers } from "./explain/handlers.ts";
 import { EXPLAINERS } from "./explainers.ts";
 import { healthHandlers } from "./health/handlers.ts";
@@ -243,9 +243,9 @@ function connectActivations(deps: () => Deps): ActivationHooks {
   };
 }
 
-/** Who reacts to events that have got their numbers in the stream. */
-export function streamListeners(deps: () => Deps): readonly StreamListener[] {
-  return [(tx, advances) => fanOut(tx, deps(), advances)];
+/** Who reads the streams of events. */
+export function streamReaders(deps: () => Deps): readonly StreamReader[] {
+  return [readForWebhooks(deps)];
 }
 
 /** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */

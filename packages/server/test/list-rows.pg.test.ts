@@ -129,8 +129,8 @@ function spreadOverMonths(): string[] {
     `update emails set id = ${id("id")}, contents_id = ${number("contents_id")} where id like 'em_0000%'`,
     `update email_labels set email_id = ${id("email_id")}`,
     `update events set sequence = ${number("sequence")}, email_id = ${id("email_id")} where email_id like 'em_0000%'`,
-    `update event_numbers set event_key = ${number("event_key")} where position > 1000`,
-    "vacuum analyze contents, emails, email_labels, events, event_numbers",
+    `update event_runs set key = ${number("key")} where position > 1000`,
+    "vacuum analyze contents, emails, email_labels, events, event_runs",
   ];
 }
 
@@ -140,7 +140,7 @@ test("each list uses the indexes of each month when tables are divided by months
       const { client, owners, slug } = filled;
       for (const statement of spreadOverMonths()) await client.query(statement);
       const { rows: parts } = await client.query<{ name: string }>(
-        "select relname as name from pg_class where relispartition and relkind = 'r' and relname ~ '^(emails|contents|email_labels|events|event_numbers)_' and reltuples > 1000",
+        "select relname as name from pg_class where relispartition and relkind = 'r' and relname ~ '^(emails|contents|email_labels|events|event_runs)_' and reltuples > 1000",
       );
       expect(parts).toHaveLength(15);
       const large = new Set(parts.map(({ name }) => `Seq Scan of ${name}`));

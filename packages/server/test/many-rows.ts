@@ -57,7 +57,7 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
        and contents_id - (select max(id) from contents) + ${n} between 1 and 200002`,
     // Numbered in each stream, as the server would do in many steps after it starts.
     `insert into events (workspace_id, type, email_id, at) select ${workspace}, 'email.delivered', ${toId("em")}, ${at} from ${rows}`,
-    `insert into event_numbers (workspace_id, position, event_key) select workspace_id, 1000 + sequence - (select max(sequence) from events) + ${n}, sequence
+    `insert into event_runs (workspace_id, position, key, length) select workspace_id, 1000 + sequence - (select max(sequence) from events) + ${n}, sequence, 1
      from events where sequence > (select max(sequence) from events) - ${n}`,
     `insert into event_streams (workspace_id, last) values ('${owners.workspaceId}', ${n + 1000}), ('${owners.otherWorkspaceId}', ${n + 1000})
      on conflict (workspace_id) do update set last = excluded.last`,

@@ -39,7 +39,6 @@ const REFERENCES: readonly Reference[] = [
   ["contents", "id", ["emails", "contentsId"], ["campaign_contents", "contentsId"]],
   ["attachments", "contentsId", ["contents", "id"]],
   ["email_labels", "emailId", ["emails", "id"]],
-  ["event_numbers", "eventKey", ["events", "sequence"]],
   ["webhook_deliveries", "endpointId", ["developer_webhooks", "id"]],
   ["webhook_deliveries", "eventKey", ["events", "sequence"]],
   ["webhook_attempts", "eventId", ["webhook_deliveries", "id"], ["webhook_events", "id"]],
@@ -88,10 +87,16 @@ function findOver(universe: Universe, rows: Rows): string[] {
 }
 
 function findMismatched(rows: Rows): string[] {
+  const events = (rows.get("events") ?? []).map(({ sequence }) => Number(sequence));
+  const empty = (rows.get("event_runs") ?? []).filter(({ key, length }) => {
+    const end = Number(key) + Number(length);
+    return !events.some((sequence) => sequence >= Number(key) && sequence < end);
+  });
   const inside = new Set((rows.get("automation_contacts") ?? []).filter((row) => row["inside"]).map(({ entryId }) => entryId));
   const active = (rows.get("automation_entries") ?? []).filter(({ status }) => status === "ACTIVE").map(({ id }) => id);
   const lost = active.filter((id) => !inside.delete(id));
   return [
+    ...empty.map(({ key }) => `The numbers from the event with the key ${key} on have no event.`),
     ...lost.map((id) => `The entry ${id} is active, and its contact does not count as inside.`),
     ...[...inside].map((id) => `A contact counts as inside by the entry ${id}, which is not active.`),
   ];

@@ -1,4 +1,5 @@
 import { EMAIL_STATES, type EmailStatus } from "@mailsvc/sdk/contract";
+import { positionOf } from "../../../packages/server/src/events/events.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
@@ -25,9 +26,8 @@ interface Told {
 /** All events in the order of their numbers. */
 async function readEvents({ world }: Universe): Promise<readonly Told[]> {
   const { read } = world.app.deps.db;
-  const positions = new Map((await read.select().from(read.t.eventNumbers)).map(({ eventKey, position }) => [eventKey, position]));
-  const rows = await read.select().from(read.t.events);
-  return rows.sort((one, other) => (positions.get(one.sequence) ?? 0) - (positions.get(other.sequence) ?? 0));
+  const rows = await read.select({ event: read.t.events, position: positionOf(read.t) }).from(read.t.events);
+  return rows.sort((one, other) => (one.position ?? 0) - (other.position ?? 0)).map(({ event }) => event);
 }
 
 const BY_EVENT = new Map<string, EmailStatus>(

@@ -427,6 +427,7 @@ CREATE TABLE "developer_webhooks" (
 	"next_secret_at" bigint,
 	"failing_since" bigint,
 	"last_error" json,
+	"position" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
@@ -487,14 +488,16 @@ CREATE TABLE "engagements" (
 CREATE TABLE "event_arrivals" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
-	"event_keys" json NOT NULL
+	"key" bigint NOT NULL,
+	"length" integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "event_numbers" (
+CREATE TABLE "event_runs" (
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"position" bigint NOT NULL,
-	"event_key" bigint NOT NULL,
-	CONSTRAINT "event_numbers_workspace_id_position_event_key_pk" PRIMARY KEY("workspace_id","position","event_key")
+	"key" bigint NOT NULL,
+	"length" integer NOT NULL,
+	CONSTRAINT "event_runs_workspace_id_position_key_pk" PRIMARY KEY("workspace_id","position","key")
 );
 --> statement-breakpoint
 CREATE TABLE "event_streams" (
@@ -1186,7 +1189,7 @@ CREATE INDEX "emails_scheduled" ON "emails" USING btree ("workspace_id","id","sc
 CREATE INDEX "emails_campaign_address" ON "emails" USING btree ("campaign_id","to_key") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_status" ON "emails" USING btree ("campaign_id","status","id") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_waiting" ON "emails" USING btree ("campaign_id","variant","scheduled_at","id") WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
-CREATE UNIQUE INDEX "event_numbers_event" ON "event_numbers" USING btree ("event_key");--> statement-breakpoint
+CREATE UNIQUE INDEX "event_runs_key" ON "event_runs" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "events_email" ON "events" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE "events"."contact_id" is not null;--> statement-breakpoint
 CREATE INDEX "events_type" ON "events" USING btree ("workspace_id","type","at","sequence");--> statement-breakpoint

@@ -465,6 +465,7 @@ CREATE TABLE `developer_webhooks` (
 	`next_secret_at` integer,
 	`failing_since` integer,
 	`last_error` text,
+	`position` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );
@@ -534,17 +535,19 @@ CREATE TABLE `engagements` (
 CREATE TABLE `event_arrivals` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
-	`event_keys` text NOT NULL
+	`key` integer NOT NULL,
+	`length` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `event_numbers` (
+CREATE TABLE `event_runs` (
 	`workspace_id` text NOT NULL,
 	`position` integer NOT NULL,
-	`event_key` integer NOT NULL,
-	PRIMARY KEY(`workspace_id`, `position`, `event_key`)
+	`key` integer NOT NULL,
+	`length` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `position`, `key`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `event_numbers_event` ON `event_numbers` (`event_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `event_runs_key` ON `event_runs` (`key`);--> statement-breakpoint
 CREATE TABLE `event_streams` (
 	`workspace_id` text PRIMARY KEY NOT NULL,
 	`last` integer NOT NULL

@@ -2,6 +2,7 @@ import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookForm
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import { findStreamEnd } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertWebhookUrl } from "../lib/guard-url.ts";
 import { HOUR } from "../lib/units.ts";
@@ -12,7 +13,7 @@ import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
 export { forgetDeliveries, forgetDeliveriesBelow, listSentDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
-export { fanOut } from "./fan-out.ts";
+export { isRead, isSomeUnread, readForWebhooks } from "./fan-out.ts";
 export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";
 export { getWebhookRow } from "./webhook.ts";
 
@@ -68,6 +69,7 @@ export async function createWebhook(
     nextSecretAt: null,
     failingSince: null,
     lastError: null,
+    position: await findStreamEnd(tx, workspaceId),
     createdAt: now,
     updatedAt: now,
   };
@@ -124,8 +126,10 @@ export async function pauseWebhook(tx: Tx, deps: DeveloperWebhookDeps, workspace
 export async function resumeWebhook(tx: Tx, deps: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<Webhook> {
   const row = await getWebhookRow(tx, workspaceId, id);
   tx.afterCommit(() => deps.webhooks.wake([id]));
-  // What it has failed before does not count against its second chance.
-  return save(tx, deps, row, { status: "enabled", ...(row.status === "disabled" && { failingSince: null, lastError: null }) });
+  if (row.status !== "disabled") return save(tx, deps, row, { status: "enabled" });
+  // What it has failed before does not count against its second chance, and what happened meanwhile is not for it.
+  const position = await findStreamEnd(tx, workspaceId);
+  return save(tx, deps, row, { status: "enabled", failingSince: null, lastError: null, position });
 }
 
 /** Creates a new secret, which alone signs once the overlap has passed; until then both do. Throws ApiError not_found. */

@@ -1,12 +1,15 @@
 import { listMatchingTypes } from "@mailsvc/sdk/contract";
-import { and, eq, gte, inArray, lte } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findTraces } from "../emails/emails.ts";
-import type { Advance, EventRow } from "../events/events.ts";
+import { byPosition, type EventRow, inRun, isAfter, positionIn, positionOf, type StreamReader } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
+
+// Numbers that one transaction reads.
+const BATCH = 1000;
 
 // The events of one email or contact arrive in their order; those of different ones travel in parallel streams, this many.
 const STREAMS = 64;
@@ -21,32 +24,94 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
 }
 
 /**
- * Writes events that have got their numbers for the webhooks that want them. The webhooks are read in the same transaction, once for
- * a few thousand events, so that a webhook which another server has just registered misses nothing.
+ * Reads the streams for the webhooks: writes the events behind the number that a webhook has reached, if it wants them, and keeps the
+ * number up to which it has read. A new webhook begins at the end of its stream.
  */
-export async function fanOut(tx: Tx, deps: DeveloperWebhookDeps, advances: readonly Advance[]): Promise<void> {
-  const webhooks = await tx
-    .prepared("receiving_webhooks", (q, { developerWebhooks: w }, arg) =>
-      q
-        .select()
+export function readForWebhooks(deps: () => DeveloperWebhookDeps): StreamReader {
+  return async (workspaceIds) => {
+    const { read, tx } = deps().db;
+    if ((await listBehind(read, workspaceIds)).length === 0) return false;
+    await tx(async (t) => {
+      // Another process may have read for them meanwhile.
+      for (const webhooks of Map.groupBy(await listBehind(t, workspaceIds), ({ workspaceId }) => workspaceId).values())
+        await readForWorkspace(t, deps(), webhooks);
+    });
+    return true;
+  };
+}
+
+/** A webhook that has not reached the end of its stream. */
+type BehindWebhook = WebhookRow & {
+  /** The last number of its stream. */
+  readonly last: number;
+};
+
+function listBehind(q: Tx | Reader, workspaceIds: readonly string[] | null): Promise<BehindWebhook[]> {
+  const name = workspaceIds === null ? "webhooks_behind" : "webhooks_behind_in";
+  return q
+    .prepared(name, (query, { developerWebhooks: w, eventStreams: s }, arg) =>
+      query
+        .select({ ...getTableColumns(w), last: s.last })
         .from(w)
-        .where(and(tx.sqlDialect.among(w.workspaceId, arg("workspaceIds")), inArray(w.status, [...RECEIVING]))),
+        .innerJoin(s, eq(s.workspaceId, w.workspaceId))
+        .where(
+          and(
+            workspaceIds === null ? undefined : q.sqlDialect.among(w.workspaceId, arg("workspaceIds")),
+            inArray(w.status, [...RECEIVING]),
+            lt(w.position, s.last),
+          ),
+        ),
     )
-    .execute({ workspaceIds: JSON.stringify(advances.map(({ workspaceId }) => workspaceId)) });
-  if (webhooks.length === 0) return;
-  for (const { workspaceId, first, last } of advances) {
-    const own = webhooks.filter((webhook) => webhook.workspaceId === workspaceId);
-    const types = new Set(own.flatMap(listWanted));
-    if (types.size === 0) continue;
-    await writeForWebhooks(tx, deps, own, await listNumbered(tx, workspaceId, first, last));
-  }
+    .execute(workspaceIds === null ? {} : { workspaceIds: JSON.stringify(workspaceIds) });
+}
+
+/** Lets the webhooks of a workspace read on, up to a thousand numbers. */
+async function readForWorkspace(tx: Tx, deps: DeveloperWebhookDeps, webhooks: readonly BehindWebhook[]): Promise<void> {
+  const { developerWebhooks: w } = tx.t;
+  const after = Math.min(...webhooks.map(({ position }) => position));
+  const { workspaceId = "", last: end = after } = webhooks[0] ?? {};
+  const last = Math.min(end, after + BATCH);
+  const events = await listNumbered(tx, workspaceId, after, last);
+  for (const [reached, alike] of Map.groupBy(webhooks, ({ position }) => position))
+    await writeForWebhooks(
+      tx,
+      deps,
+      alike,
+      events.filter(({ position }) => position > reached),
+    );
+  await tx.updateAll(
+    w,
+    webhooks.filter(({ position }) => position < last).map(({ id }) => ({ where: { id }, set: { position: last } })),
+  );
+}
+
+/** The condition that all webhooks have read an event: only then it may be deleted. */
+export function isRead(q: Tx): SQL {
+  const { events: e, developerWebhooks: w } = q.t;
+  const unread = q
+    .select({ id: w.id })
+    .from(w)
+    .where(
+      and(
+        eq(w.workspaceId, e.workspaceId),
+        inArray(w.status, [...RECEIVING]),
+        or(isNull(positionOf(q.t)), lt(w.position, sql`${positionOf(q.t)}`)),
+      ),
+    );
+  return notExists(unread);
+}
+
+/** True when some webhook has not read all that has a number. */
+export async function isSomeUnread(read: Reader): Promise<boolean> {
+  return (await listBehind(read, null)).length > 0;
 }
 
 /** The columns of a SentEvent. */
-export function sentColumns({ events: e, eventNumbers: n }: Tx["t"]) {
+export function sentColumns(t: Tx["t"]) {
+  const { events: e } = t;
   return {
     sequence: e.sequence,
-    position: n.position,
+    position: positionIn(t),
     workspaceId: e.workspaceId,
     type: e.type,
     emailId: e.emailId,
@@ -94,24 +159,18 @@ function filterFor(webhook: WebhookRow, events: readonly SentEvent[], addressees
   return events.filter(({ sequence, type }) => (type === ADDRESSED ? addressees.get(sequence) === webhook.id : wanted.has(type)));
 }
 
-/** The events of a workspace with these numbers, in their order. */
-function listNumbered(tx: Tx, workspaceId: string, first: number, last: number): Promise<SentEvent[]> {
+/** The events of a workspace with numbers above `after`, up to `last`, in their order. */
+function listNumbered(tx: Tx, workspaceId: string, after: number, last: number): Promise<SentEvent[]> {
   return tx
     .prepared("list_numbered", (q, t, arg) =>
       q
         .select(sentColumns(t))
-        .from(t.eventNumbers)
-        .innerJoin(t.events, eq(t.events.sequence, t.eventNumbers.eventKey))
-        .where(
-          and(
-            eq(t.eventNumbers.workspaceId, arg("workspaceId")),
-            gte(t.eventNumbers.position, arg("first")),
-            lte(t.eventNumbers.position, arg("last")),
-          ),
-        )
-        .orderBy(t.eventNumbers.position),
+        .from(t.eventRuns)
+        .innerJoin(t.events, inRun(t))
+        .where(and(isAfter(t, arg("workspaceId"), arg("after")), lte(t.eventRuns.position, arg("last")), lte(positionIn(t), arg("last"))))
+        .orderBy(...byPosition(t)),
     )
-    .execute({ workspaceId, first, last });
+    .execute({ workspaceId, after, last });
 }
 
 /** The webhooks that events name, by the keys of the events. */

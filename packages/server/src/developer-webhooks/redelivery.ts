@@ -1,7 +1,8 @@
 import type { WebhookRedelivery } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { byPosition, inRun, isAfter, positionIn, positionOf } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { reviveEvents } from "../webhooks/webhooks.ts";
@@ -48,15 +49,16 @@ export async function planRedelivery(
   id: string,
   { since, until, all }: SpanInput,
 ): Promise<PlannedRedelivery> {
-  const webhook = await getWebhookRow(read, workspaceId, id);
-  assertEnabled(webhook);
+  assertEnabled(await getWebhookRow(read, workspaceId, id));
   const now = deps.clock.now();
   const [from, to] = [Date.parse(since), until === undefined ? now : Math.min(Date.parse(until), now)];
   if (from >= to) throw invalid("since", "invalid_range", "since must be before until, and in the past.");
-  await deps.eventStream.catchUp();
+  await deps.eventStream.catchUpReaders();
+  const webhook = await getWebhookRow(read, workspaceId, id);
   const numbers = await findNumbers(read, webhook, from, to);
   if (numbers === null) return { span: null, count: { count: 0 } };
-  const span = { from, to, all, ...numbers };
+  // What it has not read yet is sent to it anyway.
+  const span = { from, to, all, after: numbers.after, last: Math.min(numbers.last, webhook.position) };
   let count = 0;
   let { after } = span;
   for (let examined = 0; examined < MAX_EXAMINED; examined += CHUNK) {
@@ -115,21 +117,18 @@ function assertEnabled({ status }: WebhookRow): void {
  * numbers, so the lowest number is looked for among the first events by time, and the highest among the last ones.
  */
 async function findNumbers(read: Reader, webhook: WebhookRow, from: number, to: number): Promise<Pick<Span, "after" | "last"> | null> {
-  const { events: e, eventNumbers: n } = read.t;
+  const { events: e } = read.t;
   const find = async (order: SQL, pick: SQL): Promise<number | null> => {
     const found: number[] = [];
     for (const type of listTypes(webhook)) {
       const ends = read
-        .select({ sequence: e.sequence })
+        .select({ position: positionOf(read.t).as("position") })
         .from(e)
         .where(and(eq(e.workspaceId, webhook.workspaceId), eq(e.type, type), gte(e.at, from), lt(e.at, to)))
         .orderBy(order)
         .limit(MAX_EXAMINED)
         .as("ends");
-      const [row] = await read
-        .select({ number: sql<number | null>`${pick}(${n.position})` })
-        .from(ends)
-        .innerJoin(n, eq(n.eventKey, ends.sequence));
+      const [row] = await read.select({ number: sql<number | null>`${pick}(${ends.position})` }).from(ends);
       if (row?.number !== null && row?.number !== undefined) found.push(Number(row.number));
     }
     return found.length === 0 ? null : pick === MIN ? Math.min(...found) : Math.max(...found);
@@ -148,15 +147,15 @@ function listTypes(webhook: WebhookRow): string[] {
 
 /** The next events of the types that a webhook gets, in the order of their numbers. */
 function listEvents(q: Tx | Reader, webhook: WebhookRow, { from, to, after, last }: Omit<Span, "all">): Promise<SentEvent[]> {
-  const { events: e, eventNumbers: n } = q.t;
+  const { events: e, eventRuns: r } = q.t;
   const inSpan = q.sqlDialect.usually(and(gte(e.at, from), lt(e.at, to), inArray(e.type, listTypes(webhook))) ?? isNotNull(e.at));
   return Promise.resolve(
     q
       .select(sentColumns(q.t))
-      .from(n)
-      .innerJoin(e, eq(e.sequence, n.eventKey))
-      .where(and(eq(n.workspaceId, webhook.workspaceId), gt(n.position, after), lte(n.position, last), inSpan))
-      .orderBy(asc(n.position))
+      .from(r)
+      .innerJoin(e, inRun(q.t))
+      .where(and(isAfter(q.t, webhook.workspaceId, after), lte(positionIn(q.t), last), inSpan))
+      .orderBy(...byPosition(q.t))
       .limit(CHUNK),
   );
 }

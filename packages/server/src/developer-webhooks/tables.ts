@@ -26,6 +26,8 @@ export function developerWebhookTables(c: ColumnTypes) {
         /** Since when all attempts have failed. */
         failingSince: c.instant("failing_since"),
         lastError: c.json<LastError>("last_error"),
+        /** The number in the stream of its workspace up to which it has read. */
+        position: c.reference("position").notNull(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
       },

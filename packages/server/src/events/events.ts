@@ -1,21 +1,16 @@
 import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
 import type { EventDeps } from "./deps.ts";
 import { addReceivedData } from "./received-data.ts";
+import { lockStreams, numberRuns, shortenRuns, toRuns } from "./runs.ts";
 import type { EventRow } from "./show.ts";
-import type { EventTables } from "./tables.ts";
 
 export { listRecentEvents } from "./list.ts";
+export { byPosition, continueStreams, findStreamEnd, inRun, isAfter, listRunKeys, loadStreamEnds, positionIn, positionOf } from "./runs.ts";
 export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
-export type { Advance } from "./stream.ts";
-
-/** A row of `event_arrivals`. */
-type NewArrival = EventTables["eventArrivals"]["$inferInsert"];
-
-// So that the loop that numbers events, which takes a few hundred rows at a time, has neither too few events nor too many.
-const ARRIVAL_KEYS = 16;
+export type { StreamReader } from "./stream.ts";
 
 /** The types of events of an email to a recipient, whose row knows the contact. */
 type RecipientEventType = Exclude<(typeof EMAIL_EVENT_TYPES)[number], "email.received">;
@@ -55,13 +50,18 @@ export type NewEvent = EmailEvent | OtherEvent;
 /** Reacts to new events, in the transaction that records them. */
 export type EventListener = (tx: Tx, events: readonly NewEvent[]) => Promise<void>;
 
-/** Records events, in the transaction that causes them, and tells the listeners. The only way to record events. */
+/**
+ * Records events, in the transaction that causes them, and tells the listeners. The only way to record events. They get their numbers at
+ * once where transactions commit in their order, otherwise after the commit (decision 14).
+ */
 export async function recordEvents(tx: Tx, deps: EventDeps, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const keys = await tx.insertNumbered(tx.t.events, events.map(toRow));
-  await tx.insertAll(tx.t.eventArrivals, listArrivals(events, keys));
+  const runs = toRuns(events, await tx.insertNumbered(tx.t.events, events.map(toRow)));
+  const workspaceIds = [...new Set(events.map(({ workspaceId }) => workspaceId))];
+  if (tx.sqlDialect.singleWriter) await numberRuns(tx, runs, await lockStreams(tx, workspaceIds));
+  else await tx.insertAll(tx.t.eventArrivals, runs);
   for (const listener of deps.eventListeners) await listener(tx, events);
-  tx.afterCommit(() => deps.eventStream.wake());
+  tx.afterCommit(() => deps.eventStream.wake(workspaceIds));
 }
 
 /** The time of the latest event, ms; null before the first one. */
@@ -79,37 +79,13 @@ export interface DeletedEvent {
 
 /** Deletes events with their numbers, and returns which they were. The only way to delete events. */
 export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<DeletedEvent[]> {
-  const { events: e, eventNumbers: n } = tx.t;
+  const { events: e } = tx.t;
   const deleted = await tx.delete(e).where(which).returning({ key: e.sequence, workspaceId: e.workspaceId });
-  if (deleted.length === 0) return deleted;
-  const keys = deleted.map(({ key }) => key);
-  const numbered = await tx
-    .delete(n)
-    .where(tx.sqlDialect.amongNumbers(n.eventKey, sql`${JSON.stringify(keys)}`))
-    .returning({ key: n.eventKey });
-  if (numbered.length < keys.length) await forgetArrivals(tx, new Set(keys));
-  return deleted;
-}
-
-/** Events that were deleted before they had a number get none: SQLite may use their keys again. */
-async function forgetArrivals(tx: Tx, deleted: ReadonlySet<number>): Promise<void> {
-  const { eventArrivals: a } = tx.t;
-  for (const { id, eventKeys } of await tx.select().from(a)) {
-    const left = eventKeys.filter((key) => !deleted.has(key));
-    if (left.length < eventKeys.length) await tx.update(a).set({ eventKeys: left }).where(eq(a.id, id));
-  }
-}
-
-/** The condition that events have got their numbers, for events with these keys. */
-export function isNumbered(q: Tx, keys: readonly number[]): SQL {
-  const { events: e, eventNumbers: n } = q.t;
-  return inArray(
-    e.sequence,
-    q
-      .select({ key: n.eventKey })
-      .from(n)
-      .where(q.sqlDialect.amongNumbers(n.eventKey, sql`${JSON.stringify(keys)}`)),
+  await shortenRuns(
+    tx,
+    deleted.map(({ key }) => key),
   );
+  return deleted;
 }
 
 /** The events about one contact, oldest first. */
@@ -144,43 +120,4 @@ function toRow(event: NewEvent) {
 
 function isOfRecipient(event: NewEvent): event is EmailEvent {
   return event.type.startsWith("email.") && event.type !== "email.received";
-}
-
-/** What lets `stream.ts` find the events of a transaction, some in each row. */
-function listArrivals(events: readonly NewEvent[], keys: readonly number[]): NewArrival[] {
-  const byWorkspace = new Map<string, number[]>();
-  for (const [i, { workspaceId }] of events.entries()) {
-    const own = byWorkspace.get(workspaceId);
-    if (own) own.push(keys[i] as number);
-    else byWorkspace.set(workspaceId, [keys[i] as number]);
-  }
-  return [...byWorkspace].flatMap(([workspaceId, own]) =>
-    Array.from({ length: Math.ceil(own.length / ARRIVAL_KEYS) }, (_, i) => ({
-      workspaceId,
-      eventKeys: own.slice(i * ARRIVAL_KEYS, (i + 1) * ARRIVAL_KEYS),
-    })),
-  );
-}
-
-/** The newest number of each stream of events, by workspace. */
-export async function loadStreamEnds(read: Reader): Promise<ReadonlyMap<string, number>> {
-  const { eventStreams: s } = read.t;
-  const rows = await read.select({ workspaceId: s.workspaceId, last: s.last }).from(s);
-  return new Map(rows.map(({ workspaceId, last }) => [workspaceId, last]));
-}
-
-/**
- * Lets the streams of the workspaces that there are go on behind these numbers, after their events were replaced: programs that follow a
- * stream wait for numbers above those they have seen.
- */
-export async function continueStreams(tx: Tx, ends: ReadonlyMap<string, number>): Promise<void> {
-  const { eventStreams, workspaces } = tx.t;
-  const now = await loadStreamEnds(tx);
-  const known = await tx.select({ id: workspaces.id }).from(workspaces);
-  for (const { id: workspaceId } of known) {
-    const [last = 0, before] = [ends.get(workspaceId), now.get(workspaceId)];
-    if (last <= (before ?? 0)) continue;
-    if (before === undefined) await tx.insert(eventStreams).values({ workspaceId, last });
-    else await tx.update(eventStreams).set({ last }).where(eq(eventStreams.workspaceId, workspaceId));
-  }
 }

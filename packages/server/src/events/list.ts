@@ -1,9 +1,8 @@
 import { addressKey, EVENT_LIMITS, type Event, type Page, parseEventTypes } from "@mailsvc/sdk/contract";
-import { and, desc, eq, exists, gt, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, exists, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import {
   countQuery,
-  countRows,
   countUpTo,
   ONE,
   type PageInput,
@@ -18,6 +17,7 @@ import { invalid, notFound } from "../lib/api-error.ts";
 import { toLabelOfTag } from "../lib/email-labels.ts";
 import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EventDeps } from "./deps.ts";
+import { byPosition, byPositionDown, inRun, isAfter, positionIn } from "./runs.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectNewest, showEvent } from "./show.ts";
 import { OF_TEST_MAIL } from "./tables.ts";
 
@@ -145,16 +145,16 @@ async function listRecipientIds(read: Reader, workspaceId: string, id: string): 
  * more.
  */
 async function listAfter(read: Reader, workspaceId: string, input: PageInput, after: number, filter: ResolvedFilter): Promise<Page<Event>> {
-  const { events: e, eventNumbers: n } = read.t;
+  const { events: e, eventRuns: r } = read.t;
   const filtered = isFiltered(filter);
   const matching = filtered ? matchFilter(read, workspaceId, filter) : undefined;
-  const beyond = (above: number) => and(eq(n.workspaceId, workspaceId), gt(n.position, above));
   const examine = (above: number, limit: number) =>
     read
-      .select({ position: n.position, eventKey: n.eventKey })
-      .from(n)
-      .where(beyond(above))
-      .orderBy(n.position)
+      .select({ position: positionIn(read.t).as("position"), eventKey: sql<number>`${e.sequence}`.mapWith(Number).as("event_key") })
+      .from(r)
+      .innerJoin(e, inRun(read.t))
+      .where(isAfter(read.t, workspaceId, above))
+      .orderBy(...byPosition(read.t))
       .limit(limit)
       .as("examined");
   const examineMost = async (above: number) => {
@@ -187,7 +187,17 @@ async function listAfter(read: Reader, workspaceId: string, input: PageInput, af
       const rows = new Map((keys.length === 0 ? [] : await selectByKeys(read, keys)).map((row) => [row.event.sequence, row]));
       return keys.flatMap((key) => rows.get(key) ?? []).map((row) => ({ ...row, seq: row.position ?? 0 }));
     },
-    () => (filtered ? countMatching() : countRows(read, n, beyond(after))),
+    () =>
+      filtered
+        ? countMatching()
+        : countQuery(
+            read,
+            read
+              .select(ONE)
+              .from(r)
+              .innerJoin(e, inRun(read.t))
+              .where(isAfter(read.t, workspaceId, after)),
+          ),
     showEvent,
   );
   if (page.pagination.hasMore || examinedTo === null) return page;
@@ -196,17 +206,17 @@ async function listAfter(read: Reader, workspaceId: string, input: PageInput, af
 
 /** A page of all events but those of test mail, newest first by number. */
 function listNewest(read: Reader, workspaceId: string, input: PageInput): Promise<Page<Event>> {
-  const { events: e, eventNumbers: n } = read.t;
-  const all = and(eq(n.workspaceId, workspaceId), matchTest(read, { test: false }));
+  const { events: e, eventRuns: r } = read.t;
+  const all = and(eq(r.workspaceId, workspaceId), matchTest(read, { test: false }));
   return paginateBySeq<FullEvent & { seq: number }, Event>(
     input,
     async ({ below, limit, offset }) => {
       const found = await read
-        .select({ key: n.eventKey, position: n.position })
-        .from(n)
-        .innerJoin(e, eq(e.sequence, n.eventKey))
-        .where(and(all, lt(n.position, below)))
-        .orderBy(desc(n.position))
+        .select({ key: e.sequence, position: positionIn(read.t) })
+        .from(r)
+        .innerJoin(e, inRun(read.t))
+        .where(and(all, lt(r.position, below), lt(positionIn(read.t), below)))
+        .orderBy(...byPositionDown(read.t))
         .limit(limit)
         .offset(offset);
       const rows =
@@ -222,7 +232,7 @@ function listNewest(read: Reader, workspaceId: string, input: PageInput): Promis
         return row ? { ...row, seq: position } : [];
       });
     },
-    () => countQuery(read, read.select(ONE).from(n).innerJoin(e, eq(e.sequence, n.eventKey)).where(all)),
+    () => countQuery(read, read.select(ONE).from(r).innerJoin(e, inRun(read.t)).where(all)),
     showEvent,
   );
 }

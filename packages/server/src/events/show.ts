@@ -1,9 +1,10 @@
 import type { Event, EventType, RecipientKind } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, gte, inArray } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
+import { and, desc, eq, getTableColumns, inArray } from "drizzle-orm";
+import type { Reader, Schema, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { addReceivedData } from "./received-data.ts";
+import { byPosition, inRun, isAfter, positionIn, positionOf } from "./runs.ts";
 import type { EventTables } from "./tables.ts";
 
 export type EventRow = EventTables["events"]["$inferSelect"];
@@ -40,10 +41,15 @@ export function parseEventId(id: string): number | null {
 
 /** The events of a stream with numbers from `first` on, oldest first. */
 export async function readStream(read: Reader, workspaceId: string, first: number, limit: number): Promise<FullEvent[]> {
-  const { eventNumbers: n } = read.t;
-  const rows = await selectFull(read)
-    .where(and(eq(n.workspaceId, workspaceId), gte(n.position, first)))
-    .orderBy(n.position)
+  const { events: e, eventRuns: r } = read.t;
+  const rows = await read
+    .select({ ...fullColumns(read.t), position: positionIn(read.t) })
+    .from(r)
+    .innerJoin(e, inRun(read.t))
+    .leftJoin(read.t.emails, ofEmail(read.t))
+    .leftJoin(read.t.contents, ofContents(read.t))
+    .where(isAfter(read.t, workspaceId, first - 1))
+    .orderBy(...byPosition(read.t))
     .limit(limit);
   return complete(read, rows);
 }
@@ -56,24 +62,23 @@ export async function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readon
 /** Events by their keys, in any order: `selectByKeys` for what runs for each of many events. */
 export async function readByKeys(q: Reader | Tx, keys: readonly number[]): Promise<FullEvent[]> {
   const rows = await q
-    .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m, contents: c }, arg) =>
+    .prepared("events_by_keys", (query, t, arg) =>
       query
         // Flat, and no column of another table by the same name: such rows are read fastest.
         .select({
-          ...getTableColumns(e),
-          position: n.position,
-          to: m.to,
-          mailId: m.mailId,
-          kind: m.kind,
-          contactOfEmail: m.contactId,
-          campaignOfEmail: m.campaignId,
-          tags: c.tags,
+          ...getTableColumns(t.events),
+          position: positionOf(t),
+          to: t.emails.to,
+          mailId: t.emails.mailId,
+          kind: t.emails.kind,
+          contactOfEmail: t.emails.contactId,
+          campaignOfEmail: t.emails.campaignId,
+          tags: t.contents.tags,
         })
-        .from(e)
-        .leftJoin(n, eq(n.eventKey, e.sequence))
-        .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
-        .leftJoin(c, eq(c.id, m.contentsId))
-        .where(q.sqlDialect.amongNumbers(e.sequence, arg("keys"))),
+        .from(t.events)
+        .leftJoin(t.emails, ofEmail(t))
+        .leftJoin(t.contents, ofContents(t))
+        .where(q.sqlDialect.amongNumbers(t.events.sequence, arg("keys"))),
     )
     .execute({ keys: JSON.stringify(keys) });
   const events = await addReceivedData(q, rows);
@@ -125,16 +130,18 @@ async function complete(q: Pick<Reader, "select" | "t">, rows: readonly FullEven
 
 /** Selects events with what their emails know. */
 function selectFull(q: Pick<Reader, "select" | "t">) {
-  const { events: e, eventNumbers: n, emails: m, contents: c } = q.t;
+  const { t } = q;
   return q
-    .select({
-      event: e,
-      position: n.position,
-      email: { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId },
-      tags: c.tags,
-    })
-    .from(e)
-    .leftJoin(n, eq(n.eventKey, e.sequence))
-    .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
-    .leftJoin(c, eq(c.id, m.contentsId));
+    .select({ ...fullColumns(t), position: positionOf(t) })
+    .from(t.events)
+    .leftJoin(t.emails, ofEmail(t))
+    .leftJoin(t.contents, ofContents(t));
 }
+
+/** What is selected of an event and its email, but for its number. */
+function fullColumns({ events: e, emails: m, contents: c }: Schema) {
+  return { event: e, email: { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId }, tags: c.tags };
+}
+
+const ofEmail = ({ events: e, emails: m }: Schema) => and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId));
+const ofContents = ({ emails: m, contents: c }: Schema) => eq(c.id, m.contentsId);

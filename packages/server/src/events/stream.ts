@@ -4,37 +4,36 @@ import { StorageUnavailable } from "../db/errors.ts";
 import type { Timer } from "../lib/clock.ts";
 import type { EventStreamDeps } from "./deps.ts";
 import { Followers } from "./followers.ts";
-import type { EventTables } from "./tables.ts";
+import { type Advance, lockStreams, numberRuns } from "./runs.ts";
 
 /*
- * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
- * Postgres they commit in another order than they insert, and a reader that has seen number 7 must not find a 6 later. Instead this
- * loop numbers what is committed, a few thousand events in one transaction (decision 14).
+ * Each workspace has one stream of events, numbered from 1 without gaps. On SQLite a transaction numbers what it records. On Postgres
+ * transactions commit in another order than they insert, and a reader that has seen number 7 must not find a 6 later: there this loop
+ * numbers what is committed, a few thousand events in one transaction (decision 14). On both it then calls the readers of the streams.
  *
  *   an event is   trigger                                       becomes
- *   (new)         recordEvents                                  recorded, its key in `event_arrivals`
+ *   (new)         recordEvents on SQLite                        numbered, once its transaction commits
+ *   (new)         recordEvents on Postgres                      recorded, its run in `event_arrivals`
  *   recorded      its transaction commits; a tick of this loop  numbered: the next numbers of its workspace, in the order of the keys
  *   numbered      retention, erasure of a person                (deleted); its number is not given again
  *
  * Every process runs the loop. A tick locks the streams it extends and passes those that another process has locked.
  */
 
-/** The numbers that a tick has given in one workspace. */
-export interface Advance {
-  readonly workspaceId: string;
-  readonly first: number;
-  readonly last: number;
-}
-
-/** Reacts to events that have got their numbers, in the transaction that gives them. */
-export type StreamListener = (tx: Tx, advances: readonly Advance[]) => Promise<void>;
+/**
+ * Follows the streams: it keeps the number that it has reached, and goes on from there in transactions of its own, some events at a time.
+ * Gets the workspaces whose streams have got longer; null for all, which may have got longer unseen. Returns true when there is more.
+ */
+export type StreamReader = (workspaceIds: readonly string[] | null) => Promise<boolean>;
 
 /** What other rooms ask of the streams. */
 export interface EventStream {
-  /** There are new events. Call it after the commit that recorded them. */
-  wake(): void;
+  /** There are new events in these workspaces. Call it after the commit that recorded them. */
+  wake(workspaceIds: readonly string[]): void;
   /** Waits until everything that was committed before the call has its number. */
   catchUp(): Promise<void>;
+  /** Waits until the readers, too, have reached everything that was committed before the call. */
+  catchUpReaders(): Promise<void>;
   /** The connections that follow events. */
   readonly followers: Followers;
   /** Aborted when the loop stops: connections that follow events then end. */
@@ -45,12 +44,12 @@ export interface EventStream {
 export interface EventStreamWorker extends EventStream {
   start(): void;
   stop(): Promise<void>;
-  /** Waits until everything is numbered. Returns whether there was something to number. */
+  /** Waits until everything is numbered and read. Returns whether there was something to do. */
   idle(): Promise<boolean>;
 }
 
-// Arrivals whose events one transaction numbers, up to 16 events each: some ten ms of work, during which other writers wait.
-const BATCH = 256;
+// Arrivals whose events one transaction numbers.
+const BATCH = 1000;
 // Between two ticks, so that under load a tick numbers many events (real time).
 const REST_MS = 25;
 // While another process is numbering, or the database is unavailable, look again after this long (real time).
@@ -62,31 +61,32 @@ const POLL_MS = 1000;
 interface EventStreamParts {
   /** Known once the product is put together. */
   readonly deps: () => EventStreamDeps;
-  readonly listeners: readonly StreamListener[];
+  readonly readers: readonly StreamReader[];
 }
 
-/** A caller that waits until no arrival is left up to the newest one that it has seen. */
+/** A caller that waits until no arrival is left up to the newest one that it has seen; `read`: and until the readers have passed it. */
 interface CatchUp {
   readonly last: number;
+  readonly read: boolean;
   readonly resolve: () => void;
 }
 
 /**
- * Numbers the events of all workspaces.
+ * Numbers the events of all workspaces where their transactions do not, and calls the readers of the streams.
  *
- * | it is     | what holds                                            | left by → to                                |
- * | --------- | ----------------------------------------------------- | ------------------------------------------- |
- * | stopped   | nothing is numbered, connections that follow have ended | `start` → numbering                       |
- * | idle      | all that was committed before the last tick is numbered | `wake`, the poll → numbering              |
- * | numbering | a tick runs; a wake-up makes it look once more        | nothing to number → idle, else → resting    |
- * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `catchUp`, `stop` → numbering |
+ * | it is     | what holds                                              | left by → to                                |
+ * | --------- | ------------------------------------------------------- | ------------------------------------------- |
+ * | stopped   | nothing is numbered or read, connections that follow have ended | `start` → ticking                   |
+ * | idle      | all that was committed before the last tick is numbered and read | `wake`, the poll → ticking         |
+ * | ticking   | a tick runs; a wake-up makes it look once more          | nothing to do → idle, else → resting        |
+ * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `catchUp`, `stop` → ticking |
  *
  * A caller of `catchUp` waits for the arrivals that it has seen, or until numbering fails. More may arrive all the time: the loop need not
  * become idle.
  */
 export class EventStreamLoop implements EventStreamWorker {
   readonly #deps: () => EventStreamDeps;
-  readonly #listeners: readonly StreamListener[];
+  readonly #readers: readonly StreamReader[];
   readonly followers: Followers;
   #stopping = new AbortController();
   #started = false;
@@ -94,14 +94,17 @@ export class EventStreamLoop implements EventStreamWorker {
   #running: Promise<void> | null = null;
   #endRest = (): void => {};
   #poll: Timer | null = null;
+  /** Workspaces whose streams have got longer since the last tick; null for all, which may have. */
+  #longer: Set<string> | null = null;
   /** How many callers of `drain` want no rest between two ticks. */
   #draining = 0;
   readonly #catchingUp = new Set<CatchUp>();
-  #numbered = 0;
+  /** Ticks that had something to do. */
+  #busyTicks = 0;
 
-  constructor({ deps, listeners }: EventStreamParts) {
+  constructor({ deps, readers }: EventStreamParts) {
     this.#deps = deps;
-    this.#listeners = listeners;
+    this.#readers = readers;
     this.followers = new Followers(deps);
   }
 
@@ -112,7 +115,7 @@ export class EventStreamLoop implements EventStreamWorker {
   start(): void {
     this.#started = true;
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
-    this.wake();
+    this.#lookAtAll();
     if (!this.#deps().queue.workers) return;
     this.#schedulePoll();
     this.followers.startPolling();
@@ -130,26 +133,48 @@ export class EventStreamLoop implements EventStreamWorker {
 
   async idle(): Promise<boolean> {
     if (!this.#started) return false;
-    const before = this.#numbered;
+    const before = this.#busyTicks;
     await this.#drain();
-    return this.#numbered > before;
+    return this.#busyTicks > before;
   }
 
-  wake(): void {
+  wake(workspaceIds: readonly string[]): void {
+    for (const id of workspaceIds) {
+      this.#longer?.add(id);
+      // Where they have their numbers already.
+      this.followers.wake(id);
+    }
+    this.#look();
+  }
+
+  #lookAtAll(): void {
+    this.#longer = null;
+    this.#look();
+  }
+
+  #look(): void {
     this.#lookAgain = true;
     if (this.#running || !this.#started) return;
     this.#running = this.#loop().finally(() => {
       this.#running = null;
-      if (this.#lookAgain && this.#started) this.wake();
+      if (this.#lookAgain && this.#started) this.#look();
     });
   }
 
   async catchUp(): Promise<void> {
     const last = this.#started ? await findNewestArrival(this.#deps().db) : null;
-    if (last === null || !this.#started) return;
+    if (last !== null) await this.#waitFor(last, false);
+  }
+
+  async catchUpReaders(): Promise<void> {
+    if (this.#started) await this.#waitFor((await findNewestArrival(this.#deps().db)) ?? 0, true);
+  }
+
+  async #waitFor(last: number, read: boolean): Promise<void> {
+    if (!this.#started) return;
     await new Promise<void>((resolve) => {
-      this.#catchingUp.add({ last, resolve });
-      this.wake();
+      this.#catchingUp.add({ last, read, resolve });
+      this.#look();
       this.#endRest();
     });
   }
@@ -164,16 +189,21 @@ export class EventStreamLoop implements EventStreamWorker {
     }
   }
 
-  /** Numbers events; gives the rest before the next tick, null if there is nothing more to number. */
+  /** Numbers events and calls readers; gives the rest before the next tick, null if there is nothing more to do. */
   async #tickOrExplain(): Promise<number | null> {
+    const longer = this.#longer;
+    this.#longer = new Set();
     try {
-      const { count, busy } = await this.#tick();
-      this.#numbered += count;
-      if (count > 0) return REST_MS;
+      const { didSomething, busy } = await this.#tick(longer);
+      if (didSomething) {
+        this.#busyTicks += 1;
+        return REST_MS;
+      }
       if (busy) return BUSY_MS;
       return this.#lookAgain ? REST_MS : null;
     } catch (error) {
-      this.#deps().log.error("cannot number events; retrying in a second", {
+      this.#longer = null;
+      this.#deps().log.error("cannot number or read events; retrying in a second", {
         error: error instanceof StorageUnavailable ? error.message : String(error),
       });
       // Reads go on while nothing can be written: they show what has a number.
@@ -182,17 +212,27 @@ export class EventStreamLoop implements EventStreamWorker {
     }
   }
 
-  async #tick(): Promise<{ count: number; busy: boolean }> {
+  async #tick(longer: ReadonlySet<string> | null): Promise<{ didSomething: boolean; busy: boolean }> {
     // What they have seen is committed, so this tick sees it too.
     const catchingUp = [...this.#catchingUp];
-    const { advances, busy, done } = await this.#deps().db.tx(async (tx) => {
-      const result = await numberEvents(tx);
-      if (result.advances.length > 0) for (const listener of this.#listeners) await listener(tx, result.advances);
-      return result;
-    });
+    const { db } = this.#deps();
+    // On SQLite there are arrivals only after a move from Postgres: the first tick numbers them.
+    const { advances, busy, done } = db.read.sqlDialect.singleWriter && longer ? NOTHING : await db.tx(numberArrivals);
     for (const { workspaceId } of advances) this.followers.wake(workspaceId);
-    this.#letGo(catchingUp.filter(({ last }) => last <= done));
-    return { count: advances.reduce((sum, { first, last }) => sum + last - first + 1, 0), busy };
+    const reached = catchingUp.filter(({ last }) => last <= done);
+    this.#letGo(reached.filter(({ read }) => !read));
+    const more = await this.#callReaders(longer && [...longer, ...advances.map(({ workspaceId }) => workspaceId)]);
+    if (more) this.#longer = null;
+    else this.#letGo(reached);
+    return { didSomething: advances.length > 0 || more, busy };
+  }
+
+  /** Lets each reader go on. Returns true when one of them has more to read. */
+  async #callReaders(workspaceIds: readonly string[] | null): Promise<boolean> {
+    if (workspaceIds?.length === 0) return false;
+    let more = false;
+    for (const read of this.#readers) if (await read(workspaceIds)) more = true;
+    return more;
   }
 
   #letGo(callers: readonly CatchUp[]): void {
@@ -215,7 +255,7 @@ export class EventStreamLoop implements EventStreamWorker {
 
   #schedulePoll(): void {
     this.#poll = this.#deps().clock.real.after(POLL_MS, () => {
-      this.wake();
+      this.#lookAtAll();
       this.#schedulePoll();
     });
   }
@@ -224,7 +264,7 @@ export class EventStreamLoop implements EventStreamWorker {
   async #drain(): Promise<void> {
     this.#draining += 1;
     try {
-      this.wake();
+      this.#look();
       this.#endRest();
       while (this.#running) await this.#running;
     } finally {
@@ -235,6 +275,7 @@ export class EventStreamLoop implements EventStreamWorker {
 
 /** The newest arrival whose events may have no number; null without one. */
 async function findNewestArrival({ read }: Db): Promise<number | null> {
+  if (read.sqlDialect.singleWriter) return null;
   const [row] = await read
     .prepared("newest_arrival", (q, { eventArrivals: a }) => q.select({ id: a.id }).from(a).orderBy(desc(a.id)).limit(1))
     .execute();
@@ -249,35 +290,29 @@ interface Numbered {
   readonly done: number;
 }
 
+const NOTHING: Numbered = { advances: [], busy: false, done: Number.POSITIVE_INFINITY };
+
 /** Gives numbers to events that have none, those of `BATCH` arrivals at most. */
-async function numberEvents(tx: Tx): Promise<Numbered> {
+async function numberArrivals(tx: Tx): Promise<Numbered> {
   const arrivals = await listArrivals(tx);
-  if (arrivals.length === 0) return { advances: [], busy: false, done: Number.POSITIVE_INFINITY };
-  const byWorkspace = Map.groupBy(arrivals, ({ workspaceId }) => workspaceId);
-  const streams = await lockStreams(tx, [...byWorkspace.keys()]);
+  if (arrivals.length === 0) return NOTHING;
+  const workspaceIds = [...new Set(arrivals.map(({ workspaceId }) => workspaceId))];
+  const streams = await lockStreams(tx, workspaceIds);
   const left = arrivals.find(({ workspaceId }) => !streams.has(workspaceId));
   const done = left ? left.id - 1 : arrivals.length < BATCH ? Number.POSITIVE_INFINITY : (arrivals.at(-1)?.id ?? 0);
   if (streams.size === 0) return { advances: [], busy: true, done };
-  const advances: Advance[] = [];
-  const numbers: EventTables["eventNumbers"]["$inferInsert"][] = [];
-  for (const [workspaceId, before] of streams) {
-    const keys = (byWorkspace.get(workspaceId) ?? []).flatMap(({ eventKeys }) => eventKeys).sort((one, other) => one - other);
-    for (const [i, eventKey] of keys.entries()) numbers.push({ workspaceId, position: before + i + 1, eventKey });
-    advances.push({ workspaceId, first: before + 1, last: before + keys.length });
-  }
-  const { eventStreams, eventNumbers } = tx.t;
-  const busy = streams.size < byWorkspace.size;
-  await Promise.all([
-    // New ones, because the streams are locked.
-    tx.insertAll(eventNumbers, numbers, { newKeys: true }),
-    tx.updateAll(
-      eventStreams,
-      advances.map(({ workspaceId, last }) => ({ where: { workspaceId }, set: { last } })),
+  const busy = streams.size < workspaceIds.length;
+  const locked = busy ? arrivals.filter(({ workspaceId }) => streams.has(workspaceId)) : arrivals;
+  const [advances] = await Promise.all([
+    numberRuns(
+      tx,
+      locked.map(({ id: _, ...run }) => run),
+      streams,
     ),
     busy
       ? deleteArrivals(
           tx,
-          arrivals.filter(({ workspaceId }) => streams.has(workspaceId)).map(({ id }) => id),
+          locked.map(({ id }) => id),
         )
       : deleteArrivalsUpTo(tx, arrivals.at(-1)?.id ?? 0),
   ]);
@@ -297,29 +332,4 @@ async function deleteArrivals(tx: Tx, ids: readonly number[]): Promise<void> {
 /** Deletes the oldest arrivals, as this transaction sees them: those that another one commits meanwhile stay, whatever their ids. */
 async function deleteArrivalsUpTo(tx: Tx, last: number): Promise<void> {
   await tx.prepared("delete_arrivals", (q, { eventArrivals: a }, arg) => q.delete(a).where(lte(a.id, arg("last")))).execute({ last });
-}
-
-/** Locks streams until the end of the transaction, creating those that are missing, and gives their newest numbers. */
-async function lockStreams(tx: Tx, workspaceIds: readonly string[]): Promise<Map<string, number>> {
-  const { eventStreams: s } = tx.t;
-  const rows = await tx
-    .prepared("lock_streams", (q, { eventStreams: t }, arg) =>
-      tx.sqlDialect.passingLocked(
-        q
-          .select({ workspaceId: t.workspaceId, last: t.last })
-          .from(t)
-          .where(tx.sqlDialect.among(t.workspaceId, arg("ids"))),
-      ),
-    )
-    .execute({ ids: JSON.stringify(workspaceIds) });
-  const locked = new Map(rows.map(({ workspaceId, last }) => [workspaceId, last]));
-  const missing = workspaceIds.filter((id) => !locked.has(id));
-  if (missing.length === 0) return locked;
-  const created = await tx
-    .insert(s)
-    .values(missing.map((workspaceId) => ({ workspaceId, last: 0 })))
-    .onConflictDoNothing()
-    .returning({ workspaceId: s.workspaceId });
-  for (const { workspaceId } of created) locked.set(workspaceId, 0);
-  return locked;
 }

@@ -36,25 +36,30 @@ export function eventTables(c: ColumnTypes) {
       ],
     ),
     /**
-     * The numbers of events in the streams of their workspaces, without gaps, in the order of commits: see `stream.ts`. A table of its
-     * own, because on Postgres an update of an event would write to all its indexes again.
+     * The numbers of events in the streams of their workspaces, in the order of commits: each row is of events of one workspace whose
+     * keys and numbers follow one another (see `runs.ts`). A table of its own, because on Postgres an update of an event would write to
+     * all its indexes again.
      */
-    eventNumbers: c.table(
-      "event_numbers",
+    eventRuns: c.table(
+      "event_runs",
       {
         workspaceId: c.text("workspace_id").notNull(),
+        /** The number of its first event. */
         position: c.reference("position").notNull(),
-        /** The key of the event. */
-        eventKey: c.reference("event_key").notNull(),
+        /** The key of its first event. */
+        key: c.reference("key").notNull(),
+        /** How many keys and numbers it has; some of its events may have been deleted. */
+        length: c.int("length").notNull(),
       },
-      // The key of the event is by what Postgres divides the table into months, which have to be part of each unique key.
-      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position, t.eventKey] }), c.uniqueIndex("event_numbers_event").on(t.eventKey)],
+      // The key is by what Postgres divides the table into months, which have to be part of each unique key.
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position, t.key] }), c.uniqueIndex("event_runs_key").on(t.key)],
     ),
-    /** The keys of events that were recorded together and have no numbers yet. */
+    /** On Postgres, runs of events that have no numbers yet. */
     eventArrivals: c.table("event_arrivals", {
       id: c.counter("id"),
       workspaceId: c.text("workspace_id").notNull(),
-      eventKeys: c.json<number[]>("event_keys").notNull(),
+      key: c.reference("key").notNull(),
+      length: c.int("length").notNull(),
     }),
     /** The streams of events, one per workspace. */
     eventStreams: c.table("event_streams", {

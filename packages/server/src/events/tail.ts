@@ -1,10 +1,10 @@
 import { addressKey, type Event, parseEventTypes, type StreamMessage } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import type { EventTailDeps } from "./deps.ts";
 import type { EventFilter } from "./list.ts";
+import { findStreamEnd } from "./runs.ts";
 
 /** What a client wants to follow. */
 interface TailRequest extends Omit<EventFilter, "since" | "until"> {
@@ -75,9 +75,7 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
 /** The number that the next event of a workspace will get. */
 async function findNext(read: Reader, { eventStream }: EventTailDeps, workspaceId: string): Promise<number> {
   await eventStream.catchUp();
-  const { eventStreams: s } = read.t;
-  const [stream] = await findRows(read, s, { workspaceId });
-  return (stream?.last ?? 0) + 1;
+  return (await findStreamEnd(read, workspaceId)) + 1;
 }
 
 /** Name and value: names have no `=`, values may. */

@@ -1,7 +1,8 @@
 import { desc, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type Attempt, firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../db/months.ts";
-import { forgetDeliveriesBelow } from "../developer-webhooks/developer-webhooks.ts";
+import { forgetDeliveriesBelow, isSomeUnread } from "../developer-webhooks/developer-webhooks.ts";
+import { listRunKeys } from "../events/events.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { startOfMonth } from "../lib/month.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
@@ -131,7 +132,7 @@ function listMonthlyTables(t: Reader["t"]): Readonly<Record<"mail" | "contents" 
     events: {
       tables: [
         { table: t.events, key: t.events.sequence },
-        { table: t.eventNumbers, key: t.eventNumbers.eventKey },
+        { table: t.eventRuns, key: t.eventRuns.key },
       ],
       firstKey: firstNumberOfMonth,
       apart: null,
@@ -173,17 +174,17 @@ async function dropEvents(months: Months, { db }: RetentionDeps, group: MonthlyT
   const end = await months.findEnd(group, before);
   if (end === null) return "done";
   const to = Number(end);
-  const { events: e, eventNumbers: n, eventArrivals: a } = db.read.t;
+  const { events: e, eventRuns: r, eventArrivals: a } = db.read.t;
   const [newest] = await db.read.select({ at: e.at }).from(e).where(lt(e.sequence, to)).orderBy(desc(e.sequence)).limit(1);
-  // Events that have no numbers yet are still to be delivered.
-  const arrivals = await db.read.select({ keys: a.eventKeys }).from(a);
-  if ((newest && newest.at >= before) || arrivals.some(({ keys }) => keys.some((key) => key < to))) return "done";
+  // Events that have no numbers yet, or that webhooks have not read, are still to be delivered.
+  const [arrival] = await db.read.select({ key: a.key }).from(a).where(lt(a.key, to)).limit(1);
+  if ((newest && newest.at >= before) || arrival || (await isSomeUnread(db.read))) return "done";
   const staying = await listNeededDeparturesBelow(db.read, to, before);
   if (staying === null) return "done";
   // Some at a time: there may be millions.
   if ((await db.tx((tx) => forgetDeliveriesBelow(tx, to))) > 0) return "more";
   return months.drop(group, end, [
     { table: e, keys: staying.map((sequence) => ({ sequence })) },
-    { table: n, keys: staying.map((eventKey) => ({ eventKey })) },
+    { table: r, keys: await listRunKeys(db.read, staying) },
   ]);
 }

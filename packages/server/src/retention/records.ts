@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
-import { deleteEvents, isNumbered } from "../events/events.ts";
+import { forgetDeliveries, isRead } from "../developer-webhooks/developer-webhooks.ts";
+import { deleteEvents } from "../events/events.ts";
 import type { EventTables } from "../events/tables.ts";
 import { deleteMails } from "../inbox/inbox.ts";
 import type { InboxTables } from "../inbox/tables.ts";
@@ -138,10 +138,9 @@ const events: Records = {
   list: walk(({ events: e }) => ({ table: e, key: e.sequence, createdAt: e.at })),
   deleteExpired: async (tx, keys: readonly number[], before) => {
     const { events: e } = tx.t;
-    // One without a number is still to be delivered.
     const needed = await listNeededDepartures(tx, keys, before);
     const over = keys.filter((key) => !needed.has(key));
-    await forgetDeliveries(tx, await deleteEvents(tx, and(isNumbered(tx, over), lt(e.at, before))));
+    await forgetDeliveries(tx, await deleteEvents(tx, and(inArray(e.sequence, over), lt(e.at, before), isRead(tx))));
   },
 };
 

@@ -35,6 +35,7 @@ export const postgresDialect: SqlDialect = {
   notTrue: (expression) => sql`(${expression}) is not true`,
   rarely: (condition) => sql`${condition}`,
   usually: (condition) => sql`${condition}`,
+  singleWriter: false,
   concurrent: sql`true`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
   awaitingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update"),
