@@ -52,7 +52,13 @@ function measureButtons(): { readonly words: string; readonly contrast: number }
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   if (!canvas) throw new Error("This browser cannot draw.");
   type Color = readonly [red: number, green: number, blue: number, alpha: number];
+  const parsed = new Map<string, Color>();
   const parse = (text: string): Color => {
+    const known = parsed.get(text) ?? draw(text);
+    parsed.set(text, known);
+    return known;
+  };
+  const draw = (text: string): Color => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = text;
     canvas.fillRect(0, 0, 1, 1);
@@ -64,7 +70,13 @@ function measureButtons(): { readonly words: string; readonly contrast: number }
     return [mix(0), mix(1), mix(2), 1];
   };
   const fade = ([red, green, blue, alpha]: Color, by: number): Color => [red, green, blue, alpha * by];
+  const grounds = new Map<Element, Color>();
   const groundOf = (element: Element): Color => {
+    const known = grounds.get(element) ?? mixGround(element);
+    grounds.set(element, known);
+    return known;
+  };
+  const mixGround = (element: Element): Color => {
     const { parentElement } = element;
     const back = parentElement ? groundOf(parentElement) : parse("canvas");
     const { backgroundColor, opacity } = getComputedStyle(element);
