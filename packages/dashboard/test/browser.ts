@@ -28,22 +28,15 @@ export interface OpenPage {
   readonly refusedInMail: readonly string[];
 }
 
-// The stages of a file that are open at the same time share a browser, whose start takes a second.
-let open: { readonly browser: Promise<Browser>; stages: number } | null = null;
+// The files of a worker share a browser, whose start takes a second; it ends with the worker.
+let shared: Promise<Browser> | null = null;
 
-function borrowBrowser(): Promise<Browser> {
-  open ??= { browser: launchBrowser(), stages: 0 };
-  open.stages += 1;
-  return open.browser;
-}
-
-async function giveBack(): Promise<void> {
-  if (open === null) return;
-  open.stages -= 1;
-  if (open.stages > 0) return;
-  const { browser } = open;
-  open = null;
-  await (await browser).close();
+async function openBrowser(): Promise<Browser> {
+  shared ??= launchBrowser();
+  const browser = await shared;
+  if (browser.isConnected()) return browser;
+  shared = null;
+  return openBrowser();
 }
 
 /** Starts a server, and a browser unless one is there. Throws when there is no browser. */
@@ -51,7 +44,7 @@ export async function createStage({ dev = true, flags = {} }: { dev?: boolean; f
   const contexts: BrowserContext[] = [];
   const data = mkdtempSync(join(tmpdir(), "mailsvc-dashboard-"));
   const server = await serve(readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev }), silentLog);
-  const browser = await borrowBrowser();
+  const browser = await openBrowser();
   return {
     server,
     browser,
@@ -84,7 +77,6 @@ export async function createStage({ dev = true, flags = {} }: { dev?: boolean; f
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(contexts.map((context) => context.close()));
-      await giveBack();
       await server.close();
       rmSync(data, { recursive: true, force: true });
     },
