@@ -1,7 +1,7 @@
 import { isForAgents } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import pg from "pg";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { deleteContact, findContactByEmail } from "../packages/server/src/contacts/contacts.ts";
 import { eraseDataSubject, findAnswers } from "../packages/server/src/data-subjects/data-subjects.ts";
 import type { PersonData } from "../packages/server/src/data-subjects/declarations.ts";
@@ -9,7 +9,7 @@ import type { Tx } from "../packages/server/src/db/db.ts";
 import { currentScope } from "../packages/server/src/db/scope.ts";
 import { PERSON_DATA } from "../packages/server/src/person-data.ts";
 import type { TestWorld } from "../packages/server/src/testing.ts";
-import { createDatabase, dropDatabases, type TestDatabase } from "../packages/server/test/postgres.ts";
+import { borrowPool, createDatabase, dropDatabases, isMigrated, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { ENDPOINTS, keyOf, makeCall, makeObjects, toCall } from "./support/example-calls.ts";
 import { type ExampleServer, openExampleServer } from "./support/example-server.ts";
 
@@ -31,6 +31,14 @@ const WRITES = ENDPOINTS.filter(([id, endpoint]) => endpoint.method !== "GET" &&
 
 /** Events about a deleted contact that stay: they lead to nobody. */
 const STAYING = ["contact.deleted", "automation.exited"];
+
+// Looking for migrations and new connections take most of the time in which a world begins.
+vi.mock("../packages/server/src/backend.pg.ts", async (importOriginal) => {
+  const { postgresBackend } = await importOriginal<typeof import("../packages/server/src/backend.pg.ts")>();
+  const migratedBackend: typeof postgresBackend = (url, options) =>
+    postgresBackend(url, { ...(isMigrated(url) && { migrate: false, pool: borrowPool(url) }), ...options });
+  return { postgresBackend: migratedBackend };
+});
 
 afterAll(dropDatabases);
 
