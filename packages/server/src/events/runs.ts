@@ -12,7 +12,7 @@ import { splitIntoChunks } from "../lib/chunks.ts";
 const STRETCHES = 200;
 
 /** Events of one workspace whose keys follow one another, without numbers. */
-export interface Run {
+interface Run {
   readonly workspaceId: string;
   /** The key of its first event. */
   readonly key: number;
