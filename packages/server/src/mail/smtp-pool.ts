@@ -1,7 +1,8 @@
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Receipt } from "./mailer.ts";
+import { openSession } from "./smtp-connection.ts";
 import { deferred } from "./smtp-reply.ts";
-import { type Envelope, openSession, type SmtpSession } from "./smtp-session.ts";
+import type { Envelope, SmtpSession } from "./smtp-session.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
 
 // Servers close idle connections after five minutes, some under load after ten seconds.
@@ -10,8 +11,7 @@ const CLOSE_MS = 10_000;
 const CLOSED = deferred("The mailer is closed.");
 
 /**
- * A pool of connections to one next hop, on nodemailer's SMTP client. nodemailer's own pool does not tell how far a message had come when
- * the connection was lost, nor which extensions a connection has.
+ * A pool of connections to one next hop.
  *
  * | A session is   | event                                    | next                    |
  * | -------------- | ---------------------------------------- | ----------------------- |

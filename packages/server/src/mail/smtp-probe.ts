@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { connect } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { SECOND } from "../lib/units.ts";
-import { openSession } from "./smtp-session.ts";
+import { openSession } from "./smtp-connection.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
 
 /** A step of the way to a mail server: `greet` includes EHLO and TLS. */

@@ -48,6 +48,24 @@ export interface SmtpFailure {
   responseCode?: number | undefined;
 }
 
+/** A failure of our own part of a session: `EENVELOPE` and `EMESSAGE` are refusals, of the envelope and of the message. */
+export class SmtpError extends Error implements SmtpFailure {
+  readonly code: "EENVELOPE" | "EMESSAGE" | "EPROTOCOL" | "ECONNECTION";
+  readonly command: string | undefined;
+  readonly response: string | undefined;
+
+  constructor(code: SmtpError["code"], message: string, { command, response }: Pick<SmtpFailure, "command" | "response"> = {}) {
+    super(response === undefined ? message : `${message}: ${response}`);
+    this.code = code;
+    this.command = command;
+    this.response = response;
+  }
+
+  get responseCode(): number | undefined {
+    return this.response === undefined ? undefined : Number(this.response.slice(0, 3));
+  }
+}
+
 // Replies about us, whatever command they answer: 503 the session is out of step, 530 538 authenticate or
 // encrypt first, 534 535 wrong credentials (RFC 4954 6), 421 the server is going away.
 const ABOUT_US = new Set([421, 503, 530, 534, 535, 538]);
@@ -70,9 +88,11 @@ export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
   // The server announced a limit (SIZE, RFC 1870) that this message exceeds: no attempt can change that.
   if (code === "EMESSAGE" && command === "MAIL FROM")
     return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.3.4" } };
-  // The client cannot put the address into a command: < or > inside a quoted local part.
-  if (code === "EENVELOPE" && response === undefined)
+  // The client cannot put an address into a command: < or > inside a quoted local part. Only that of the recipient is its fault.
+  if (code === "EENVELOPE" && response === undefined) {
+    if (command === "MAIL FROM") return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.1.7" } };
     return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.1.3" }, invalidRecipient: true };
+  }
   const error =
     response === undefined ? ourError(sayPlainly(failure)) : { ...parseReply(response), message: peerText(sayPlainly(failure)) };
   const unavailable = phase === "session" || response === undefined || ABOUT_US.has(responseCode);

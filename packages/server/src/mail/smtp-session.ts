@@ -1,9 +1,8 @@
 import { isAscii as isAsciiBytes } from "node:buffer";
-import { Readable, type Writable } from "node:stream";
-import { TLSSocket } from "node:tls";
-import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { Socket } from "node:net";
+import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
-import { CHUNK_BYTES, waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
+import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "./mailer.ts";
 import {
@@ -13,11 +12,11 @@ import {
   getAcceptedText,
   notWanted,
   type Phase,
+  SmtpError,
   type SmtpFailure,
   utf8Refused,
 } from "./smtp-reply.ts";
-import type { SmtpTarget } from "./smtp-url.ts";
-import { logInWithToken } from "./xoauth2.ts";
+import { endOf, SmtpReplies, toWire } from "./smtp-wire.ts";
 
 export interface Envelope {
   from: string;
@@ -37,102 +36,227 @@ interface Sent {
   untouched?: true;
 }
 
-/** A connection to the next hop after greeting, encryption and login. */
-export interface SmtpSession {
-  /** False once the connection is closed. */
-  readonly alive: boolean;
-  readonly messages: number;
-  /** Sends a message; only one at a time. */
-  send(envelope: Envelope, message: Buffer): Promise<Sent>;
-  /** Resets the session for the next message; false if that fails. */
-  reset(): Promise<boolean>;
-  /** Sends QUIT and waits until the connection is closed, two seconds at most. */
-  quit(): Promise<void>;
-  /** Cuts the connection. A message under way ends with what is known about it. */
-  abort(why: string): void;
-}
-
-// Not in the published types. The pinned version has them, as the tests of SMTPUTF8, AUTH and of what is written together check.
-type Connection = SMTPConnection & {
-  readonly allowsAuth: boolean;
+/** A connection of nodemailer, with what it knows of the server and does not publish. The tests of SIZE, 8BITMIME and SMTPUTF8 check that. */
+export type SmtpConnection = SMTPConnection & {
+  readonly _socket: Socket;
   readonly _supportedExtensions: readonly string[];
-  readonly _socket: Writable;
-  _sendCommand(command: string, ...rest: unknown[]): void;
+  /** Bytes; 0 if the server names no limit. */
+  readonly _maxAllowedSize: number;
 };
 
-const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 300 * SECOND } as const;
+/** A command of the envelope: its name, and the line that is written. */
+type Command = readonly [name: "MAIL FROM" | "RCPT TO" | "DATA", line: string];
+
+/** The way of one message. */
+interface Progress {
+  /** The first refusal. What goes wrong after it changes nothing. */
+  refusal: SmtpError | null;
+  /** True once the server has answered 354. */
+  begun: boolean;
+  phase: Phase;
+}
+
 // RFC 5321 4.5.3.2.6 gives a server ten minutes for its reply. The limit covers the whole message, because a peer that sends
 // a byte now and then never reaches the socket timeout.
 const MESSAGE_MS = 600 * SECOND;
 const QUIT_MS = 2 * SECOND;
 const CHUNK = 64 * 1024;
-// nodemailer has an XOAUTH2 of its own, which does not renew a token that is refused without a challenge.
-const TOKEN_METHOD = "TOKEN";
 
 /**
- * Connects, encrypts and logs in, unless that is cut. A failure is always `deferred`, because it says nothing about a recipient.
- * `greeted` is called before the login, with the version of TLS; null without encryption.
+ * A connection to the next hop after greeting, encryption and login. nodemailer's client goes on to watch for errors, silence and the end of
+ * the connection; commands, messages and replies are ours.
  */
-export function openSession(
-  target: SmtpTarget,
-  time: Clock["real"],
-  cut?: AbortSignal,
-  greeted?: (tls: string | null) => void,
-): Promise<SmtpSession | Receipt> {
-  return new Promise((opened) => {
-    const { auth } = target;
-    const connection = new SMTPConnection({
-      host: target.host,
-      port: target.port,
-      secure: target.implicitTls,
-      ignoreTLS: target.tls === "off",
-      requireTLS: target.tls === "required" && !target.implicitTls,
-      opportunisticTLS: target.tls === "opportunistic",
-      tls: { rejectUnauthorized: target.verify },
-      name: target.name,
-      connectionTimeout: target.connectMs ?? DEFAULTS.connectMs,
-      dnsTimeout: target.connectMs ?? DEFAULTS.connectMs,
-      greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
-      socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
-      ...(auth !== null && "tokens" in auth && { customAuth: { [TOKEN_METHOD]: (context) => logInWithToken(context, auth) } }),
-    }) as Connection;
-    const resolve = (result: SmtpSession | Receipt): void => {
-      cut?.removeEventListener("abort", abort);
-      opened(result);
-    };
-    const fail = (failure: SmtpFailure): void => {
-      resolve(failureReceipt(failure, "session"));
-      connection.close();
-    };
-    const abort = (): void => fail({ message: "The mailer was closed." });
-    if (cut?.aborted) return abort();
-    cut?.addEventListener("abort", abort);
-    // Stays for the life of the connection: an error on an idle connection only closes it, which `alive` tells.
-    connection.on("error", fail);
-    connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
-    connection.connect((error) => {
-      if (error) return fail(error);
-      greeted?.(connection._socket instanceof TLSSocket ? connection._socket.getProtocol() : null);
-      if (auth === null) return resolve(createSession(connection, time));
-      if (!connection.allowsAuth)
-        return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
-      const login = "tokens" in auth ? { method: TOKEN_METHOD, user: auth.user } : { credentials: auth };
-      connection.login(login, (refused) => (refused ? fail(refused) : resolve(createSession(connection, time))));
-    });
-  });
+export class SmtpSession {
+  readonly #connection: SmtpConnection;
+  readonly #socket: Socket;
+  readonly #time: Clock["real"];
+  readonly #replies = new SmtpReplies();
+  #messages = 0;
+  /** True while a reply may come. */
+  #busy = false;
+
+  constructor(connection: SmtpConnection, time: Clock["real"]) {
+    this.#connection = connection;
+    this.#socket = connection._socket;
+    this.#time = time;
+    this.#socket.removeAllListeners("data").on("data", (bytes) => this.#read(bytes));
+    connection.on("error", (failure: SmtpFailure) => this.#replies.fail(failure));
+    connection.once("end", () => this.#replies.end());
+  }
+
+  /** False once the connection is closed, also by the server alone. */
+  get alive(): boolean {
+    return !this.#connection.destroyed && this.#socket.writable;
+  }
+
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** Sends a message; only one at a time. */
+  async send(envelope: Envelope, message: Buffer): Promise<Sent> {
+    const commands = this.#plan(envelope, message);
+    if ("outcome" in commands) return { receipt: commands, stale: false, untouched: true };
+    const reused = this.#messages > 0;
+    this.#messages += 1;
+    const progress: Progress = { refusal: null, begun: false, phase: "message" };
+    const deadline = this.#time.after(MESSAGE_MS, () =>
+      this.abort(`The mail server took longer than ${MESSAGE_MS / SECOND} s for one message.`),
+    );
+    this.#busy = true;
+    try {
+      await this.#announce(commands, progress);
+      return { receipt: await this.#transfer(envelope, message, progress), stale: false };
+    } catch (error) {
+      // After a refusal the server waits for the next command; after anything else nobody knows what it waits for.
+      if (error !== progress.refusal) this.#connection.close();
+      const failure = progress.refusal ?? (error as SmtpFailure);
+      const lost = failure.code === "ECONNECTION" || failure.code === "ESOCKET" || failure.responseCode === 421;
+      return { receipt: failureReceipt(failure, progress.phase), stale: reused && lost && !progress.begun };
+    } finally {
+      deadline.cancel();
+      this.#busy = false;
+      // 354 cannot be taken back, nor half a message: the server may read what follows as its rest.
+      if (!this.#replies.isEmpty || (progress.begun && progress.phase === "message")) this.#connection.close();
+    }
+  }
+
+  /** Resets the session for the next message; false if that fails. */
+  async reset(): Promise<boolean> {
+    const reply = await this.#ask("RSET").catch(() => "");
+    return reply.startsWith("2");
+  }
+
+  /** Sends QUIT and waits until the server has answered, two seconds at most. */
+  async quit(): Promise<void> {
+    if (this.alive) {
+      const late = this.#time.after(QUIT_MS, () => this.#connection.close());
+      await this.#ask("QUIT").catch(() => {});
+      late.cancel();
+    }
+    this.#connection.close();
+  }
+
+  /** Cuts the connection. A message under way ends with what is known about it. */
+  abort(why: string): void {
+    this.#replies.fail({ message: why });
+    this.#connection.close();
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.#connection.destroyed) return;
+    this.#replies.push(bytes);
+    // Nothing was asked: the server goes away (421), or it is out of step.
+    if (!this.#busy && !this.#replies.isEmpty) this.#connection.close();
+  }
+
+  async #ask(command: string): Promise<string> {
+    this.#busy = true;
+    this.#socket.write(`${command}\r\n`);
+    try {
+      return await this.#next();
+    } finally {
+      this.#busy = false;
+      if (!this.#replies.isEmpty) this.#connection.close();
+    }
+  }
+
+  async #next(): Promise<string> {
+    const reply = await this.#replies.next();
+    // RFC 5321 4.2: the server is about to close the connection, whatever it answers.
+    if (reply.startsWith("421")) this.#connection.close();
+    if (!/^[2-5]\d\d(?!\d)/.test(reply)) throw unexpected(reply);
+    return reply;
+  }
+
+  /** The commands for a message, or the receipt of one that this server cannot take. */
+  #plan({ from, to, needsUtf8 = false }: Envelope, message: Buffer): readonly Command[] | Receipt {
+    const { _supportedExtensions: offers, _maxAllowedSize: maxBytes } = this.#connection;
+    // What we compose is 7-bit, but for a local part beyond ASCII in the headers. 30 MB take 3 ms.
+    const is8Bit = !isAsciiBytes(message);
+    const hasUtf8Envelope = !(isAscii(from) && isAscii(to));
+    const hasUtf8Head = is8Bit && !isAsciiBytes(headOf(message));
+    const takesUtf8 = offers.includes("SMTPUTF8");
+    if (!takesUtf8 && (hasUtf8Envelope || (hasUtf8Head && needsUtf8))) return utf8Refused;
+    if (is8Bit && !offers.includes("8BITMIME")) return eightBitRefused;
+    const unfit = findUnfit(from, "MAIL FROM") ?? findUnfit(to, "RCPT TO");
+    if (unfit) return failureReceipt(unfit, "message");
+    if (maxBytes > 0 && message.length > maxBytes) {
+      const why = `The mail server takes messages of ${maxBytes} bytes at most, and this one has ${message.length}.`;
+      return failureReceipt(new SmtpError("EMESSAGE", why, { command: "MAIL FROM" }), "message");
+    }
+    const parameters = [
+      ...(takesUtf8 && (hasUtf8Envelope || hasUtf8Head) ? [" SMTPUTF8"] : []),
+      ...(is8Bit ? [" BODY=8BITMIME"] : []),
+      ...(offers.includes("SIZE") ? [` SIZE=${message.length}`] : []),
+    ].join("");
+    return [
+      ["MAIL FROM", `MAIL FROM:<${from}>${parameters}\r\n`],
+      ["RCPT TO", `RCPT TO:<${to}>\r\n`],
+      ["DATA", "DATA\r\n"],
+    ];
+  }
+
+  /** Says whom a message is from and for, until the server waits for it (354). Rejects if it is refused, with all replies read. */
+  async #announce(commands: readonly Command[], progress: Progress): Promise<void> {
+    const together = this.#connection._supportedExtensions.includes("PIPELINING");
+    if (together) this.#socket.write(commands.map(([, line]) => line).join(""));
+    for (const [command, line] of commands) {
+      if (!together) this.#socket.write(line);
+      const response = await this.#next();
+      if (isRefusal(response)) progress.refusal ??= new SmtpError("EENVELOPE", "Refused", { command, response });
+      else if (!response.startsWith(command === "DATA" ? "3" : "2")) throw unexpected(response);
+      else if (command === "DATA" && progress.refusal) {
+        // The sender was refused, and the server would take a message to the recipient nevertheless.
+        if (progress.refusal.command !== "RCPT TO") throw unexpected(response);
+        this.#socket.write(".\r\n");
+        await this.#next();
+      }
+      if (progress.refusal && !together) break;
+    }
+    if (progress.refusal) throw progress.refusal;
+    progress.begun = true;
+  }
+
+  /** Writes a message, and reads what the server says to it, which may come too early. */
+  async #transfer(envelope: Envelope, message: Buffer, progress: Progress): Promise<Receipt> {
+    const answer = this.#next();
+    const first = await Promise.race([answer, this.#write(envelope, message, progress)]);
+    if (first === notWanted) return notWanted;
+    const response = await answer;
+    if (isRefusal(response)) {
+      progress.refusal = new SmtpError("EMESSAGE", "Refused", { command: "DATA", response });
+      throw progress.refusal;
+    }
+    if (!response.startsWith("2")) throw unexpected(response);
+    if (progress.phase === "message") return deferred(`The mail server answered before the message was complete: ${response}`);
+    return { outcome: "sent", response: getAcceptedText(response) };
+  }
+
+  /** Writes a message in pieces, a megabyte in a turn of the event loop, until a reply comes; nothing if it is not wanted any more. */
+  async #write({ isStillWanted }: Envelope, message: Buffer, progress: Progress): Promise<typeof notWanted | undefined> {
+    if (isStillWanted && !(await isStillWanted().catch(() => false))) return notWanted;
+    for (let at = 0, end = 0; this.#replies.isAwaited; at = end) {
+      if (!this.alive) throw new SmtpError("ECONNECTION", "Connection closed unexpectedly");
+      end = Math.min(at + CHUNK, message.length);
+      const piece = toWire(message, at, end);
+      if (end === message.length) {
+        // With the first byte of the last piece the message may have arrived.
+        progress.phase = "answer";
+        this.#socket.cork();
+        this.#socket.write(piece);
+        this.#socket.write(endOf(message));
+        this.#socket.uncork();
+        break;
+      }
+      if (!this.#socket.write(piece)) await new Promise((resume) => this.#socket.once("drain", resume));
+      if (end % CHUNK_BYTES === 0) await waitForTurn();
+    }
+  }
 }
 
 function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
-}
-
-/** Adds SMTPUTF8 to the next MAIL command: nodemailer adds it for addresses of the envelope only, and headers need it as well (RFC 6531 3.1). */
-function announceUtf8(connection: Connection): void {
-  const { _sendCommand: sendCommand } = connection;
-  connection._sendCommand = (command, ...rest) => {
-    connection._sendCommand = sendCommand;
-    sendCommand.call(connection, command.startsWith("MAIL FROM:") ? `${command} SMTPUTF8` : command, ...rest);
-  };
 }
 
 /** The headers of a message. */
@@ -141,141 +265,17 @@ function headOf(message: Buffer): Buffer {
   return end === -1 ? message : message.subarray(0, end);
 }
 
-/** What is written in this turn of the event loop leaves in one segment: a small message and its final dot. */
-function writeTogether(socket: Writable): void {
-  socket.cork();
-  void yieldToEventLoop().then(() => socket.uncork());
+/** The failure of an address that cannot stand in a command, or null. */
+function findUnfit(address: string, command: "MAIL FROM" | "RCPT TO"): SmtpError | null {
+  return /[\r\n<>]/.test(address)
+    ? new SmtpError("EENVELOPE", `The address ${JSON.stringify(address)} cannot stand in an SMTP command.`, { command })
+    : null;
 }
 
-/** A message in pieces, a megabyte of them in one turn of the event loop. `begin` is asked before the first one: false if there is to be none. */
-function toStream(message: Buffer, begin: () => Promise<boolean>): Readable {
-  let at = 0;
-  const pushNext = (stream: Readable): void => {
-    stream.push(message.subarray(at, at + CHUNK));
-    at += CHUNK;
-    if (at >= message.length) stream.push(null);
-  };
-  return new Readable({
-    read() {
-      // nodemailer looks at each byte: with a quick mail server, four messages of 5 MB at once took 60 ms.
-      if (at === 0)
-        void begin().then((begins) => {
-          if (begins && !this.destroyed) pushNext(this);
-        });
-      else if (at % CHUNK_BYTES !== 0) pushNext(this);
-      else
-        void waitForTurn().then(() => {
-          if (!this.destroyed) pushNext(this);
-        });
-    },
-  });
+function isRefusal(reply: string): boolean {
+  return /^[45]/.test(reply);
 }
 
-function reset(connection: Connection): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (connection.destroyed) return resolve(false);
-    // There is no reply if the connection ends first.
-    const ended = (): void => resolve(false);
-    connection.once("end", ended);
-    connection.reset((error) => {
-      connection.off("end", ended);
-      resolve(!error);
-    });
-  });
-}
-
-function createSession(connection: Connection, time: Clock["real"]): SmtpSession {
-  let messages = 0;
-  let cut = (_why: string): void => {};
-
-  const send = (envelope: Envelope, message: Buffer): Promise<Sent> =>
-    new Promise((resolve) => {
-      const offers = connection._supportedExtensions;
-      // What we compose is 7-bit, but for a local part beyond ASCII in the headers. 30 MB take 3 ms.
-      const use8BitMime = !isAsciiBytes(message);
-      const hasUtf8Envelope = !(isAscii(envelope.from) && isAscii(envelope.to));
-      const hasUtf8Head = use8BitMime && !isAsciiBytes(headOf(message));
-      const takesUtf8 = offers.includes("SMTPUTF8");
-      if (!takesUtf8 && (hasUtf8Envelope || (hasUtf8Head && envelope.needsUtf8 === true))) {
-        resolve({ receipt: utf8Refused, stale: false, untouched: true });
-        return;
-      }
-      if (use8BitMime && !offers.includes("8BITMIME")) {
-        resolve({ receipt: eightBitRefused, stale: false, untouched: true });
-        return;
-      }
-      const reused = messages > 0;
-      messages += 1;
-      // nodemailer does not tell whether the final dot is written. It writes it when this stream ends, and reads from it only
-      // after a 354 reply. So once `end` has fired, the message may have arrived.
-      let settled = false;
-      const source = toStream(message, async () => {
-        if (envelope.isStillWanted && !(await envelope.isStillWanted().catch(() => false))) {
-          // There is no other way back: after 354 the server takes whatever follows for the message.
-          settle(notWanted, false);
-          return false;
-        }
-        // The mail server has refused the message meanwhile: it would read what is written now as commands.
-        if (settled) return false;
-        writeTogether(connection._socket);
-        return true;
-      });
-      let phase: Phase = "message";
-      source.once("end", () => {
-        phase = "answer";
-      });
-      const settle = (receipt: Receipt, stale: boolean): void => {
-        if (settled) return;
-        settled = true;
-        deadline.cancel();
-        cut = () => {};
-        // Once nodemailer reads, 354 has come. That cannot be taken back, nor half a message: the server may read what follows as its rest.
-        if (phase === "message" && source.readableFlowing !== null) {
-          source.destroy();
-          connection.close();
-        }
-        resolve({ receipt, stale });
-      };
-      const fail = (failure: SmtpFailure): void => {
-        const lost = failure.code === "ECONNECTION" || failure.code === "ESOCKET" || failure.responseCode === 421;
-        settle(failureReceipt(failure, phase), reused && lost && !source.readableDidRead);
-      };
-      cut = (why) => {
-        fail({ message: why });
-        connection.close();
-      };
-      const deadline = time.after(MESSAGE_MS, () => cut(`The mail server took longer than ${MESSAGE_MS / SECOND} s for one message.`));
-      if (takesUtf8 && hasUtf8Head && !hasUtf8Envelope) announceUtf8(connection);
-      const options = { from: envelope.from, to: [envelope.to], size: message.length, use8BitMime };
-      connection.send(options, source, (error, info) => {
-        if (error) fail(error);
-        else if (phase === "message") settle(deferred(`The mail server answered before the message was complete: ${info.response}`), false);
-        else settle({ outcome: "sent", response: getAcceptedText(info.response) }, false);
-      });
-    });
-
-  return {
-    get alive() {
-      return !connection.destroyed;
-    },
-    get messages() {
-      return messages;
-    },
-    send,
-    reset: () => reset(connection),
-    quit: () =>
-      new Promise((resolve) => {
-        if (connection.destroyed) return resolve();
-        const late = time.after(QUIT_MS, () => connection.close());
-        connection.once("end", () => {
-          late.cancel();
-          resolve();
-        });
-        connection.quit();
-      }),
-    abort: (why) => {
-      cut(why);
-      connection.close();
-    },
-  };
+function unexpected(response: string): SmtpError {
+  return new SmtpError("EPROTOCOL", "The mail server is out of step", { response });
 }
