@@ -61,7 +61,8 @@ const NOT_AGAIN = [
   /\/webhooks\/(?:network|origin-limits|tls)\./,
   /\/dashboard\/dashboard\.|\/dev\/(?:faults|guard)\.|\/testing\/exit\./,
   /\/segments\/refusals\.|\/templates\/bad-templates\./,
-  /\/marketplace\/(?:agent-gate|landing-pages\/pages|payments\/stripe-answers)\./,
+  /\/inbox\/hostile-mail\.|\/submission\/hostile-sessions\.|\/mcp\/(?:safety|tools)\.|\/lint\/lint\./,
+  /\/marketplace\/(?:agent-gate|landing-pages\/(?:pages|serve)|payments\/stripe(?:-answers)?)\./,
 ];
 
 // A world is a folder of files that are gone a second later: in memory, making and removing one does not wait for the disk.
