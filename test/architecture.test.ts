@@ -62,7 +62,6 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"]],
   [/^(h3|srvx|listhen)(\/|$)/, ["http"]],
   [/^nodemailer(\/|$)/, ["mail"]],
-  [/^graphile-worker$/, ["queue"]],
   [/^prom-client$/, [], /\/health\/metrics\.ts$/],
   [/^@modelcontextprotocol\/server/, [], /\/server\/src\/mcp\//],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],

@@ -126,7 +126,7 @@ async function findRowsNaming({ url }: TestDatabase, text: string): Promise<{ re
   await client.connect();
   try {
     const tables = await client.query<{ name: string }>(
-      "select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and (n.nspname = 'public' or n.nspname = 'mailsvc_jobs')",
+      "select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and n.nspname = 'public'",
     );
     const found: { table: string; row: string }[] = [];
     for (const { name } of tables.rows) {

@@ -98,9 +98,8 @@ const overdueRuns = async (before: () => void): Promise<void> => {
       INSERT INTO runs (${columns.join(", ")}) SELECT ${columns.map((name) => changed[name] ?? `r.${name}`).join(", ")}
       FROM runs r, activations a, generate_series(1, ${RUNS}) n
       WHERE r.activation_id = '${id}' AND a.listing_id = (SELECT listing_id FROM activations WHERE id = '${id}') AND a.id <> '${id}')
-    INSERT INTO mailsvc_jobs._private_jobs (task_id, payload, run_at, max_attempts, created_at, updated_at)
-    SELECT t.id, '{}', now() - interval '1 s', 10, now(), now() FROM mailsvc_jobs._private_tasks t, generate_series(1, ${SWEEPS})
-    WHERE t.identifier = 'agent.runs.sweep'`);
+    INSERT INTO jobs (kind, payload, state, run_at, attempts, max_attempts, claims, created_at, lane, interruptions)
+    SELECT 'agent.runs.sweep', '{}', 'ready', ${Date.now() - 1000}, 0, 10, 0, ${Date.now()}, 0, 0 FROM generate_series(1, ${SWEEPS})`);
 };
 
 const FAILED = 'update "runs" set .*"failure_reason"';
@@ -134,7 +133,7 @@ test.each<[string, CrashPoint | null]>([
     GROUP BY e.stream_id, a.sequence HAVING count(*) <> a.sequence OR max(e.sequence) <> a.sequence`;
   expect(await database.query(gaps)).toEqual([]);
   // The jobs of the killed server end too.
-  const left = "SELECT count(*) AS n FROM mailsvc_jobs._private_jobs WHERE locked_by IS NOT NULL";
+  const left = "SELECT count(*) AS n FROM jobs WHERE claimed_by IS NOT NULL";
   await until(
     100,
     async () => (await count(left)) === 0,

@@ -9,6 +9,7 @@ import { cpuOf } from "../cpu.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { type Load, load, sends } from "../load/load.ts";
 import { outputOf } from "../runs.ts";
+import { APPS, installApps } from "../stacks/process.ts";
 
 const ROUNDS = 3;
 const CONNECTIONS = 100;
@@ -23,6 +24,7 @@ const AT_A_TIME = 32;
 
 const BARE = fileURLToPath(new URL("../peers/bare-sends.ts", import.meta.url));
 const QUEUE = fileURLToPath(new URL("../peers/queue.ts", import.meta.url));
+const GRAPHILE = join(APPS, "graphile-jobs.mjs");
 
 /** The product on Postgres, whose server runs on the same machine. */
 export const postgres: Bench = {
@@ -33,6 +35,7 @@ export const postgres: Bench = {
     `jobs: how many jobs a second that do nothing one process works off, ${AT_A_TIME} at a time; against graphile-worker's own loop (local queue of 500, completions in batches). ` +
     "jobs.effect: each job writes a row; ours in the transaction that ends the job, so once and only once, graphile-worker's in its own statement, ended later in a batch.",
   run: async () => {
+    installApps();
     const bare: number[] = [];
     const one: Accepted[] = [];
     const two: Accepted[] = [];
@@ -49,12 +52,12 @@ export const postgres: Bench = {
     const database = await startPostgres({ durable: true });
     try {
       for (let i = 0; i < ROUNDS; i++) {
-        theirs.push(await work("graphile", database, JOBS, "none"));
-        ours.push(await work("mailsvc", database, JOBS, "none"));
+        theirs.push(await work(GRAPHILE, database, JOBS, "none"));
+        ours.push(await work(QUEUE, database, JOBS, "none"));
       }
       for (let i = 0; i < ROUNDS_WITH_ROW; i++) {
-        theirsRow.push(await work("graphile", database, JOBS_WITH_ROW, "row"));
-        oursRow.push(await work("mailsvc", database, JOBS_WITH_ROW, "row"));
+        theirsRow.push(await work(GRAPHILE, database, JOBS_WITH_ROW, "row"));
+        oursRow.push(await work(QUEUE, database, JOBS_WITH_ROW, "row"));
       }
     } finally {
       await database.dispose();
@@ -149,8 +152,8 @@ async function acceptBare(): Promise<number> {
 }
 
 /** Jobs a second. */
-async function work(which: "mailsvc" | "graphile", database: PostgresServer, jobs: number, effect: "none" | "row"): Promise<number> {
-  return Number(await outputOf([process.execPath, QUEUE, which, database.url, `${jobs}`, `${AT_A_TIME}`, effect]));
+async function work(program: string, database: PostgresServer, jobs: number, effect: "none" | "row"): Promise<number> {
+  return Number(await outputOf([process.execPath, program, database.url, `${jobs}`, `${AT_A_TIME}`, effect]));
 }
 
 function figure(name: string, rounds: number[], unit: string): Figure {

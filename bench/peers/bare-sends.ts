@@ -4,7 +4,6 @@
 //   node bare-sends.ts <postgres url> <connections> <seconds>
 import pg from "pg";
 import { openPostgres } from "../../packages/server/src/db/postgres/database.ts";
-import { migrateQueue } from "../../packages/server/src/queue/schema.pg.ts";
 import { postgresSchema } from "../../packages/server/src/schema.pg.ts";
 import { BODY } from "../load/load.ts";
 
@@ -17,13 +16,10 @@ const CONTENTS = `insert into contents (workspace_id, from_text, subject, html, 
   values ($1, $2, $3, $4, $5, '{}', '{"kind":"receipt"}', 0, false) returning id`;
 const EMAIL = `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, created_at, next_attempt_at, updated_at)
   values ($1, $2, $3, $4, $4, 'queued', 0, false, $5, $5, $5)`;
-const JOB = "insert into mailsvc_jobs._private_jobs (task_id, payload, run_at, max_attempts) values ($1, $2, now(), 25)";
+const JOB = `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, claims, created_at, lane, interruptions)
+  values ('bench.bare', $1, 'ready', $2, 0, 25, 0, $2, 0, 0)`;
 
-const migrated = await openPostgres(url, postgresSchema, { also: migrateQueue });
-const [task] = await migrated.read.raw<{ id: number }>(
-  "insert into mailsvc_jobs._private_tasks (identifier) values ('bench.bare') on conflict (identifier) do update set identifier = excluded.identifier returning id",
-);
-await migrated.close();
+await (await openPostgres(url, postgresSchema)).close();
 
 let sent = 0;
 let over = false;
@@ -42,7 +38,7 @@ async function client(n: number): Promise<void> {
     await Promise.all([
       begun,
       c.query({ name: "email", text: EMAIL, values: [WORKSPACE, id, contents.rows[0]?.id, `reader${i % 97}@mail.acme.dev`, AT] }),
-      c.query({ name: "job", text: JOB, values: [task?.id, JSON.stringify({ workspaceId: WORKSPACE, emailId: id })] }),
+      c.query({ name: "job", text: JOB, values: [JSON.stringify({ workspaceId: WORKSPACE, emailId: id }), AT] }),
       c.query("commit"),
     ]);
     sent += 1;

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -7,6 +8,11 @@ import { onCore } from "../cores.ts";
 
 /** The folder with the programs that are compared, and what they are installed with. */
 export const APPS = fileURLToPath(new URL("./apps/", import.meta.url));
+
+/** Installs what they need, unless that was done before. */
+export function installApps(): void {
+  if (!existsSync(`${APPS}node_modules`)) execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: APPS, stdio: ["ignore", 2, 2] });
+}
 
 /** Starts a program of a stack on the first core. */
 export function startProgram(command: readonly string[], cwd = APPS): ChildProcess {

@@ -156,15 +156,6 @@ const withoutCommandLines = {
     })),
 };
 
-/** The migrations of graphile-worker, compressed. */
-const packedWorkerMigrations = {
-  name: "packed-worker-migrations",
-  setup: (pass) =>
-    pass.onLoad({ filter: /graphile-worker\/dist\/generated\/sql\.js$/ }, ({ path }) => ({
-      contents: `export const migrations = (${UNPACK})(${pack(require(path).migrations)});`,
-    })),
-};
-
 const common = {
   bundle: true,
   format: "cjs",
@@ -187,15 +178,7 @@ async function bundleProgram(packages) {
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "__mailsvcUrl", "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
     external: ABSENT,
-    plugins: [
-      collectPackages(packages),
-      ...bundlePlugins,
-      embed,
-      layoutBeforeScreens,
-      inkWithoutTools,
-      withoutCommandLines,
-      packedWorkerMigrations,
-    ],
+    plugins: [collectPackages(packages), ...bundlePlugins, embed, layoutBeforeScreens, inkWithoutTools, withoutCommandLines],
   });
   return `(function (exports, require, module, __mailsvcUrl) {${toAscii(outputFiles[0].text)}\n})`;
 }

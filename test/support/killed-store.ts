@@ -74,9 +74,7 @@ async function openPostgres(): Promise<KilledStore> {
       }),
     inspect: () =>
       read(async (client) => {
-        const { rows } = await client.query<{ jobs: number }>(
-          "select count(*)::int as jobs from mailsvc_jobs._private_jobs j join mailsvc_jobs._private_tasks t on t.id = j.task_id where t.identifier = 'email.deliver'",
-        );
+        const { rows } = await client.query<{ jobs: number }>("select count(*)::int as jobs from jobs where kind = 'email.deliver'");
         return { jobs: rows[0]?.jobs ?? 0, sound: true };
       }),
     dispose: database.dispose,

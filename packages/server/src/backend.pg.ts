@@ -6,7 +6,6 @@ import { SharedBuckets } from "./http/shared-buckets.ts";
 import { ensureMasterKeys, factKeyStore } from "./installation/installation.ts";
 import type { Log } from "./lib/log.ts";
 import { createQueue } from "./queue/create-queue.ts";
-import { migrateQueue } from "./queue/schema.pg.ts";
 import { PostgresJobStore } from "./queue/store.pg.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
@@ -17,7 +16,7 @@ interface PostgresBackendOptions extends PostgresOptions {
 
 /** The backend on Postgres, for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export async function postgresBackend(url: string, { log, ...options }: PostgresBackendOptions = {}): Promise<Backend> {
-  const db = await openPostgres(url, postgresSchema, { also: migrateQueue, ...options });
+  const db = await openPostgres(url, postgresSchema, options);
   if (log) {
     await warnAboutConnections(db, log);
     await warnAboutPowerCuts(db, log);

@@ -8,7 +8,7 @@ import { KEY_FILE, keyFileStore, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { createLocalLimiter } from "./lib/rate.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { SqliteJobStore } from "./queue/store.sqlite.ts";
-import { jobs, sqliteSchema } from "./schema.sqlite.ts";
+import { sqliteSchema } from "./schema.sqlite.ts";
 
 /** The backend on SQLite: everything in one folder. Throws StorageUnavailable when another process uses it. */
 export async function sqliteBackend(folder: string, options: SqliteOptions = {}): Promise<Backend> {
@@ -23,7 +23,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     keyStore: keyFileStore(folder),
     keySpreadMs: 0,
     snapshots: sqliteSnapshots(db),
-    makeQueue: (parts) => createQueue(new SqliteJobStore(db, jobs), parts),
+    makeQueue: (parts) => createQueue(new SqliteJobStore(db), parts),
     makeLimiter: (clock) => createLocalLimiter(clock.now),
     readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
     // One commit. Twice as many leave no faster, and live long enough to become old objects.

@@ -148,6 +148,7 @@ export const PERSON_DATA: PersonDataByTable = {
   heldEmails: { nothing: "The id of an email, until its domain is released." },
   inboundDomains: { nothing: "The workspace's own domains." },
   inboundReports: { nothing: "Hashes of what the reports were, which may name recipients." },
+  jobs: { nothing: "Names what its handler reads, and what that answered; jobs are gone when they are done." },
   keys: "nothing",
   landingPageDays: "nothing",
   landingPageReferrers: "nothing",

@@ -8,5 +8,5 @@ const shared = defineTables(columnTypes);
 /** What a Postgres database is opened with. */
 export const postgresSchema = { tables: shared, searched: listSearchedTexts(shared), version };
 
-/** All tables but those of graphile-worker, for migrations. */
+/** All tables, for migrations. */
 export const tables = { ...shared, rateBuckets, workers };

@@ -1,15 +1,9 @@
 import { columnTypes } from "./db/sqlite/columns.ts";
-import { queueTables } from "./queue/tables.ts";
 import { defineTables, listSearchedTexts } from "./schema.ts";
 import { version } from "./version.ts";
 
-const shared = defineTables(columnTypes);
+/** All tables. */
+export const tables = defineTables(columnTypes);
 
 /** What a SQLite database is opened with. */
-export const sqliteSchema = { tables: shared, searched: listSearchedTexts(shared), version };
-
-/** The queue's table; on Postgres graphile-worker has its own. */
-export const { jobs } = queueTables(columnTypes);
-
-/** All tables, for migrations. */
-export const tables = { ...shared, jobs };
+export const sqliteSchema = { tables, searched: listSearchedTexts(tables), version };

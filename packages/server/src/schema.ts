@@ -17,6 +17,7 @@ import { installationTables } from "./installation/tables.ts";
 import { keyTables } from "./keys/tables.ts";
 import { listTables } from "./lists/tables.ts";
 import { marketplaceTables } from "./marketplace/tables.ts";
+import { queueTables } from "./queue/tables.ts";
 import { receivedTables } from "./received/tables.ts";
 import { relayTables } from "./relays/tables.ts";
 import { segmentTables } from "./segments/tables.ts";
@@ -31,6 +32,7 @@ import { workspaceTables } from "./workspaces/tables.ts";
 export function defineTables(c: ColumnTypes) {
   return {
     ...installationTables(c),
+    ...queueTables(c),
     ...workspaceTables(c),
     ...keyTables(c),
     ...dashboardTables(c),

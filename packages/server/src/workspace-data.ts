@@ -219,6 +219,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
 
   heldDomains: { none: OF_SERVER },
   inboundReports: { none: "Hashes, which name nobody." },
+  jobs: { none: "The queue cancels those of a workspace." },
   landingPageSalts: { none: OF_SERVER },
   meta: { none: OF_SERVER },
   paymentNotices: { none: "Ids of the payment provider." },

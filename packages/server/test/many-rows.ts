@@ -76,18 +76,10 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
   ];
   const payload = `'workspaceId', ${workspace}, 'emailId', ${toId("em")}`;
   // Far in the future, so that no worker takes them.
-  const jobs = pg
-    ? [
-        "insert into mailsvc_jobs._private_tasks (identifier) values ('email.deliver') on conflict do nothing",
-        `insert into mailsvc_jobs._private_jobs (task_id, payload, run_at, max_attempts, attempts, created_at, updated_at)
-         select (select id from mailsvc_jobs._private_tasks where identifier = 'email.deliver'), json_build_object(${payload}),
-           now() + interval '900 days', 10, case when ${isRare(3)} then 10 else 0 end, now(), now() from ${rows}`,
-      ]
-    : [
-        `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, created_at)
-         select 'email.deliver', json_object(${payload}), case when ${isRare(3)} then 'dead' else 'ready' end, 2500000000000 + i, 0, 10, ${at} from ${rows}`,
-      ];
-  return [...statements, ...jobs];
+  const jobs = `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, claims, created_at, lane, interruptions)
+     select 'email.deliver', ${pg ? "json_build_object" : "json_object"}(${payload}), case when ${isRare(3)} then 'dead' else 'ready' end,
+       2500000000000 + i, 0, 10, 0, ${at}, 0, 0 from ${rows}`;
+  return [...statements, jobs];
 }
 
 /** The last page that has a number. */
@@ -204,8 +196,7 @@ export async function fillPostgres(url: string, owners: RowOwners, n: number): P
 }
 
 /** Tells Postgres what the tables hold now; it would learn that by itself after a while. */
-const ANALYZE =
-  "vacuum analyze contents, emails, email_labels, events, suppressions, webhook_events, webhook_streams, mailsvc_jobs._private_jobs";
+const ANALYZE = "vacuum analyze contents, emails, email_labels, events, suppressions, webhook_events, webhook_streams, jobs";
 
 /** Fills a world in dev mode with `n` rows of each kind, half a second for 10,000; on Postgres `databaseUrl` is that of the world. */
 export async function fillWorld(world: TestWorld, n: number, databaseUrl?: string): Promise<RowOwners & { slug: string }> {

@@ -52,7 +52,7 @@ begin
     execute format('drop schema %I cascade', t.nspname);
   end loop;
   for t in select c.oid::regclass as name, pg_relation_size(c.oid) as size from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and (n.nspname = 'public' or (n.nspname = 'mailsvc_jobs' and c.relname <> 'migrations')) loop
+    where c.relkind = 'r' and n.nspname = 'public' loop
     if t.size > 1000000 then
       execute format('truncate %s cascade', t.name);
     elsif t.size > 0 then
@@ -60,7 +60,7 @@ begin
     end if;
   end loop;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
-    where schemaname in ('public', 'mailsvc_jobs') and last_value is not null;
+    where schemaname = 'public' and last_value is not null;
 end $$`;
 
 // What the next test file is likely to want at once.

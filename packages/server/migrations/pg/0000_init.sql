@@ -619,6 +619,24 @@ CREATE TABLE "inbox_parts" (
 	CONSTRAINT "inbox_parts_mail_id_part_pk" PRIMARY KEY("mail_id","part")
 );
 --> statement-breakpoint
+CREATE TABLE "jobs" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"payload" json NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
+	"run_at" bigint NOT NULL,
+	"attempts" integer NOT NULL,
+	"max_attempts" integer NOT NULL,
+	"claims" integer NOT NULL,
+	"claimed_by" text COLLATE "C",
+	"claimed_at" bigint,
+	"dedupe_key" text COLLATE "C",
+	"last_error" text COLLATE "C",
+	"created_at" bigint NOT NULL,
+	"lane" integer NOT NULL,
+	"interruptions" integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "keys" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
@@ -1207,6 +1225,10 @@ CREATE INDEX "inbound_domains_list" ON "inbound_domains" USING btree ("workspace
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
 CREATE INDEX "inbox_test" ON "inbox" USING btree ("workspace_id","id") WHERE test;--> statement-breakpoint
 CREATE INDEX "inbox_parts_hash" ON "inbox_parts" USING btree ("hash");--> statement-breakpoint
+CREATE INDEX "jobs_state" ON "jobs" USING btree ("state","lane","run_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_dedupe" ON "jobs" USING btree ("dedupe_key") WHERE "jobs"."dedupe_key" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_workspace" ON "jobs" USING btree ((payload ->> 'workspaceId'),"id");--> statement-breakpoint
+CREATE INDEX "jobs_dead" ON "jobs" USING btree ((payload ->> 'workspaceId'),"id") WHERE state = 'dead';--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "keys_workspace" ON "keys" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "landing_page_submissions_page" ON "landing_page_submissions" USING btree ("page_id","id");--> statement-breakpoint

@@ -692,18 +692,20 @@ CREATE TABLE `jobs` (
 	`run_at` integer NOT NULL,
 	`attempts` integer NOT NULL,
 	`max_attempts` integer NOT NULL,
-	`locked_until` integer,
+	`claims` integer NOT NULL,
+	`claimed_by` text,
+	`claimed_at` integer,
 	`dedupe_key` text,
 	`last_error` text,
 	`created_at` integer NOT NULL,
-	`lane` integer DEFAULT 0 NOT NULL,
-	`interruptions` integer DEFAULT 0 NOT NULL
+	`lane` integer NOT NULL,
+	`interruptions` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `jobs_ready` ON `jobs` (`state`,`lane`,`run_at`);--> statement-breakpoint
+CREATE INDEX `jobs_state` ON `jobs` (`state`,`lane`,`run_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_dedupe` ON `jobs` (`dedupe_key`) WHERE "jobs"."dedupe_key" is not null;--> statement-breakpoint
-CREATE INDEX `jobs_workspace` ON `jobs` (payload ->> 'workspaceId',`id`);--> statement-breakpoint
-CREATE INDEX `jobs_dead` ON `jobs` (payload ->> 'workspaceId',`id`) WHERE state = 'dead';--> statement-breakpoint
+CREATE INDEX `jobs_workspace` ON `jobs` ((payload ->> 'workspaceId'),`id`);--> statement-breakpoint
+CREATE INDEX `jobs_dead` ON `jobs` ((payload ->> 'workspaceId'),`id`) WHERE state = 'dead';--> statement-breakpoint
 CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -14,7 +14,7 @@ import { createQueue } from "../queue/create-queue.ts";
 import { LANES } from "../queue/queue.ts";
 import { PostgresJobStore } from "../queue/store.pg.ts";
 import { postgresSchema } from "../schema.pg.ts";
-import { jobs, sqliteSchema } from "../schema.sqlite.ts";
+import { sqliteSchema } from "../schema.sqlite.ts";
 import { explainFullDisk } from "./backup.ts";
 import { BackupRefused } from "./report.ts";
 
@@ -223,7 +223,7 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   const restored = await start();
   expect(await names(restored)).toEqual(["firstWorkspace"]);
   expect(readFileSync(join(data, "secret.key"), "utf8")).toBe(KEY);
-  expect(await restored.read.select().from(jobs)).toMatchObject([
+  expect(await restored.read.select().from(restored.read.t.jobs)).toMatchObject([
     {
       kind: "work",
       payload: { n: 1 },

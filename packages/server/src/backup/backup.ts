@@ -25,7 +25,6 @@ import { isSealedWith, MASTER_KEY, SEAL_CHECK } from "../installation/installati
 import { iso, systemClock } from "../lib/clock.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
 import { parseKeys } from "../lib/master-keys.ts";
-import { JOBS, readJobs } from "../migrate/migrate.ts";
 import { BackupDamaged, type BackupOptions, BackupRefused, type BackupReport } from "./report.ts";
 
 /** What a backup says about itself. */
@@ -184,7 +183,6 @@ async function exportPostgres(file: string, schema: DatabaseSchema, url: string)
     try {
       await source.tx(async (tx) => {
         for (const shape of listShapes(schema.tables)) sums.set(shape.table, await copyRows(readRows(tx, shape), shape, target.insert));
-        sums.set(JOBS.table, await copyRows(readJobs(tx), STORED_JOBS, (shape, rows) => target.insert(shape, rows.map(storeJob))));
       });
     } finally {
       target.close();
@@ -194,19 +192,6 @@ async function exportPostgres(file: string, schema: DatabaseSchema, url: string)
   } finally {
     await source.close();
   }
-}
-
-// On SQLite a job has one column more.
-const STORED_JOBS: Shape = {
-  ...JOBS,
-  columns: [...JOBS.columns, { name: "state", type: "text", nullable: false }],
-};
-const ATTEMPTS = JOBS.columns.findIndex(({ name }) => name === "attempts");
-
-/** A running job is ready in a backup, because no worker holds it any more. */
-function storeJob(row: Value[]): Value[] {
-  const dead = Number(row[ATTEMPTS]) >= Number(row[ATTEMPTS + 1]);
-  return [...row, dead ? "dead" : "ready"];
 }
 
 async function copyRows(

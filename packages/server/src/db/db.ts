@@ -82,6 +82,8 @@ export interface Tx<T = Schema> extends Session<T>, Omit<Queries, "insert"> {
    * same row.
    */
   updateAll<Table extends PgTable>(table: Table, changes: readonly RowChange<Table>[]): Promise<boolean[]>;
+  /** Deletes many rows of one table, each if it has these values, and tells for each whether it was deleted. All name the same columns, a key first. */
+  deleteAll<Table extends PgTable>(table: Table, rows: readonly Partial<InferSelectModel<Table>>[]): Promise<boolean[]>;
   /** Reserves the next `n` values of a table's counter, for rows that refer to each other. */
   nextNumbers(table: PgTable, n: number): Promise<number[]>;
   /**

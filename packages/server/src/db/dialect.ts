@@ -32,6 +32,8 @@ export interface SqlDialect {
   among(text: SQLWrapper, list: SQLWrapper): SQL;
   /** The same of a whole number and a JSON array of numbers. */
   amongNumbers(number: SQLWrapper, list: SQLWrapper): SQL;
+  /** True for a number that one of these queries finds. */
+  amongFound(number: SQLWrapper, queries: readonly SQLWrapper[]): SQL;
   /** The whole numbers of a group as one text, with commas between them, in any order. */
   joinNumbers(number: SQLWrapper): SQL;
   /** `expression is not true`: maps true to false, and false and null to true. */

@@ -57,6 +57,15 @@ describeDb("many changes at once", (t) => {
     expect(await t.db.read.$count(emails, sql`${emails.lastError} is null`)).toBe(1);
   });
 
+  test("delete the rows that are as expected, and tell which", async () => {
+    await put(email("em_1"), email("em_2", "cancelled"), email("em_3"));
+    const queued = (id: string) => ({ id, workspaceId: "ws", status: "queued" as const, scheduledAt: null });
+    const rows = [queued("em_3"), queued("em_2"), queued("em_none"), queued("em_1")];
+    expect(await t.db.tx((tx) => tx.deleteAll(tx.t.emails, rows))).toEqual([true, false, false, true]);
+    expect((await read()).map(({ id }) => id)).toEqual(["em_2"]);
+    expect(await t.db.tx((tx) => tx.deleteAll(tx.t.emails, []))).toEqual([]);
+  });
+
   test("compare null with null", async () => {
     await put(email("em_1"), email("em_2"));
     const at = (id: string, scheduledAt: number | null, next: number) => ({

@@ -2,7 +2,6 @@ import type { PostgresDb } from "../db/postgres/database.ts";
 import type { PgTx } from "../db/postgres/transactions.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
 import { CLOCK_FACT, type Snapshots, type StoredClock } from "./snapshots.ts";
 
 interface Table {
@@ -12,13 +11,9 @@ interface Table {
 
 const PREFIX = "mailsvc_snapshot_";
 
-// Without the registry of running processes and the queue's record of its own migrations. The parts of a table that is divided by
-// months are copied with it.
+// Without the registry of running processes. The parts of a table that is divided by months are copied with it.
 const TABLES = `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p') and not c.relispartition and (
-    (n.nspname = current_schema() and c.relname <> 'workers')
-    or (n.nspname = '${QUEUE_SCHEMA}' and c.relname in ('_private_jobs', '_private_tasks', '_private_job_queues')))
-  order by 1, 2`;
+  where c.relkind in ('r', 'p') and not c.relispartition and n.nspname = current_schema() and c.relname <> 'workers' order by 2`;
 
 const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns from information_schema.columns
   where table_schema = $1 and table_name = $2 and is_generated = 'NEVER'`;
@@ -26,7 +21,7 @@ const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordin
 /** Sequences continue after the largest number in their column. */
 const COUNTERS = `select c.table_schema as schema, c.table_name as name, c.column_name as column,
     pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) as sequence
-  from information_schema.columns c where c.table_schema in (current_schema(), '${QUEUE_SCHEMA}')
+  from information_schema.columns c where c.table_schema = current_schema()
     and pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) is not null
     and (c.is_identity = 'YES' or c.column_default like 'nextval(%')`;
 

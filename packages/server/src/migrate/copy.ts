@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listShapes, type Shape } from "../db/copy/shapes.ts";
 import { openSource } from "../db/copy/source.ts";
-import { RowSum, type Value } from "../db/copy/sum.ts";
+import { RowSum } from "../db/copy/sum.ts";
 import { openTarget } from "../db/copy/target.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import type { Move } from "../db/place.ts";
@@ -14,13 +14,11 @@ import { markMoved, readMove } from "../db/sqlite/place.ts";
 import { describeHolder, HOLDER, MASTER_KEY } from "../installation/installation.ts";
 import { iso, systemClock } from "../lib/clock.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
-import { migrateQueue } from "../queue/schema.pg.ts";
 import { FIRST_WORKSPACE } from "../workspaces/workspaces.ts";
-import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
 import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyReport } from "./report.ts";
 
 /**
- * Copies an installation from a folder to a Postgres database: all rows and jobs. It may be interrupted at any moment and
+ * Copies an installation from a folder to a Postgres database: all rows. It may be interrupted at any moment and
  * started again, because rows and the progress record are written in one transaction. At the end both sides are read and
  * compared. Until the copy has ended, no server starts on the target. If it `moves` the installation, the folder then notes where it went,
  * and no server starts on it any more; otherwise the folder is only read.
@@ -38,7 +36,7 @@ export async function copyToPostgres(
     assertNotMoved(readMove(from), describeDatabase(to));
     migrateFile(file, schema.version);
     const source = openSource(file);
-    const db = await openPostgres(to, schema, { copying: true, also: migrateQueue }).catch((error: unknown) => {
+    const db = await openPostgres(to, schema, { copying: true }).catch((error: unknown) => {
       source.close();
       throw error;
     });
@@ -53,7 +51,7 @@ export async function copyToPostgres(
         await target.begin(name);
       }
 
-      const shapes = [...listShapes(schema.tables), JOBS];
+      const shapes = listShapes(schema.tables);
       const total = shapes.reduce((sum, { table }) => sum + source.count(table), 0);
       let done = 0;
       const sums = new Map<string, RowSum>();
@@ -62,15 +60,13 @@ export async function copyToPostgres(
         const reached = await target.progress(table);
         const sum = new RowSum();
         sums.set(table, sum);
-        const add = (row: Value[]): void => (shape === JOBS ? addJob(sum, row) : sum.add(row));
         let read = 0;
         for (let chunk = source.next(shape, null); chunk; chunk = source.next(shape, chunk.last)) {
           const { rows } = chunk;
           read += rows.length;
-          for (const row of rows) add(row);
+          for (const row of rows) sum.add(row);
           // Rows that an earlier run has copied are only added up. Chunks end where they ended then, because the folder has not changed.
-          if (read > reached)
-            await target.chunk(table, read, (tx) => (shape === JOBS ? insertJobs(tx, rows) : target.insert(tx, shape, rows)));
+          if (read > reached) await target.chunk(table, read, (tx) => target.insert(tx, shape, rows));
           done += rows.length;
           onProgress({ phase: "copy", table, done, total });
         }
@@ -81,7 +77,7 @@ export async function copyToPostgres(
       done = 0;
       for (const shape of shapes) {
         const there = sums.get(shape.table) ?? new RowSum();
-        const here = shape === JOBS ? await sumJobs(db) : await target.sum(shape);
+        const here = await target.sum(shape);
         if (here.rows !== there.rows || here.checksum !== there.checksum)
           throw new CopyError(
             `Table ${shape.table} differs: ${there.rows} rows with checksum ${there.checksum} in the folder, ${here.rows} with ${here.checksum} in Postgres.`,
@@ -91,7 +87,6 @@ export async function copyToPostgres(
         onProgress({ phase: "check", table: shape.table, done, total });
         await target.setCounter(shape);
       }
-      await setJobCounter(db);
       // The key that encrypts secrets is in a file of the folder.
       const key = join(from, KEY_FILE);
       const facts = existsSync(key) ? { [MASTER_KEY]: readFileSync(key, "utf8").trim() } : {};

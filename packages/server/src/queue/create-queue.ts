@@ -1,4 +1,5 @@
 import type { JobStore } from "./job-store.ts";
+import { countUnhandled, findJob, listJobs, readStats } from "./listing.ts";
 import { deletePause, readPause, writePause } from "./pause.ts";
 import type { Queue } from "./queue.ts";
 import { Worker, type WorkerOptions } from "./worker.ts";
@@ -69,10 +70,10 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
       await deletePause(tx);
     },
     readPause,
-    list: (read, filter) => store.list(read, filter),
-    readStats: (read) => store.readStats(read),
-    countUnhandled: (read) => store.countUnhandled(read),
-    get: (read, id) => store.get(read, id),
+    list: listJobs,
+    readStats,
+    countUnhandled,
+    get: findJob,
     retry: async (tx, id) => {
       const revived = await store.revive(tx, id, clock.now());
       if (revived) tx.afterCommit(wakeAll);

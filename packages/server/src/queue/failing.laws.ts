@@ -322,5 +322,21 @@ export function failingLaws(t: LawsContext): void {
       expect(calls).toBe(5);
       expect(await states()).toEqual(["dead"]);
     });
+
+    test("back off after a failure as if they had never run before, and show the attempts that failed", async () => {
+      let calls = 0;
+      await start(
+        note(async () => {
+          calls += 1;
+          if (calls <= 20) return { again: t.clock.now() + SECOND };
+          throw new Error("now it fails");
+        }),
+      );
+      await add(work());
+      await advance(20 * SECOND);
+      const [job] = await jobs();
+      expect(job).toMatchObject({ state: "ready", attempts: 1, maxAttempts: 10 });
+      expect((job?.runAt ?? 0) - t.clock.now()).toBeLessThan(2 * SECOND);
+    });
   });
 }

@@ -4,8 +4,6 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { StoreEvents } from "./job-store.ts";
 import { INTERRUPTED, MAX_INTERRUPTIONS, type WorkerRegistry } from "./queue.ts";
-import { JOB_INTERRUPTIONS, QUEUE_SCHEMA } from "./schema.pg.ts";
-import { BRING_BACK } from "./statements.pg.ts";
 
 /** How often a process reports, and when it counts as dead. */
 export interface HeartbeatTimes {
@@ -26,7 +24,6 @@ interface HeartbeatOptions extends HeartbeatTimes {
 const CHANNEL = "mailsvc_jobs";
 // The first key of the advisory locks by which processes show that they are alive.
 const LOCK_CLASS = 731_624;
-const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
 
 // A process whose connection is still open may only be slow, so it gets more time.
 const STUCK_FACTOR = 12;
@@ -34,19 +31,22 @@ const STUCK_FACTOR = 12;
 const ANNOUNCE_MS = 20;
 
 // After this interruption the job is dead.
-const LAST_INTERRUPTION = `${JOB_INTERRUPTIONS} >= ${MAX_INTERRUPTIONS - 1}`;
+const LAST_INTERRUPTION = `interruptions >= ${MAX_INTERRUPTIONS - 1}`;
 
 const BEAT = `with beat as (
     insert into workers (name, seen_at) values ($1, now()) on conflict (name) do update set seen_at = now()
   )
   select count(*)::int as others from workers where name <> $1`;
 
+/** Makes unhandled jobs ready whose kind is one of `$1`. */
+const BRING_BACK = "update jobs set state = 'ready' where state = 'unhandled' and kind = any ($1::text[])";
+
 /**
  * Deletes dead processes and releases their jobs. A process is dead when it has been silent for `deadMs` and its connection,
  * which holds a lock on its name, is gone, or when it has been silent for twelve times as long. After a restart of the database
  * no heartbeat exists yet, so no process is declared dead then.
  * It reads the claimed jobs only, by their index: it runs each second in each process, and a million may wait.
- * Their attempts are counted as interruptions only; a job that was interrupted too often in a row is left without attempts: dead.
+ * Their attempts are counted as interruptions only; a job that was interrupted too often in a row is dead.
  * Also releases jobs that no live process holds, and jobs that this process holds without knowing (a claim whose answer was lost).
  */
 export const SWEEP = `with dead as (
@@ -55,20 +55,19 @@ export const SWEEP = `with dead as (
         or (seen_at < now() - $2::float8 * interval '1 ms' and pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(name))))
     returning name
   ), freed as (
-  update ${JOBS} j set locked_by = null, locked_at = null,
-    attempts = case when ${LAST_INTERRUPTION} then max_attempts else greatest(attempts - 1, 0) end,
-    flags = jsonb_build_object('interruptions', ${JOB_INTERRUPTIONS} + 1),
+  update jobs set claimed_by = null, claimed_at = null, interruptions = interruptions + 1,
+    state = case when ${LAST_INTERRUPTION} then 'dead' else 'ready' end,
+    attempts = case when ${LAST_INTERRUPTION} then max_attempts else attempts - 1 end,
     last_error = case when ${LAST_INTERRUPTION} then '${INTERRUPTED}' else last_error end
-  where locked_at is not null and locked_by is not null and (locked_by in (select name from dead)
-    or (locked_at < now() - $2::float8 * interval '1 ms'
-      and (not exists (select from workers w where w.name = locked_by) or (locked_by = $1 and id <> all ($3::bigint[])))))
+  where state = 'running' and (claimed_by in (select name from dead)
+    or (coalesce(claimed_at, 0) < date_part('epoch', now()) * 1000 - $2::float8
+      and (claimed_by is null or not exists (select from workers w where w.name = claimed_by) or (claimed_by = $1 and id <> all ($3::bigint[])))))
   returning id)
   select (select count(*) from dead)::int as dead, (select count(*) from freed)::int as freed`;
 
 /**
  * The connection between a server process and the others: on its own connection it is notified of work and shows that it
- * is alive. The leases of graphile-worker end after four hours; this way the jobs of a killed process are taken over within
- * `deadMs` and one beat.
+ * is alive. This way the jobs of a killed process are taken over within `deadMs` and one beat.
  */
 export class Heartbeat implements WorkerRegistry {
   readonly #options: HeartbeatOptions;
@@ -180,7 +179,7 @@ export class Heartbeat implements WorkerRegistry {
       await listener.close();
       throw error;
     }
-    await this.#options.db.analyzeGrownTables(QUEUE_SCHEMA);
+    await this.#options.db.analyzeGrownTables();
     if (swept && swept.freed > 0) this.#options.log.warn("taking over the jobs of a process that died", { jobs: swept.freed });
     if (swept && swept.dead > 0) this.#died();
   }

@@ -1,5 +1,5 @@
-import type { Reader, Tx } from "../db/db.ts";
-import type { ClaimedJob, JobFilter, JobList, JobRow, Lane, LaneJob, PlannedJobs, QueueStats, WorkerRegistry } from "./queue.ts";
+import type { Tx } from "../db/db.ts";
+import type { ClaimedJob, JobRow, Lane, LaneJob, PlannedJobs, WorkerRegistry } from "./queue.ts";
 
 /** What the worker needs of a database: where jobs are claimed and ended. */
 export interface WorkerStore {
@@ -51,10 +51,6 @@ export interface JobStore extends WorkerStore {
   writersIdle(): Promise<void>;
   /** Tells the other processes that there may be work. */
   announce(): void;
-  list(read: Reader, filter: JobFilter): Promise<JobList>;
-  readStats(read: Reader | Tx): Promise<QueueStats>;
-  countUnhandled(read: Reader | Tx): Promise<Record<string, number>>;
-  get(read: Reader, id: string): Promise<JobRow | null>;
   revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
 }
 

@@ -7,7 +7,7 @@ import { realTime } from "../lib/clock.ts";
 import { ControllableClock } from "../lib/controllable-clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
-import { jobs, sqliteSchema } from "../schema.sqlite.ts";
+import { sqliteSchema } from "../schema.sqlite.ts";
 import { emptyDatabase } from "../testing/empty-database.ts";
 import { createQueue } from "./create-queue.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
@@ -20,7 +20,7 @@ const open = async (
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
   const clock = new ControllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
-  const make = () => createQueue(new SqliteJobStore(db, jobs), { clock, random: seededRandom(1), log: silentLog, ...options });
+  const make = () => createQueue(new SqliteJobStore(db), { clock, random: seededRandom(1), log: silentLog, ...options });
   return {
     db,
     clock,

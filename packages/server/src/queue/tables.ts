@@ -5,10 +5,13 @@ import type { ColumnTypes } from "../db/columns.ts";
 export type JobState = "ready" | "running" | "dead" | "unhandled";
 
 /** The workspace that a payload names. A query must repeat these two texts to use the indexes of them. */
-export const PAYLOAD_WORKSPACE = sql`payload ->> 'workspaceId'`;
+export const PAYLOAD_WORKSPACE = sql`(payload ->> 'workspaceId')`;
 export const DEAD = sql`state = 'dead'`;
 
-/** The job queue of SQLite; on Postgres graphile-worker brings its own. */
+/** True for jobs that may be claimed once they are due. */
+export const READY = sql`state = 'ready'`;
+
+/** The job queue. */
 export function queueTables(c: ColumnTypes) {
   return {
     jobs: c.table(
@@ -21,19 +24,22 @@ export function queueTables(c: ColumnTypes) {
         runAt: c.instant("run_at").notNull(),
         attempts: c.int("attempts").notNull(),
         maxAttempts: c.int("max_attempts").notNull(),
-        /** When the lease ends with which a running job was claimed. Nobody waits for it: at its start a process takes all of them back. */
-        lockedUntil: c.instant("locked_until"),
-        /** While a job with this key is ready, another one is not added. */
+        /** How often it was claimed. An attempt holds its job only while this is as it was then. */
+        claims: c.int("claims").notNull(),
+        /** The process that runs it, and when it was claimed by the clock of the database; null on SQLite, where there is one process. */
+        claimedBy: c.text("claimed_by"),
+        claimedAt: c.instant("claimed_at"),
+        /** While a job with this key is ready, another one is not added. One that runs or is dead keeps it until another one needs it. */
         dedupeKey: c.text("dedupe_key"),
         lastError: c.text("last_error"),
         createdAt: c.instant("created_at").notNull(),
         /** The index of its lane in `LANES`. */
-        lane: c.int("lane").notNull().default(0),
+        lane: c.int("lane").notNull(),
         /** Attempts in a row that the process did not survive; `attempts` does not count them. */
-        interruptions: c.int("interruptions").notNull().default(0),
+        interruptions: c.int("interruptions").notNull(),
       },
       (t) => [
-        c.index("jobs_ready").on(t.state, t.lane, t.runAt),
+        c.index("jobs_state").on(t.state, t.lane, t.runAt),
         c.uniqueIndex("jobs_dedupe").on(t.dedupeKey).where(isNotNull(t.dedupeKey)),
         // For the list of a workspace.
         c.index("jobs_workspace").on(PAYLOAD_WORKSPACE, t.id),

@@ -26,7 +26,7 @@ export interface Meter {
  * such a statement counts only when it finds something.
  */
 export function namesQueue(sql: string): boolean {
-  return /\b_private_jobs\b|"jobs"|"meta"/.test(sql);
+  return /\bjobs\b|"meta"/.test(sql);
 }
 
 const MANY = 100;

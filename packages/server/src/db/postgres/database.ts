@@ -24,8 +24,6 @@ export interface PostgresOptions {
   pool?: pg.Pool | undefined;
   /** False to leave the tables as they are. */
   migrate?: boolean;
-  /** Further tables to migrate, under the same lock. */
-  also?: (pool: pg.Pool) => Promise<void>;
   checkBefore?: CheckBefore | undefined;
   /** True only for the copy from SQLite: it writes into a database on which servers do not start yet. */
   copying?: boolean;
@@ -42,8 +40,8 @@ export interface PostgresDb extends Db {
   listUnsafeSettings(): Promise<string[]>;
   /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
   assertMigrated(): Promise<void>;
-  /** Collects statistics of tables that have grown, in the schema of the product and in `schema`. */
-  analyzeGrownTables(schema: string): Promise<void>;
+  /** Collects statistics of tables that have grown. */
+  analyzeGrownTables(): Promise<void>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
   /** Commits that light transactions shared so far, and how many transactions were in them. */
@@ -81,9 +79,9 @@ async function prepareTables(
   pool: pg.Pool,
   url: string,
   version: string,
-  { migrate, also, copying, checkBefore }: PostgresOptions,
+  { migrate, copying, checkBefore }: PostgresOptions,
 ): Promise<void> {
-  if (migrate !== false) await migratePostgres(clientOptions(url), { version, also, checkBefore });
+  if (migrate !== false) await migratePostgres(clientOptions(url), { version, checkBefore });
   const { rows } = await pool.query<{ copying: boolean }>(`SELECT to_regclass('${COPY_TABLE}') IS NOT NULL AS copying`);
   if (rows[0]?.copying && !copying)
     throw new StorageUnavailable(
@@ -171,8 +169,8 @@ class PostgresDatabase implements PostgresDb {
     return assertMigrated(this.#parts.pool, this.#parts.schema.version);
   }
 
-  analyzeGrownTables(schema: string): Promise<void> {
-    return analyzeGrownTables(this.read.raw, schema);
+  analyzeGrownTables(): Promise<void> {
+    return analyzeGrownTables(this.read.raw);
   }
 
   listen(events: ListenerEvents): Promise<Listener> {

@@ -31,6 +31,12 @@ export const postgresDialect: SqlDialect = {
     sql`(case when ${text} ~ ${DATE}::text then ${text} || 'T00:00:00.000Z' when ${text} ~ ${SECOND}::text then left(${text}, 19) || '.000Z' when ${text} ~ ${MILLISECOND}::text then ${text} end) collate "C"`,
   among: (text, list) => sql`${text} in (select json_array_elements_text(${list}::json))`,
   amongNumbers: (number, list) => sql`${number} in (select json_array_elements_text(${list}::json)::bigint)`,
+  // As an array, because for a join Postgres would rather read the whole table. Parts of a union could lock no rows.
+  amongFound: (number, queries) =>
+    sql`${number} = any(${sql.join(
+      queries.map((query) => sql`array(${query})`),
+      sql` || `,
+    )})`,
   joinNumbers: (number) => sql`string_agg((${number})::text, ',')`,
   notTrue: (expression) => sql`(${expression}) is not true`,
   rarely: (condition) => sql`${condition}`,

@@ -13,8 +13,6 @@ export interface BulkInsert {
   readonly types: readonly string[];
   /** The text, given the arrays as they stand in `unnest(…)`. */
   build(arrays: string): string;
-  /** Called when it has failed. */
-  failed?(): void;
 }
 
 /** The insert of whole rows into a table. */

@@ -18,17 +18,15 @@ export const COUNT_SERVERS = "SELECT count(*)::int AS n FROM workers WHERE seen_
 interface MigrateOptions {
   /** The version of this build. */
   version: string;
-  /** Further tables to migrate, such as those of the queue. */
-  also?: ((pool: pg.Pool) => Promise<void>) | undefined;
   checkBefore?: CheckBefore | undefined;
 }
 
 /**
- * Migrates a database: our tables, then those of `also`. One server at a time does so, under an advisory lock that the database
+ * Migrates a database. One server at a time does so, under an advisory lock that the database
  * releases when the connection ends. Each migration is one transaction. Throws StorageUnavailable when a newer version of
  * mailsvc has migrated it, and for a server or a database that cannot be used.
  */
-export async function migratePostgres(options: pg.ClientConfig, { version, also, checkBefore }: MigrateOptions): Promise<void> {
+export async function migratePostgres(options: pg.ClientConfig, { version, checkBefore }: MigrateOptions): Promise<void> {
   // Own connections without time limits: the other servers wait here until the first one has migrated.
   const pool = new pg.Pool({
     ...options,
@@ -54,7 +52,6 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also,
         await client.query("CREATE TABLE IF NOT EXISTS drizzle.mailsvc (version TEXT NOT NULL)");
         await client.query("WITH old AS (DELETE FROM drizzle.mailsvc) INSERT INTO drizzle.mailsvc VALUES ($1)", [version]);
       }
-      await also?.(pool);
     } finally {
       // The lock ends with the connection.
       client.release(true);

@@ -16,9 +16,6 @@ const STATEMENT_MS = 30_000;
 const IDLE_MS = 10_000;
 const CONNECT_MS = 5000;
 
-/** The pool that migrations of further tables use. */
-export type PgPool = pg.Pool;
-
 /** A pool of connections to a database, which are opened as they are needed. */
 export function openPool(url: string, size = CONNECTIONS): pg.Pool {
   const pool = new pg.Pool({

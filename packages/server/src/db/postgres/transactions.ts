@@ -3,7 +3,6 @@ import { yieldToEventLoop } from "../../lib/turn.ts";
 import type { DatabaseSchema, Tx } from "../db.ts";
 import { errorCode, MisplacedQuery, StorageUnavailable, storageError, UniqueViolation } from "../errors.ts";
 import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
-import { type BulkInsert, type CollectedRows, collectRow, listArrays, toArrays } from "./insert.ts";
 import type { Raw } from "./query.ts";
 import { createSession, type PgSession } from "./session.ts";
 import type { TableStatements } from "./table-statements.ts";
@@ -11,10 +10,8 @@ import type { TableStatements } from "./table-statements.ts";
 /** A transaction on Postgres, with what only the queue needs. */
 export interface PgTx extends Tx {
   readonly raw: Raw;
-  /** Inserts a row right before COMMIT, with all others of the same insert; in a shared commit, together with those of other transactions. */
-  defer(insert: BulkInsert, values: unknown[]): void;
-  /** Runs `fn` once, right before COMMIT: writes what was collected while the transaction ran. `name` replaces an earlier one. */
-  beforeCommit(name: string, fn: () => Promise<void>): void;
+  /** Runs `fn` right before COMMIT, where it writes what was collected meanwhile; at once in a transaction that only collects rows. */
+  beforeCommit(fn: () => Promise<void>): Promise<void>;
 }
 
 /** The work of a transaction, which may run more than once. */
@@ -180,27 +177,15 @@ export class Transactions {
 
 /** Runs the work of a transaction, and what it has put off to its end. */
 async function runWork<T>(session: PgSession, scope: Scope, work: Work<T>): Promise<T> {
-  const beforeCommit = new Map<string, () => Promise<void>>();
-  const deferred: CollectedRows = new Map();
+  const beforeCommit: (() => Promise<void>)[] = [];
   const tx = Object.assign(Object.create(session) as PgSession, {
     breathe: yieldToEventLoop,
     afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
-    defer: (insert: BulkInsert, values: unknown[]) => collectRow(deferred, insert, values),
-    beforeCommit: (name: string, fn: () => Promise<void>) => void beforeCommit.set(name, fn),
+    beforeCommit: async (fn: () => Promise<void>) => void beforeCommit.push(fn),
   }) as unknown as PgTx;
   const value = await work(tx);
-  for (const fn of beforeCommit.values()) await fn();
-  for (const [insert, rows] of deferred) await insertDeferred(session, insert, rows);
+  for (const fn of beforeCommit) await fn();
   return value;
-}
-
-async function insertDeferred({ raw }: PgSession, insert: BulkInsert, rows: readonly unknown[][]): Promise<void> {
-  try {
-    await raw(insert.build(listArrays(insert)), toArrays(insert, rows), insert.name);
-  } catch (error) {
-    insert.failed?.();
-    throw error;
-  }
 }
 
 function isConflict(error: unknown): boolean {

@@ -3,42 +3,54 @@ import type { Tx } from "../db.ts";
 import { type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
 import type { Raw } from "./query.ts";
 
-/** `updateAll` on Postgres: one statement, which joins the table with an array per column. */
-export function createUpdates(raw: Raw): Pick<Tx, "updateAll"> {
+/** `updateAll` and `deleteAll` on Postgres: one statement, which joins the table with an array per column. */
+export function createUpdates(raw: Raw): Pick<Tx, "updateAll" | "deleteAll"> {
   const texts = new Map<string, string>();
+  /** Changes the rows with these values to others; deletes them where there are none. */
+  const changeAll = async (table: PgTable, rows: readonly Row[], changes: readonly Row[] | null): Promise<boolean[]> => {
+    const [first] = rows;
+    if (!first) return [];
+    const where = selectColumns(table, first);
+    const set = selectColumns(table, changes?.[0] ?? {});
+    const verb = changes ? "update" : "delete";
+    const name = `${verb}_all_${nameOf(table)}_${[where, set].map((list) => list.map(({ position }) => position).join("_")).join("__")}`;
+    let text = texts.get(name);
+    if (text === undefined) {
+      text = buildText(table, where, changes && set);
+      texts.set(name, text);
+    }
+    const values = [
+      ...where.map((column) => rows.map((row) => toElement(row, column))),
+      ...set.map((column) => (changes ?? []).map((change) => toElement(change, column))),
+    ];
+    const changed = await raw<{ i: string }>(text, values, name);
+    const positions = new Set(changed.map(({ i }) => Number(i)));
+    return rows.map((_, i) => positions.has(i + 1));
+  };
   return {
-    updateAll: async (table, changes) => {
-      const [first] = changes;
-      if (!first) return [];
-      const where = selectColumns(table, first.where);
-      const set = selectColumns(table, first.set);
-      const name = `update_all_${nameOf(table)}_${[where, set].map((list) => list.map(({ position }) => position).join("_")).join("__")}`;
-      let text = texts.get(name);
-      if (text === undefined) {
-        text = buildUpdate(table, where, set);
-        texts.set(name, text);
-      }
-      const values = [
-        ...where.map((column) => changes.map((change) => toElement(change.where as Row, column))),
-        ...set.map((column) => changes.map((change) => toElement(change.set as Row, column))),
-      ];
-      const changed = await raw<{ i: string }>(text, values, name);
-      const positions = new Set(changed.map(({ i }) => Number(i)));
-      return changes.map((_, i) => positions.has(i + 1));
-    },
+    updateAll: (table, changes) =>
+      changeAll(
+        table,
+        changes.map(({ where }) => where as Row),
+        changes.map(({ set }) => set as Row),
+      ),
+    deleteAll: (table, rows) => changeAll(table, rows as readonly Row[], null),
   };
 }
 
-function buildUpdate(table: PgTable, where: readonly NamedColumn[], set: readonly NamedColumn[]): string {
-  const all = [...where, ...set];
+function buildText(table: PgTable, where: readonly NamedColumn[], set: readonly NamedColumn[] | null): string {
+  const all = [...where, ...(set ?? [])];
   const conditions = where.map(({ column }, i) =>
     // Only `=` uses an index.
     column.notNull ? `t.${quote(column.name)} = v.c${i}` : `t.${quote(column.name)} is not distinct from v.c${i}`,
   );
-  const assignments = set.map((column, i) => `${quote(column.column.name)} = ${toValue(`v.c${where.length + i}`, column)}`);
+  const assignments = set?.map((column, i) => `${quote(column.column.name)} = ${toValue(`v.c${where.length + i}`, column)}`);
+  // Deleted rows are named by their key first. The list of it is found by the index even where Postgres would join the whole table.
+  if (!set && where[0]) conditions.unshift(`t.${quote(where[0].column.name)} = any ($1)`);
+  const name = quote(nameOf(table));
   return (
-    `update ${quote(nameOf(table))} as t set ${assignments.join(", ")} ` +
-    `from unnest(${all.map((column, i) => `$${i + 1}::${toArrayType(column)}`).join(", ")}) ` +
+    `${assignments ? `update ${name} as t set ${assignments.join(", ")} from` : `delete from ${name} as t using`} ` +
+    `unnest(${all.map((column, i) => `$${i + 1}::${toArrayType(column)}`).join(", ")}) ` +
     `with ordinality as v (${all.map((_, i) => `c${i}`).join(", ")}, i) where ${conditions.join(" and ")} returning v.i`
   );
 }

@@ -32,6 +32,11 @@ export const sqliteDialect: SqlDialect = {
     sql`case when ${text} glob ${DAY} and strftime('%Y-%m-%d', ${text}) = ${text} then ${text} || 'T00:00:00.000Z' when (${text} glob ${`${DAY}${TIME}Z`} or ${text} glob ${`${DAY}${TIME}.[0-9][0-9][0-9]Z`}) and strftime('%Y-%m-%dT%H:%M:%S', substr(${text}, 1, 19)) = substr(${text}, 1, 19) then substr(${text}, 1, 19) || case when length(${text}) = 20 then '.000Z' else substr(${text}, 20) end end`,
   among: (text, list) => sql`${text} in (select value from json_each(${list}))`,
   amongNumbers: (number, list) => sql`${number} in (select value from json_each(${list}))`,
+  amongFound: (number, queries) =>
+    sql`${number} in (${sql.join(
+      queries.map((query) => sql`select * from ${query}`),
+      sql` union all `,
+    )})`,
   joinNumbers: (number) => sql`group_concat(${number})`,
   notTrue: (expression) => sql`(${expression}) is not true`,
   rarely: (condition) => sql`likelihood(${condition}, 0.0001)`,

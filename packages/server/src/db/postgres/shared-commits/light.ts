@@ -18,7 +18,7 @@ class NotLight extends Error {
 // Characters of the rows of one transaction, roughly. Those of larger ones are sent one by one: 20 MB in one statement take 50 ms to send.
 const MAX_SIZE = 2 * CHUNK_BYTES;
 
-const ORDINARY_ONLY = ["select", "selectDistinct", "insert", "update", "delete", "$count", "prepared", "raw", "updateAll", "beforeCommit"];
+const ORDINARY_ONLY = ["select", "selectDistinct", "insert", "update", "delete", "$count", "prepared", "raw", "updateAll", "deleteAll"];
 
 interface LightParts {
   readonly scope: Scope;
@@ -33,7 +33,7 @@ interface LightParts {
  *
  * | transaction is | trigger                                          | becomes                                       |
  * | -------------- | ------------------------------------------------ | --------------------------------------------- |
- * | light          | `insertAll`, `insertNumbered`, `defer`           | light, with more rows                         |
+ * | light          | `insertAll`, `insertNumbered`                    | light, with more rows                         |
  * | light          | `lookUp` in its own table without rows      | light                                         |
  * | light          | any other query, or more than `MAX_SIZE` of rows | failed: its work runs again in an ordinary one |
  */
@@ -74,7 +74,7 @@ export class LightTransaction {
       insertNumbered: async (table: PgTable, rows: readonly Row[]) => this.#insertNumbered(table, rows),
       nextNumbers: async (table: PgTable, n: number) => this.#askNumbers(table, n),
       lookUp: async (table: PgTable, keys: readonly Row[]) => this.#lookUp(table, keys),
-      defer: (insert: BulkInsert, values: unknown[]) => this.#collect(insert, values),
+      beforeCommit: (fn: () => Promise<void>) => fn(),
       breathe: yieldToEventLoop,
       afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
     } as unknown as PgTx;
