@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { Duplex } from "node:stream";
+import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Script, type ScriptedPeer, type Step, scriptedPeer } from "../../test/smtp-peer.ts";
 import { realTime } from "../lib/clock.ts";
@@ -291,6 +292,37 @@ describe("A message phase", () => {
   });
 });
 
+test("a mail that a server took is sent or in doubt, and no other one is sent, whatever it answers and whenever it hangs up", async () => {
+  const answer = fc.oneof(
+    { weight: 6, arbitrary: fc.constant("yes") },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom("450 4.2.0 later", "550-5.1.1 no\r\n550 5.1.1 user", "421 4.3.2 bye", "what?", "hang up", "half"),
+    },
+  );
+  const run = fc.record({
+    answers: fc.array(answer, { minLength: 40, maxLength: 40 }),
+    pieces: fc.integer({ min: 1, max: 12 }),
+    ehlo: fc.constantFrom(...MODES),
+  });
+  await fc.assert(
+    fc.asyncProperty(run, async ({ answers, pieces, ehlo: [, ehlo] }) => {
+      const taken: string[] = [];
+      const peer = await listen((socket) => answerFrom(socket, ehlo, answers, pieces, taken));
+      const mailer = smtpMailer({ url: `smtp://127.0.0.1:${portOf(peer)}?pool=1`, time: realTime });
+      for (const envelopeTo of ["a@x.example", "b@x.example", "c@x.example", "d@x.example"]) {
+        const { outcome } = await mailer.send(sampleMail({ envelopeTo }));
+        const times = taken.filter((to) => to === envelopeTo).length;
+        if (outcome === "unknown") expect(times).toBeLessThanOrEqual(1);
+        else expect([outcome, times]).toEqual([outcome, outcome === "sent" ? 1 : 0]);
+      }
+      await mailer.close(0);
+      await new Promise((closed) => peer.close(closed));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 describe("A large message", () => {
   const LARGE = Buffer.alloc(8 * MB, "x");
 
@@ -407,6 +439,54 @@ function playUntil(
       pending = pending.slice(end + mark.length);
       inData = false;
       say();
+    }
+  });
+}
+
+/** Answers each command as `answers` say, a few bytes at a time, and adds to `taken` for whom it took a message. */
+function answerFrom(socket: Socket, ehlo: string, answers: string[], pieces: number, taken: string[]): void {
+  let pending = "";
+  let to = "";
+  let inData = false;
+  let said = Promise.resolve();
+  const say = (text: string): void => {
+    for (let at = 0; at < text.length; at += pieces)
+      said = said.then(async () => {
+        if (socket.writable) socket.write(text.slice(at, at + pieces));
+        await new Promise(setImmediate);
+      });
+  };
+  const end = (): void => {
+    said = said.then(() => void socket.end());
+  };
+  const reply = (verb: string): void => {
+    const answer = verb === "QUIT" ? "yes" : (answers.shift() ?? "yes");
+    const isTaken = inData;
+    inData = false;
+    // A server may hang up before it has told that it took a message.
+    if (isTaken && (answer === "yes" || answer === "hang up" || answer === "half")) taken.push(to);
+    if (answer === "half") say("25");
+    else if (answer === "yes") say(verb === "DATA" ? "354 go on\r\n" : verb === "RCPT" ? "250-2.1.5 yes\r\n250 ok\r\n" : "250 ok\r\n");
+    else if (answer !== "hang up") say(`${answer}\r\n`);
+    if (answer === "half" || answer === "hang up" || answer.startsWith("421") || verb === "QUIT") end();
+    inData = verb === "DATA" && answer === "yes";
+    if (verb === "RCPT" && answer !== "yes") to = "nobody";
+  };
+  say("220 peer\r\n");
+  socket.on("data", (bytes) => {
+    pending += bytes.toString("latin1");
+    for (;;) {
+      // The message may be empty.
+      const until = inData ? `\r\n${pending}`.indexOf("\r\n.\r\n") : pending.indexOf("\r\n");
+      if (until === -1) return;
+      const line = pending.slice(0, until);
+      pending = pending.slice(until + (inData ? 3 : 2));
+      const verb = inData ? "." : line.slice(0, 4);
+      if (verb === "EHLO") say(`${ehlo}\r\n`);
+      else {
+        if (verb === "RCPT") to = line.slice(line.indexOf("<") + 1, line.indexOf(">"));
+        reply(verb);
+      }
     }
   });
 }
