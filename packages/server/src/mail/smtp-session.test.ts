@@ -179,6 +179,22 @@ describe.each(MODES)("A message phase, %s,", (_mode, ehlo) => {
     },
   );
 
+  test.each(["421 4.4.2 idle too long\r\n", "250 hello?\r\n", "h"])("closes an idle connection when %j arrives", async (text) => {
+    const sockets: Socket[] = [];
+    const peer = await listen((socket) => {
+      sockets.push(socket);
+      playUntil(socket, [...REPLIES, "221 bye"], {});
+    });
+    const mailer = smtpMailer({ url: `smtp://127.0.0.1:${portOf(peer)}?pool=1`, time: realTime });
+    opened.push(peer, mailer);
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    const closed = sockets.map((socket) => once(socket, "close"));
+    sockets[0]?.write(text);
+    await Promise.all(closed);
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    expect(sockets).toHaveLength(2);
+  });
+
   test("does not mind empty lines between replies", async () => {
     const { peer, mailer } = await open({ EHLO, MAIL: reply("250 ok\r\n"), dot: reply("250 2.0.0 queued\r\n") });
     for (let i = 0; i < 3; i += 1) expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
