@@ -2763,6 +2763,9 @@ export type RuleField = "email" | "firstName" | "lastName" | "phone" | "status" 
 
 export type RuleOperator = "equals" | "notEquals" | "contains" | "notContains" | "startsWith" | "endsWith" | "in" | "notIn" | "exists" | "before" | "after" | "withinLast" | "notWithinLast" | "gt" | "gte" | "lt" | "lte" | "withinNext";
 
+/** The value that a condition has. `same` and `part` are compared with the contact's; `several` are values of `same`. */
+export type RuleValueKind = "same" | "part" | "several" | "flag" | "instant" | "duration" | "number";
+
 export interface Run {
   runId: string;
   activationId: string;

@@ -35,6 +35,32 @@ export const RULE_FIELDS = {
 } as const satisfies Record<string, FieldKind>;
 export type RuleField = keyof typeof RULE_FIELDS;
 
+/** The value that a condition has. `same` and `part` are compared with the contact's; `several` are values of `same`. */
+export type RuleValueKind = "same" | "part" | "several" | "flag" | "instant" | "duration" | "number";
+
+/** The operators of conditions: the value that each takes. One with `not` is true exactly where the operator that it names is not. */
+export const OPERATORS = {
+  equals: { takes: "same" },
+  notEquals: { takes: "same", not: "equals" },
+  contains: { takes: "part" },
+  notContains: { takes: "part", not: "contains" },
+  startsWith: { takes: "part" },
+  endsWith: { takes: "part" },
+  in: { takes: "several" },
+  notIn: { takes: "several", not: "in" },
+  exists: { takes: "flag" },
+  before: { takes: "instant" },
+  after: { takes: "instant" },
+  withinLast: { takes: "duration" },
+  notWithinLast: { takes: "duration", not: "withinLast" },
+  gt: { takes: "number" },
+  gte: { takes: "number" },
+  lt: { takes: "number" },
+  lte: { takes: "number" },
+  withinNext: { takes: "duration" },
+} as const satisfies Readonly<Record<string, { readonly takes: RuleValueKind; readonly not?: string }>>;
+export type RuleOperator = keyof typeof OPERATORS;
+
 const TEXT = ["equals", "notEquals", "contains", "notContains", "startsWith", "endsWith", "in", "notIn", "exists"] as const;
 const INSTANT = ["before", "after", "withinLast", "notWithinLast", "exists"] as const;
 
@@ -45,10 +71,15 @@ export const RULE_OPERATORS = {
   instant: INSTANT,
   set: ["contains", "notContains", "in", "notIn", "exists"],
   custom: [...TEXT, "gt", "gte", "lt", "lte", "before", "after", "withinLast", "notWithinLast", "withinNext"],
-} as const satisfies Record<FieldKind, readonly string[]>;
-export type RuleOperator = (typeof RULE_OPERATORS)[FieldKind][number];
+} as const satisfies Readonly<Record<FieldKind, readonly RuleOperator[]>>;
 
-export const ALL_OPERATORS = [...new Set(Object.values(RULE_OPERATORS).flat())] as RuleOperator[];
+/** The operator that a negative one negates; null for others. */
+export function findNegated(operator: RuleOperator): RuleOperator | null {
+  const known: { readonly takes: RuleValueKind; readonly not?: RuleOperator } = OPERATORS[operator];
+  return known.not ?? null;
+}
+
+export const ALL_OPERATORS = Object.keys(OPERATORS) as RuleOperator[];
 
 const CUSTOM = "customFields.";
 

@@ -5,10 +5,12 @@ import {
   customName,
   type FieldKind,
   kindOfField,
+  OPERATORS,
   RULE_FIELDS,
   RULE_LIMITS,
   RULE_OPERATORS,
   type RuleOperator,
+  type RuleValueKind,
   type SegmentRule,
 } from "./rule-fields.ts";
 import * as z from "./zod.ts";
@@ -190,39 +192,40 @@ function unstorable(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }
 
-/** What an operator needs instead of a value; null if the value is valid. */
-function describeNeeded(kind: FieldKind, operator: RuleOperator, value: unknown): string | null {
-  switch (operator) {
-    case "exists":
-      return value === undefined || typeof value === "boolean" ? null : "true or false";
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte":
-      return isNumber(value) ? null : "a number";
-    case "before":
-    case "after":
-      return typeof value === "string" && !Number.isNaN(instantMs(value))
-        ? null
-        : "an existing date such as 2026-01-31, or 2026-01-31T09:30:00Z";
-    case "withinLast":
-    case "notWithinLast":
-    case "withinNext":
-      return typeof value === "string" &&
-        /^(?:\d{1,9}(?:s|m|h|d))+$/.test(value) &&
-        durationMs(value) > 0 &&
-        durationMs(value) <= MAX_DURATION
-        ? null
-        : "a duration such as 30d or 12h, of 100 years at most";
-    default:
-      if (kind === "status")
-        return (CONTACT_STATUSES as readonly unknown[]).includes(value) ? null : `one of ${CONTACT_STATUSES.join(", ")}`;
-      if (kind === "custom" && (operator === "equals" || operator === "notEquals"))
-        return isText(value) || isNumber(value) || typeof value === "boolean" ? null : `${TEXT_VALUE}, a number, true or false`;
-      if (kind === "custom" && (operator === "in" || operator === "notIn"))
-        return isText(value) || isNumber(value) ? null : `${TEXT_VALUE}, or a number`;
-      return isText(value) ? null : TEXT_VALUE;
-  }
+/** What an operator takes, and whether a value is that, by the kind of the value. */
+const NEEDED: Readonly<Record<RuleValueKind, (kind: FieldKind) => { readonly needs: string; readonly fits: (value: unknown) => boolean }>> =
+  {
+    flag: () => ({ needs: "true or false", fits: (value) => value === undefined || typeof value === "boolean" }),
+    number: () => ({ needs: "a number", fits: isNumber }),
+    instant: () => ({
+      needs: "an existing date such as 2026-01-31, or 2026-01-31T09:30:00Z",
+      fits: (value) => typeof value === "string" && !Number.isNaN(instantMs(value)),
+    }),
+    duration: () => ({ needs: "a duration such as 30d or 12h, of 100 years at most", fits: isDuration }),
+    same: (kind) =>
+      kind === "custom"
+        ? {
+            needs: `${TEXT_VALUE}, a number, true or false`,
+            fits: (value) => isText(value) || isNumber(value) || typeof value === "boolean",
+          }
+        : ofContact(kind),
+    // One of them.
+    several: (kind) =>
+      kind === "custom" ? { needs: `${TEXT_VALUE}, or a number`, fits: (value) => isText(value) || isNumber(value) } : ofContact(kind),
+    part: () => ({ needs: TEXT_VALUE, fits: isText }),
+  };
+
+function ofContact(kind: FieldKind) {
+  if (kind !== "status") return { needs: TEXT_VALUE, fits: isText };
+  return {
+    needs: `one of ${CONTACT_STATUSES.join(", ")}`,
+    fits: (value: unknown) => (CONTACT_STATUSES as readonly unknown[]).includes(value),
+  };
+}
+
+function isDuration(value: unknown): boolean {
+  if (typeof value !== "string" || !/^(?:\d{1,9}(?:s|m|h|d))+$/.test(value)) return false;
+  return durationMs(value) > 0 && durationMs(value) <= MAX_DURATION;
 }
 
 function checkValue(
@@ -232,19 +235,20 @@ function checkValue(
   path: (string | number)[],
   report: (f: RuleError) => void,
 ): void {
+  const { takes } = OPERATORS[operator];
+  const { needs, fits } = NEEDED[takes](kind);
   const one = (v: unknown, at: (string | number)[]): void => {
-    const needed = describeNeeded(kind, operator, v);
     const name = at.slice(path.length - 1).join(".");
-    if (needed !== null)
+    if (!fits(v))
       report({
         path: at,
         code: v === undefined ? "required" : "invalid_value",
-        message: `${operator} takes ${needed}; ${name} is ${quote(v)}.`,
+        message: `${operator} takes ${needs}; ${name} is ${quote(v)}.`,
       });
     else if (typeof v === "string" && unstorable(v))
       report({ path: at, code: "invalid_characters", message: "A value cannot contain U+0000 or lone surrogates." });
   };
-  if (operator !== "in" && operator !== "notIn") {
+  if (takes !== "several") {
     one(value, path);
     return;
   }

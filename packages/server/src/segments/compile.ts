@@ -1,9 +1,8 @@
 import {
-  CONTACT_TEXT_FIELDS,
   type ContactStatus,
-  type ContactTextField,
   customName,
   durationMs,
+  findNegated,
   instantMs,
   type RuleOperator,
   type SegmentCondition,
@@ -12,8 +11,9 @@ import {
 import { and, eq, exists, gt, gte, inArray, lt, lte, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import type { SqlDialect } from "../db/dialect.ts";
 import { listAddressForms } from "../lib/address-forms.ts";
-import { formatDateText, POSITIVE } from "./evaluate.ts";
+import { type DecidedOperator, decide, formatDateText, isRuleFieldOf, type RuleFieldOf } from "./evaluate.ts";
 
 /** What a rule is compiled against. */
 export interface RuleContext {
@@ -25,11 +25,7 @@ export interface RuleContext {
   listSeqs: ReadonlyMap<string, number>;
 }
 
-type EngagementField = "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt";
-
 type Value = SegmentCondition["value"];
-
-const COMPARE = { gt, gte, lt, lte } as const;
 
 /**
  * A rule as an SQL condition on `contacts`: true for contacts that match, false or null for others. All values are bound.
@@ -49,118 +45,117 @@ function toArray(value: Value): (string | number)[] {
   return [value].flat() as (string | number)[];
 }
 
-/** `listForms` returns the SQL forms of a value, any of which may match. */
-function compileComparison(
-  { q: { sqlDialect } }: RuleContext,
-  have: SQLWrapper,
-  operator: RuleOperator,
-  value: Value,
-  listForms: (text: string) => SQLWrapper[],
-): SQL {
-  if (operator === "exists") return sql`${have} is not null`;
-  const forms = toArray(value).flatMap((v) => listForms(String(v)));
-  const anyOf = (compare: (form: SQLWrapper) => SQL): SQL => or(...forms.map(compare)) as SQL;
-  switch (operator) {
-    case "contains":
-      return anyOf((form) => sqlDialect.holds(have, form));
-    case "startsWith":
-      return anyOf((form) => sqlDialect.starts(have, form));
-    case "endsWith":
-      return anyOf((form) => sqlDialect.ends(have, form));
-    default:
-      return sql`${have} in (${sql.join(forms, sql`, `)})`;
-  }
-}
+/** A text in SQL, and the forms of the values, any of which may match. */
+type CompareText = (dialect: SqlDialect, have: SQLWrapper, forms: readonly SQLWrapper[]) => SQL;
 
-function compileText(context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL {
+const isOneOf: CompareText = (_, have, forms) => sql`${have} in (${sql.join([...forms], sql`, `)})`;
+
+const ON_TEXT: Readonly<Record<DecidedOperator<"text">, CompareText>> = {
+  exists: (_, have) => sql`${have} is not null`,
+  equals: isOneOf,
+  in: isOneOf,
+  contains: (dialect, have, forms) => or(...forms.map((form) => dialect.holds(have, form))) as SQL,
+  startsWith: (dialect, have, forms) => or(...forms.map((form) => dialect.starts(have, form))) as SQL,
+  endsWith: (dialect, have, forms) => or(...forms.map((form) => dialect.ends(have, form))) as SQL,
+};
+
+function compileText({ q: { sqlDialect } }: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL {
   if (operator === "exists") return sql`${text} is not null`;
-  const { sqlDialect } = context.q;
-  return compileComparison(context, sqlDialect.fold(text), operator, value, (v) => [sqlDialect.fold(sqlDialect.text(v))]);
+  const forms = toArray(value).map((v) => sqlDialect.fold(sqlDialect.text(String(v))));
+  return decide(ON_TEXT, operator)(sqlDialect, sqlDialect.fold(text), forms);
 }
 
 /** Addresses are stored in the form they are compared in, and an index has them. */
-function compileEmail(context: RuleContext, operator: RuleOperator, value: Value): SQL {
-  const { sqlDialect, t } = context.q;
+function compileEmail({ q: { sqlDialect, t } }: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { emailKey } = t.contacts;
   if (operator === "startsWith") return or(...listAddressForms(String(value)).map((form) => sqlDialect.startsKey(emailKey, form))) as SQL;
-  return compileComparison(context, emailKey, operator, value, (v) => listAddressForms(v).map((form) => sqlDialect.text(form)));
+  const forms = toArray(value).flatMap((v) => listAddressForms(String(v)).map((form) => sqlDialect.text(form)));
+  return decide(ON_TEXT, operator)(sqlDialect, emailKey, forms);
 }
 
-function compileInstant(
-  { now }: RuleContext,
-  column: SQLWrapper,
-  operator: RuleOperator,
-  value: Value,
-  at: (ms: number) => string | number,
-): SQL {
-  switch (operator) {
-    case "before":
-      return sql`${column} < ${at(instantMs(String(value)))}`;
-    case "after":
-      return sql`${column} > ${at(instantMs(String(value)))}`;
-    case "withinLast":
-      return sql`${column} between ${at(now - durationMs(String(value)))} and ${at(now)}`;
-    case "withinNext":
-      return sql`(${column} > ${at(now)} and ${column} <= ${at(now + durationMs(String(value)))})`;
-    default:
-      return sql`${column} is not null`;
-  }
-}
+/** A column of instants, the value, and what turns an instant (ms) into what the column holds. */
+type CompareTime = (column: SQLWrapper, value: Value, now: number, at: (ms: number) => string | number) => SQL;
 
-function compileCustomField(context: RuleContext, name: string, operator: RuleOperator, value: Value): SQL {
-  const { sqlDialect, t } = context.q;
-  const fields = t.contacts.customFields;
-  switch (operator) {
-    case "exists":
-      return sqlDialect.jsonHas(fields, name);
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte":
-      return COMPARE[operator](sqlDialect.jsonNumber(fields, name), value);
-    case "before":
-    case "after":
-    case "withinLast":
-    case "withinNext":
-      return compileInstant(context, sqlDialect.dateText(sqlDialect.jsonText(fields, name)), operator, value, formatDateText);
-    case "equals":
-      if (typeof value === "boolean")
-        return value ? sql`(${sqlDialect.jsonFlag(fields, name)}) is true` : sql`(${sqlDialect.jsonFlag(fields, name)}) is false`;
-      return typeof value === "number"
-        ? eq(sqlDialect.jsonNumber(fields, name), value)
-        : compileText(context, sqlDialect.jsonText(fields, name), operator, value);
-    case "in": {
-      const texts = toArray(value).filter((v) => typeof v === "string");
-      const numbers = toArray(value).filter((v) => typeof v === "number");
-      return or(
-        texts.length > 0 ? compileText(context, sqlDialect.jsonText(fields, name), "in", texts) : undefined,
-        numbers.length > 0 ? inArray(sqlDialect.jsonNumber(fields, name), numbers) : undefined,
-      ) as SQL;
-    }
-    default:
-      return compileText(context, sqlDialect.jsonText(fields, name), operator, value);
-  }
-}
+const ON_TIME: Readonly<Record<DecidedOperator<"instant"> | "withinNext", CompareTime>> = {
+  exists: (column) => sql`${column} is not null`,
+  before: (column, value, _, at) => sql`${column} < ${at(instantMs(String(value)))}`,
+  after: (column, value, _, at) => sql`${column} > ${at(instantMs(String(value)))}`,
+  withinLast: (column, value, now, at) => sql`${column} between ${at(now - durationMs(String(value)))} and ${at(now)}`,
+  withinNext: (column, value, now, at) => sql`(${column} > ${at(now)} and ${column} <= ${at(now + durationMs(String(value)))})`,
+};
 
-function compileTags({ q, workspaceId }: RuleContext, operator: RuleOperator, value: Value): SQL {
+/** A condition on a custom field, by the name of the field. */
+type CompareCustom = (context: RuleContext, name: string, value: Value) => SQL;
+
+const ofText =
+  (operator: DecidedOperator<"text">): CompareCustom =>
+  (context, name, value) =>
+    compileText(context, context.q.sqlDialect.jsonText(context.q.t.contacts.customFields, name), operator, value);
+
+const ofNumber =
+  (compare: (have: SQL, wanted: Value) => SQL): CompareCustom =>
+  ({ q }, name, value) =>
+    compare(q.sqlDialect.jsonNumber(q.t.contacts.customFields, name), value);
+
+const ofDate =
+  (operator: keyof typeof ON_TIME): CompareCustom =>
+  ({ q, now }, name, value) => {
+    const { sqlDialect, t } = q;
+    return ON_TIME[operator](sqlDialect.dateText(sqlDialect.jsonText(t.contacts.customFields, name)), value, now, formatDateText);
+  };
+
+const ON_CUSTOM: Readonly<Record<DecidedOperator<"custom">, CompareCustom>> = {
+  exists: ({ q }, name) => q.sqlDialect.jsonHas(q.t.contacts.customFields, name),
+  equals: (context, name, value) => {
+    const { sqlDialect, t } = context.q;
+    if (typeof value === "number") return ofNumber(eq)(context, name, value);
+    if (typeof value !== "boolean") return ofText("equals")(context, name, value);
+    const flag = sqlDialect.jsonFlag(t.contacts.customFields, name);
+    return value ? sql`(${flag}) is true` : sql`(${flag}) is false`;
+  },
+  in: (context, name, value) => {
+    const texts = toArray(value).filter((v) => typeof v === "string");
+    const numbers = toArray(value).filter((v) => typeof v === "number");
+    return or(
+      texts.length > 0 ? ofText("in")(context, name, texts) : undefined,
+      numbers.length > 0 ? ofNumber((have) => inArray(have, numbers))(context, name, value) : undefined,
+    ) as SQL;
+  },
+  contains: ofText("contains"),
+  startsWith: ofText("startsWith"),
+  endsWith: ofText("endsWith"),
+  before: ofDate("before"),
+  after: ofDate("after"),
+  withinLast: ofDate("withinLast"),
+  withinNext: ofDate("withinNext"),
+  gt: ofNumber(gt),
+  gte: ofNumber(gte),
+  lt: ofNumber(lt),
+  lte: ofNumber(lte),
+};
+
+/** The tags or lists that are wanted; null where any will do. */
+const ON_SET: Readonly<Record<DecidedOperator<"set">, (value: Value) => readonly string[] | null>> = {
+  exists: () => null,
+  contains: (value) => [String(value)],
+  in: (value) => toArray(value).map(String),
+};
+
+function compileTags({ q, workspaceId }: RuleContext, wanted: readonly string[] | null): SQL {
   const { contactTags: t, contacts } = q.t;
   // The tag index starts with the tag, so whether a contact has any is read from the contact itself.
-  if (operator === "exists") return sql`cast(${contacts.tags} as text) <> '[]'`;
-  const wanted = inArray(
-    t.tagKey,
-    toArray(value).map((v) => tagKey(String(v))),
-  );
+  if (wanted === null) return sql`cast(${contacts.tags} as text) <> '[]'`;
   return exists(
     q
       .select({ one: sql`1` })
       .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), wanted, eq(t.contactSeq, contacts.seq))),
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.tagKey, wanted.map(tagKey)), eq(t.contactSeq, contacts.seq))),
   );
 }
 
-function compileLists({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Value): SQL {
+function compileLists({ q, listSeqs }: RuleContext, wanted: readonly string[] | null): SQL {
   const { listMembers: t, contacts } = q.t;
-  const seqs = operator === "exists" ? [...listSeqs.values()] : toArray(value).flatMap((id) => listSeqs.get(String(id)) ?? []);
+  const seqs = wanted === null ? [...listSeqs.values()] : wanted.flatMap((id) => listSeqs.get(id) ?? []);
   if (seqs.length === 0) return sql`1 = 0`;
   return exists(
     q
@@ -170,48 +165,37 @@ function compileLists({ q, listSeqs }: RuleContext, operator: RuleOperator, valu
   );
 }
 
-function compileEngagement(context: RuleContext, field: EngagementField, operator: RuleOperator, value: Value): SQL {
-  const { q } = context;
+/** Some instants are columns of the contact, those of its engagement are elsewhere. */
+function compileInstant({ q, now }: RuleContext, field: RuleFieldOf<"instant">, operator: RuleOperator, value: Value): SQL {
   const { engagement: t, contacts } = q.t;
+  const compare = (column: SQLWrapper): SQL => decide(ON_TIME, operator)(column, value, now, (ms) => ms);
+  if (field === "createdAt" || field === "updatedAt") return compare(contacts[field]);
   return exists(
     q
       .select({ one: sql`1` })
       .from(t)
-      .where(
-        and(
-          eq(t.contactSeq, contacts.seq),
-          compileInstant(context, t[field], operator, value, (ms) => ms),
-        ),
-      ),
+      .where(and(eq(t.contactSeq, contacts.seq), compare(t[field]))),
   );
 }
 
-function compileCondition(context: RuleContext, { field, operator, value }: SegmentCondition): SQL {
-  const { q } = context;
-  const { contacts } = q.t;
-  const positive = POSITIVE[operator];
-  if (positive) return q.sqlDialect.notTrue(compileCondition(context, { field, operator: positive, value }));
-  if (operator === "exists" && value === false) return q.sqlDialect.notTrue(compileCondition(context, { field, operator }));
-  const custom = customName(field);
-  if (custom !== null) return compileCustomField(context, custom, operator, value);
-  if (isTextField(field)) return compileText(context, contacts[field], operator, value);
-  switch (field) {
-    case "email":
-      return compileEmail(context, operator, value);
-    case "status":
-      return inArray(contacts.status, toArray(value) as ContactStatus[]);
-    case "createdAt":
-    case "updatedAt":
-      return compileInstant(context, contacts[field], operator, value, (ms) => ms);
-    case "tags":
-      return compileTags(context, operator, value);
-    case "lists":
-      return compileLists(context, operator, value);
-    default:
-      return compileEngagement(context, field as EngagementField, operator, value);
-  }
+function compileStatus({ q }: RuleContext, value: Value): SQL {
+  return inArray(q.t.contacts.status, toArray(value) as ContactStatus[]);
 }
 
-function isTextField(field: string): field is ContactTextField {
-  return (CONTACT_TEXT_FIELDS as readonly string[]).includes(field);
+const ON_STATUS: Readonly<Record<DecidedOperator<"status">, typeof compileStatus>> = { equals: compileStatus, in: compileStatus };
+
+function compileCondition(context: RuleContext, { field, operator, value }: SegmentCondition): SQL {
+  const { q } = context;
+  const negated = findNegated(operator);
+  if (negated) return q.sqlDialect.notTrue(compileCondition(context, { field, operator: negated, value }));
+  if (operator === "exists" && value === false) return q.sqlDialect.notTrue(compileCondition(context, { field, operator }));
+  const custom = customName(field);
+  if (custom !== null) return decide(ON_CUSTOM, operator)(context, custom, value);
+  if (field === "email") return compileEmail(context, operator, value);
+  if (isRuleFieldOf(field, "text")) return compileText(context, q.t.contacts[field], operator, value);
+  if (isRuleFieldOf(field, "instant")) return compileInstant(context, field, operator, value);
+  if (isRuleFieldOf(field, "status")) return decide(ON_STATUS, operator)(context, value);
+  if (field === "tags") return compileTags(context, decide(ON_SET, operator)(value));
+  if (field === "lists") return compileLists(context, decide(ON_SET, operator)(value));
+  throw new Error(`No contact has the field ${field}.`);
 }

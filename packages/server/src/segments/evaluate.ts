@@ -3,9 +3,15 @@ import {
   customName,
   DATE_PATTERN,
   durationMs,
+  type FieldKind,
+  findNegated,
   HOUR_PATTERN,
   instantMs,
   kindOfField,
+  OPERATORS,
+  type RULE_FIELDS,
+  type RULE_OPERATORS,
+  type RuleField,
   type RuleOperator,
   type SegmentCondition,
   type SegmentRule,
@@ -34,14 +40,6 @@ export interface ContactView extends Readonly<Record<ContactTextField, string | 
 
 type Value = SegmentCondition["value"];
 
-/** The operator that a negative one negates: `notX` is true exactly where `X` is not. */
-export const POSITIVE: Readonly<Partial<Record<RuleOperator, RuleOperator>>> = {
-  notEquals: "equals",
-  notContains: "contains",
-  notIn: "in",
-  notWithinLast: "withinLast",
-};
-
 /**
  * Whether a contact matches a rule at an instant (ms). `compile.ts` does the same in SQL, for many contacts at once; a property
  * test keeps the two equal.
@@ -63,10 +61,10 @@ export function matchesTree<Condition extends object>(rule: Tree<Condition>, hol
 
 /** Whether a free value, such as that of a custom field, satisfies an operator. `undefined` for none. */
 export function matchesFreeValue(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
-  const positive = POSITIVE[operator];
-  if (positive) return !matchesFreeValue(have, positive, value, now);
-  if (operator === "exists" && value === false) return !matchesCustomField(have, operator, undefined, now);
-  return matchesCustomField(have, operator, value, now);
+  const negated = findNegated(operator);
+  if (negated) return !matchesFreeValue(have, negated, value, now);
+  if (operator === "exists" && value === false) return !matchesFreeValue(have, operator, undefined, now);
+  return decide(ON_CUSTOM, operator)(have, value, now);
 }
 
 /** All conditions of a rule tree. */
@@ -76,11 +74,9 @@ export function listConditions(rule: SegmentRule): SegmentCondition[] {
   return "not" in rule ? listConditions(rule.not) : [rule];
 }
 
-const RELATIVE: ReadonlySet<RuleOperator> = new Set<RuleOperator>(["withinLast", "notWithinLast", "withinNext"]);
-
 /** True for rules whose result changes with time alone. */
 export function isTimed(rule: SegmentRule): boolean {
-  return listConditions(rule).some((c) => RELATIVE.has(c.operator));
+  return listConditions(rule).some(({ operator }) => OPERATORS[operator].takes === "duration");
 }
 
 // The format of dates in custom fields. Other texts, 2026-02-30 among them, are not dates.
@@ -100,128 +96,145 @@ export function formatDateText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function matchesText(text: string | null, operator: RuleOperator, value: Value): boolean {
-  if (text === null) return false;
-  return operator === "exists" || compareText(fold(text), operator, value, (v) => [fold(v)]);
+/** The fields of a kind. */
+export type RuleFieldOf<Kind extends FieldKind> = {
+  [Field in RuleField]: (typeof RULE_FIELDS)[Field] extends Kind ? Field : never;
+}[RuleField];
+
+/** True for a field of a kind. */
+export function isRuleFieldOf<Kind extends FieldKind>(field: string, kind: Kind): field is RuleFieldOf<Kind> {
+  return customName(field) === null && kindOfField(field) === kind;
 }
 
-/** `listForms` returns the forms of a value, any of which may match. */
-function compareText(have: string, operator: RuleOperator, value: Value, listForms: (value: string) => readonly string[]): boolean {
-  const forms = [value].flat().flatMap((v) => listForms(String(v)));
-  switch (operator) {
-    case "contains":
-      return forms.some((form) => have.includes(form));
-    case "startsWith":
-      return forms.some((form) => have.startsWith(form));
-    case "endsWith":
-      return forms.some((form) => have.endsWith(form));
-    default:
-      return forms.includes(have);
-  }
+/** The operators of a kind of field that negate no other one: what has to be decided about it. */
+export type DecidedOperator<Kind extends FieldKind> = Exclude<
+  (typeof RULE_OPERATORS)[Kind][number],
+  { [Name in RuleOperator]: (typeof OPERATORS)[Name] extends { readonly not: string } ? Name : never }[RuleOperator]
+>;
+
+/** What is decided about the operators of a kind of field. A missing one does not compile. */
+type Decisions<Kind extends FieldKind, Decide> = Readonly<Record<DecidedOperator<Kind>, Decide>>;
+
+/** What decides about an operator. A condition that was validated has one. */
+export function decide<Decide>(decisions: Readonly<Partial<Record<RuleOperator, Decide>>>, operator: RuleOperator): Decide {
+  const found = decisions[operator];
+  if (found === undefined) throw new Error(`No condition of this kind has the operator ${operator}.`);
+  return found;
 }
 
-function compareTime<T extends number | string>(
-  have: T,
-  operator: RuleOperator,
-  wanted: (value: Value) => T,
-  value: Value,
-  ago: (ms: number) => T,
-): boolean {
-  switch (operator) {
-    case "before":
-      return have < wanted(value);
-    case "after":
-      return have > wanted(value);
-    case "withinLast":
-      return have >= ago(durationMs(String(value))) && have <= ago(0);
-    case "withinNext":
-      return have > ago(0) && have <= ago(-durationMs(String(value)));
-    default:
-      return true;
-  }
-}
+/** A text, and the forms of the values, any of which may match. */
+type CompareText = (have: string, forms: readonly string[]) => boolean;
 
-function matchesInstant(at: number | null, operator: RuleOperator, value: Value, now: number): boolean {
-  return (
-    at !== null &&
-    compareTime(
-      at,
-      operator,
-      (v) => instantMs(String(v)),
-      value,
-      (ms) => now - ms,
-    )
+const ON_TEXT: Decisions<"text", CompareText> = {
+  exists: () => true,
+  equals: (have, forms) => forms.includes(have),
+  in: (have, forms) => forms.includes(have),
+  contains: (have, forms) => forms.some((form) => have.includes(form)),
+  startsWith: (have, forms) => forms.some((form) => have.startsWith(form)),
+  endsWith: (have, forms) => forms.some((form) => have.endsWith(form)),
+};
+
+function matchesText(have: string, operator: RuleOperator, value: Value, listForms = (text: string): readonly string[] => [fold(text)]) {
+  return decide(ON_TEXT, operator)(
+    have,
+    [value].flat().flatMap((v) => listForms(String(v))),
   );
 }
 
-function matchesSet(set: readonly string[], operator: RuleOperator, value: Value): boolean {
-  if (operator === "contains") return set.includes(String(value));
-  if (operator === "in") return (value as string[]).some((v) => set.includes(v));
-  return set.length > 0;
+/** An instant, or what compares like one, the value as such, and `ago`, which gives the instant so many ms before now. */
+type CompareTime = <T extends number | string>(have: T, value: Value, toTime: (value: Value) => T, ago: (ms: number) => T) => boolean;
+
+const ON_TIME: Readonly<Record<Exclude<DecidedOperator<"instant">, "exists"> | "withinNext", CompareTime>> = {
+  before: (have, value, toTime) => have < toTime(value),
+  after: (have, value, toTime) => have > toTime(value),
+  withinLast: (have, value, _, ago) => have >= ago(durationMs(String(value))) && have <= ago(0),
+  withinNext: (have, value, _, ago) => have > ago(0) && have <= ago(-durationMs(String(value))),
+};
+
+function matchesInstant(at: number | null, operator: RuleOperator, value: Value, now: number): boolean {
+  if (at === null) return false;
+  if (operator === "exists") return true;
+  return decide(ON_TIME, operator)(
+    at,
+    value,
+    (v) => instantMs(String(v)),
+    (ms) => now - ms,
+  );
 }
 
-function toTagKeys(value: Value): Value {
-  return Array.isArray(value) ? value.map((v) => tagKey(String(v))) : tagKey(String(value));
-}
+const ON_SET: Decisions<"set", (set: readonly string[], wanted: readonly string[]) => boolean> = {
+  exists: (set) => set.length > 0,
+  contains: (set, wanted) => wanted.some((one) => set.includes(one)),
+  in: (set, wanted) => wanted.some((one) => set.includes(one)),
+};
 
-function compareNumber(have: number, operator: RuleOperator, value: number): boolean {
-  if (operator === "gt") return have > value;
-  if (operator === "gte") return have >= value;
-  return operator === "lt" ? have < value : have <= value;
-}
+const ON_STATUS: Decisions<"status", (status: string, wanted: readonly string[]) => boolean> = {
+  equals: (status, wanted) => wanted.includes(status),
+  in: (status, wanted) => wanted.includes(status),
+};
 
-function matchesCustomField(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
-  switch (operator) {
-    case "exists":
-      return have !== undefined && have !== null;
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte":
-      return typeof have === "number" && compareNumber(have, operator, value as number);
-    case "before":
-    case "after":
-    case "withinLast":
-    case "withinNext": {
-      const text = typeof have === "string" ? toDateText(have) : null;
-      return (
-        text !== null &&
-        compareTime(
-          text,
-          operator,
-          (v) => formatDateText(instantMs(String(v))),
-          value,
-          (ms) => formatDateText(now - ms),
-        )
-      );
-    }
-    case "in":
-      return (value as (string | number)[]).some((v) => matchesCustomField(have, "equals", v, now));
-    case "equals":
-      return typeof value === "string" ? typeof have === "string" && fold(have) === fold(value) : have === value;
-    default:
-      return typeof have === "string" && matchesText(have, operator, value);
-  }
-}
+type CompareFree = (have: unknown, value: Value, now: number) => boolean;
+
+const ofNumber =
+  (compare: (have: number, wanted: number) => boolean): CompareFree =>
+  (have, value) =>
+    typeof have === "number" && compare(have, value as number);
+
+const ofText =
+  (compare: CompareText): CompareFree =>
+  (have, value) =>
+    typeof have === "string" && compare(fold(have), [fold(String(value))]);
+
+const ofDate =
+  (compare: CompareTime): CompareFree =>
+  (have, value, now) => {
+    const text = typeof have === "string" ? toDateText(have) : null;
+    return (
+      text !== null &&
+      compare(
+        text,
+        value,
+        (v) => formatDateText(instantMs(String(v))),
+        (ms) => formatDateText(now - ms),
+      )
+    );
+  };
+
+const equalsFree = (have: unknown, value: unknown): boolean =>
+  typeof value === "string" ? typeof have === "string" && fold(have) === fold(value) : have === value;
+
+const ON_CUSTOM: Decisions<"custom", CompareFree> = {
+  exists: (have) => have !== undefined && have !== null,
+  equals: equalsFree,
+  in: (have, value) => (value as readonly (string | number)[]).some((v) => equalsFree(have, v)),
+  contains: ofText(ON_TEXT.contains),
+  startsWith: ofText(ON_TEXT.startsWith),
+  endsWith: ofText(ON_TEXT.endsWith),
+  before: ofDate(ON_TIME.before),
+  after: ofDate(ON_TIME.after),
+  withinLast: ofDate(ON_TIME.withinLast),
+  withinNext: ofDate(ON_TIME.withinNext),
+  gt: ofNumber((have, wanted) => have > wanted),
+  gte: ofNumber((have, wanted) => have >= wanted),
+  lt: ofNumber((have, wanted) => have < wanted),
+  lte: ofNumber((have, wanted) => have <= wanted),
+};
 
 function matchesCondition(contact: ContactView, { field, operator, value }: SegmentCondition, now: number): boolean {
-  const positive = POSITIVE[operator];
-  if (positive) return !matchesCondition(contact, { field, operator: positive, value }, now);
+  const negated = findNegated(operator);
+  if (negated) return !matchesCondition(contact, { field, operator: negated, value }, now);
   if (operator === "exists" && value === false) return !matchesCondition(contact, { field, operator }, now);
   const custom = customName(field);
   if (custom !== null)
-    return matchesCustomField(Object.hasOwn(contact.customFields, custom) ? contact.customFields[custom] : undefined, operator, value, now);
-  const have = contact[field as keyof ContactView];
-  switch (field === "email" ? "email" : kindOfField(field)) {
-    case "email":
-      return operator === "exists" || compareText(contact.email, operator, value, listAddressForms);
-    case "instant":
-      return matchesInstant(have as number | null, operator, value, now);
-    case "set":
-      return matchesSet(have as readonly string[], operator, field === "tags" ? toTagKeys(value) : value);
-    case "status":
-      return operator === "in" ? (value as string[]).includes(String(have)) : have === value;
-    default:
-      return matchesText(have as string | null, operator, value);
+    return decide(ON_CUSTOM, operator)(Object.hasOwn(contact.customFields, custom) ? contact.customFields[custom] : undefined, value, now);
+  const texts = [value].flat().map(String);
+  if (field === "email") return matchesText(contact.email, operator, value, listAddressForms);
+  if (isRuleFieldOf(field, "text")) {
+    const have = contact[field];
+    return have !== null && matchesText(fold(have), operator, value);
   }
+  if (isRuleFieldOf(field, "instant")) return matchesInstant(contact[field], operator, value, now);
+  if (isRuleFieldOf(field, "set")) return decide(ON_SET, operator)(contact[field], field === "tags" ? texts.map(tagKey) : texts);
+  if (isRuleFieldOf(field, "status")) return decide(ON_STATUS, operator)(contact[field], texts);
+  throw new Error(`No contact has the field ${field}.`);
 }

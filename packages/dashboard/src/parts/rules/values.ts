@@ -1,5 +1,5 @@
-import type { FieldKind, RuleOperator, SegmentCondition } from "@mailsvc/sdk/contract";
-import { kindOfField } from "@mailsvc/sdk/contract/facts";
+import type { FieldKind, RuleOperator, RuleValueKind, SegmentCondition } from "@mailsvc/sdk/contract";
+import { kindOfField, OPERATORS } from "@mailsvc/sdk/contract/facts";
 
 export type Value = SegmentCondition["value"];
 
@@ -24,33 +24,19 @@ type Entry =
   | "lists"
   | "typedTexts";
 
+const ENTRIES: Readonly<Record<RuleValueKind, (field: string, kind: FieldKind | null) => Entry>> = {
+  flag: () => "nothing",
+  number: () => "number",
+  instant: () => "date",
+  duration: () => "duration",
+  several: (field, kind) => (kind === "status" ? "statuses" : field === "lists" ? "lists" : kind === "custom" ? "typedTexts" : "texts"),
+  same: (_, kind) => (kind === "status" ? "status" : kind === "custom" ? "typed" : "text"),
+  part: (field) => (field === "lists" ? "list" : "text"),
+};
+
 /** What is entered for the operator of a field. */
 export function entryOf(field: string, operator: RuleOperator): Entry {
-  const kind = kindOfField(field);
-  switch (operator) {
-    case "exists":
-      return "nothing";
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte":
-      return "number";
-    case "before":
-    case "after":
-      return "date";
-    case "withinLast":
-    case "notWithinLast":
-    case "withinNext":
-      return "duration";
-    case "in":
-    case "notIn":
-      return kind === "status" ? "statuses" : field === "lists" ? "lists" : kind === "custom" ? "typedTexts" : "texts";
-    case "equals":
-    case "notEquals":
-      return kind === "status" ? "status" : kind === "custom" ? "typed" : "text";
-    default:
-      return field === "lists" ? "list" : "text";
-  }
+  return ENTRIES[OPERATORS[operator].takes](field, kindOfField(field));
 }
 
 const EMPTY: Readonly<Record<Entry, Value>> = {
