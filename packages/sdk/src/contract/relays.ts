@@ -51,6 +51,18 @@ const DkimKey = z.strictObject({
   workspaces: DkimWorkspaces.optional(),
 });
 
+/** The settings that are secrets. They are sealed, shown to nobody, and may stand in files of their own. */
+const settingsToSeal = {
+  password: secret.nullable().optional().meta({ description: "Password of the user" }),
+  clientSecret: secret.nullable().optional().meta({ description: "OAuth2: the secret of the application" }),
+  refreshToken: secret
+    .nullable()
+    .optional()
+    .meta({ description: "OAuth2: for the refresh token grant; without it the client credentials grant is used" }),
+};
+type RelaySecret = keyof typeof settingsToSeal;
+export const RELAY_SECRETS = Object.keys(settingsToSeal) as readonly RelaySecret[];
+
 const settings = {
   host: z
     .string()
@@ -66,7 +78,7 @@ const settings = {
     .optional()
     .meta({ description: "Whether the certificate must be valid for the host; by default on all but this machine" }),
   user: line(320).nullable().optional().meta({ description: "User to log in as; with OAuth2 the mailbox" }),
-  password: secret.nullable().optional().meta({ description: "Password of the user" }),
+  password: settingsToSeal.password,
   oauth: z
     .enum(OAUTH_PROVIDERS)
     .nullable()
@@ -74,11 +86,8 @@ const settings = {
     .meta({ description: "Log in with an access token of this service instead of a password" }),
   tenant: line(200).nullable().optional().meta({ description: "Microsoft: the directory (tenant) id" }),
   clientId: line(500).nullable().optional().meta({ description: "OAuth2: the id of the application" }),
-  clientSecret: secret.nullable().optional().meta({ description: "OAuth2: the secret of the application" }),
-  refreshToken: secret
-    .nullable()
-    .optional()
-    .meta({ description: "OAuth2: for the refresh token grant; without it the client credentials grant is used" }),
+  clientSecret: settingsToSeal.clientSecret,
+  refreshToken: settingsToSeal.refreshToken,
   scope: line(1000).nullable().optional().meta({ description: "OAuth2: what to ask for; known for Microsoft and Google" }),
   tokenUrl: z.url().max(2000).nullable().optional().meta({ description: "OAuth2: the token server; known for Microsoft and Google" }),
   dkim: z

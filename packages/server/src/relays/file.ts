@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { NewRelay } from "@mailsvc/sdk/contract";
+import { NewRelay, RELAY_SECRETS } from "@mailsvc/sdk/contract";
 import { ApiError } from "../lib/api-error.ts";
 import { assertSettings, type RelaySettings } from "./settings.ts";
 
@@ -10,9 +10,6 @@ export class RelayFileError extends Error {
 }
 
 type Fields = Record<string, unknown>;
-
-// Secrets may be in files of their own, such as those of a secret store: `passwordFile` next to the file of relays.
-const SECRETS = ["password", "clientSecret", "refreshToken"] as const;
 
 /** Reads a file of relays: JSON, `{ "relays": [ … ] }`, each with the fields of `relays.add`. Throws RelayFileError. */
 export function readRelayFile(path: string): RelaySettings[] {
@@ -52,7 +49,8 @@ function toRelay(entry: unknown, i: number, folder: string): RelaySettings {
 /** The fields of a relay with the contents of the files that it names. */
 function insertFiles(entry: Fields, at: string, folder: string): Fields {
   const fields = { ...entry };
-  for (const secret of SECRETS) insertFile(fields, secret, `${at}.`, folder);
+  // Secrets may be in files of their own, such as those of a secret store: `passwordFile` next to the file of relays.
+  for (const secret of RELAY_SECRETS) insertFile(fields, secret, `${at}.`, folder);
   if (Array.isArray(fields.dkim))
     fields.dkim = fields.dkim.map((key: unknown, i) => {
       if (!isFields(key)) return key;

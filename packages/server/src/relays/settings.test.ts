@@ -1,6 +1,7 @@
+import { NewRelay, RELAY_SECRETS } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
-import { toDkimKeys } from "./settings.ts";
+import { joinSecrets, type RelaySettings, splitSecrets, toDkimKeys } from "./settings.ts";
 
 const KEY = { domain: "Acme.example", selector: "s", privateKey: "pem" };
 const keysOf = (relay: object, ofServer: Parameters<typeof toDkimKeys>[1] = []) =>
@@ -25,4 +26,18 @@ test("--dkim names workspaces at its end, after a path that may hold colons", ()
   ]);
   expect(read("a.example:s:dkim.pem:all")).toMatchObject([{ keyFile: "dkim.pem", workspaces: "all" }]);
   expect(() => read("a.example:s")).toThrow("--dkim takes");
+});
+
+test("each setting that sounds like a secret is one", () => {
+  const sounding = Object.keys(NewRelay.shape).filter((name) => /secret|password|token$|key$/i.test(name));
+  expect(sounding.sort()).toEqual([...RELAY_SECRETS].sort());
+});
+
+test("no secret is among what is stored open, and joining gives the settings as they were", () => {
+  const secrets = Object.fromEntries(RELAY_SECRETS.map((name) => [name, `hidden ${name}`]));
+  const key = { domain: "acme.example", selector: "s", privateKey: "hidden key" };
+  const settings: RelaySettings = { name: "acme", host: "mail.example.com", user: "u", ...secrets, dkim: [key] };
+  const { open, secrets: sealed } = splitSecrets(settings);
+  expect(JSON.stringify(open)).not.toContain("hidden");
+  expect(joinSecrets(open, sealed)).toEqual(settings);
 });

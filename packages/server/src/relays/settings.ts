@@ -3,6 +3,7 @@ import {
   type NewRelay,
   OAUTH_PROVIDERS,
   type OAuthProvider,
+  RELAY_SECRETS,
   type Relay,
   type RelayTls,
   toDomain,
@@ -15,29 +16,25 @@ import { isLoopback, type SmtpTarget } from "../mail/smtp-url.ts";
 /** A relay as it was given, with its secrets. */
 export type RelaySettings = NewRelay;
 
-type SecretName = "password" | "clientSecret" | "refreshToken";
+type SecretName = (typeof RELAY_SECRETS)[number];
 type OpenKey = Omit<NonNullable<RelaySettings["dkim"]>[number], "privateKey">;
 
 /** The settings without secrets, as they are stored. */
 export type OpenSettings = Omit<RelaySettings, SecretName | "dkim"> & { readonly dkim?: readonly OpenKey[] | null };
 
-interface Secrets {
-  readonly password?: string | null | undefined;
-  readonly clientSecret?: string | null | undefined;
-  readonly refreshToken?: string | null | undefined;
+interface Secrets extends Readonly<Pick<RelaySettings, SecretName>> {
   /** The private keys of `dkim`, in its order. */
   readonly privateKeys?: readonly string[];
 }
 
 /** Takes the secrets out of settings: what is stored as it is, and what is sealed. */
-export function splitSecrets({ password, clientSecret, refreshToken, dkim, ...open }: RelaySettings): {
-  open: OpenSettings;
-  secrets: string;
-} {
+export function splitSecrets({ dkim, ...settings }: RelaySettings): { open: OpenSettings; secrets: string } {
+  const open: Partial<typeof settings> = { ...settings };
+  for (const name of RELAY_SECRETS) delete open[name];
   const privateKeys = dkim?.map(({ privateKey }) => privateKey);
-  const secrets: Secrets = { password, clientSecret, refreshToken, ...(privateKeys && { privateKeys }) };
+  const secrets = { ...Object.fromEntries(RELAY_SECRETS.map((name) => [name, settings[name]])), ...(privateKeys && { privateKeys }) };
   return {
-    open: { ...open, ...(dkim !== undefined && { dkim: dkim?.map(({ privateKey: _secret, ...key }) => key) ?? null }) },
+    open: { ...(open as OpenSettings), ...(dkim !== undefined && { dkim: dkim?.map(({ privateKey: _secret, ...key }) => key) ?? null }) },
     secrets: JSON.stringify(secrets),
   };
 }
