@@ -330,9 +330,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "sending-not-paused",
     about: "Mail leaves while the operator has paused sending.",
-    file: "queue/claims.sqlite.ts",
-    text: "isPaused && PAUSED_LANES.includes(lane)",
-    instead: "isPaused && PAUSED_LANES.length === 0",
+    file: "queue/store.ts",
+    text: "PAUSED_LANES.includes(lane)",
+    instead: "PAUSED_LANES.length === 0",
   },
   {
     name: "next-in-the-past",
