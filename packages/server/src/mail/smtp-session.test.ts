@@ -1,18 +1,14 @@
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { Duplex } from "node:stream";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Script, type ScriptedPeer, type Step, scriptedPeer } from "../../test/smtp-peer.ts";
 import { realTime } from "../lib/clock.ts";
-import { CHUNK_BYTES } from "../lib/turn.ts";
-import { MB } from "../lib/units.ts";
 import { sampleMail } from "./mailer.laws.ts";
 import type { Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 import { composeMime } from "./mime.ts";
 import { smtpMailer } from "./smtp.ts";
 import { SmtpPool } from "./smtp-pool.ts";
-import { type SmtpConnection, SmtpSession } from "./smtp-session.ts";
 import { parseSmtpUrl } from "./smtp-url.ts";
 
 const opened: { close(): unknown }[] = [];
@@ -339,58 +335,6 @@ test("a mail that a server took is sent or in doubt, and no other one is sent, w
   );
 });
 
-describe("A large message", () => {
-  const LARGE = Buffer.alloc(8 * MB, "x");
-
-  test("is written at most a megabyte in a turn of the event loop", async () => {
-    let inTurn = 0;
-    let most = 0;
-    let over = false;
-    const nextTurn = (): void => {
-      inTurn = 0;
-      if (!over) setImmediate(nextTurn);
-    };
-    const session = sessionOn((bytes, done) => {
-      inTurn += bytes.length;
-      most = Math.max(most, inTurn);
-      done();
-    });
-    nextTurn();
-    expect((await session.send({ from: "a@x.example", to: "b@x.example" }, LARGE)).receipt).toMatchObject({ outcome: "sent" });
-    over = true;
-    expect(most).toBeGreaterThan(CHUNK_BYTES / 2);
-    expect(most).toBeLessThanOrEqual(2 * CHUNK_BYTES);
-  });
-
-  test("waits in memory once, not a second time in the buffer of a connection whose server does not read", async () => {
-    let written = 0;
-    const session = sessionOn((bytes) => {
-      written += bytes.length;
-    });
-    const sent = session.send({ from: "a@x.example", to: "b@x.example" }, LARGE);
-    for (let i = 0; i < 100; i += 1) await new Promise(setImmediate);
-    expect(written).toBeLessThan(100_000);
-    expect(session.socket.writableLength).toBeLessThan(200_000);
-    session.abort("It takes too long.");
-    expect((await sent).receipt).toMatchObject({ outcome: "deferred", error: { message: "It takes too long." } });
-    expect(session.alive).toBe(false);
-  });
-
-  test("is in doubt from the first byte of its last piece on, not only when that has left", async () => {
-    for (const [size, outcome] of [
-      [1000, "unknown"],
-      [100_000, "deferred"],
-    ] as const) {
-      // The envelope leaves; the first piece of the message does not.
-      const session = sessionOn(() => {});
-      const sent = session.send({ from: "a@x.example", to: "b@x.example" }, LARGE.subarray(0, size));
-      for (let i = 0; i < 10; i += 1) await new Promise(setImmediate);
-      session.abort("Cut.");
-      expect((await sent).receipt).toMatchObject({ outcome });
-    }
-  });
-});
-
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
@@ -505,34 +449,4 @@ function answerFrom(socket: Socket, ehlo: string, answers: string[], pieces: num
       }
     }
   });
-}
-
-/** A session on a connection whose writes go to `write`, after the envelope; its server takes everything. */
-function sessionOn(write: (bytes: Buffer, done: () => void) => void): SmtpSession & { socket: Duplex } {
-  let envelope = true;
-  const socket = new Duplex({
-    highWaterMark: 64 * 1024,
-    read: () => {},
-    write: (bytes: Buffer, _encoding, done) => {
-      if (envelope) {
-        envelope = false;
-        socket.push("250 ok\r\n250 ok\r\n354 go on\r\n");
-        return done();
-      }
-      if (bytes.toString("latin1").endsWith("\r\n.\r\n")) socket.push("250 queued\r\n");
-      write(bytes, done);
-    },
-  });
-  const connection = Object.assign(new EventEmitter(), {
-    _socket: socket,
-    _supportedExtensions: ["PIPELINING"],
-    _maxAllowedSize: 0,
-    destroyed: false,
-    close: () => {
-      connection.destroyed = true;
-      socket.destroy();
-      connection.emit("end");
-    },
-  });
-  return Object.assign(new SmtpSession(connection as unknown as SmtpConnection, realTime), { socket });
 }
