@@ -99,7 +99,7 @@ async function toCondition(read: Reader, workspaceId: string | undefined, state:
   const { isMinimum: areMany } = await countJobs(read, inState, FEW);
   if (areMany) return and(inWorkspace, read.sqlDialect.usually(inState));
   const few = read.select({ id: jobs.id }).from(jobs).where(inState).limit(FEW);
-  return and(inArray(jobs.id, few), inState, inWorkspace);
+  return and(inArray(jobs.id, few), inWorkspace);
 }
 
 async function countJobs(read: Reader | Tx, where: SQL | undefined, max = MAX_COUNTED): Promise<Total> {
