@@ -4,11 +4,10 @@
 //   npm run worlds -- --mutation NAME|all [--seed 17] [--minutes 10]
 //   npm run worlds -- --script FILE [--mutation NAME]
 //
-// Without --seed it begins with a fresh one. A world that fails is made as short as it can be, and printed as a test to paste. With
-// --mutation it plants a fault into the server, and fails unless the worlds find it. --script lives through one world, of a script in JSON.
-import { spawnSync } from "node:child_process";
+// It uses as many processes as there are cores, unless --processes says otherwise. Without --seed it begins with a fresh one. A world
+// that fails is made as short as it can be, and printed as a test to paste. With --mutation it plants a fault into the server, and fails
+// unless the worlds find it. --script lives through one world, of a script in JSON.
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import "./sources.mjs";
 
@@ -22,23 +21,42 @@ const { values } = parseArgs({
     disturbance: { type: "string" },
     mutation: { type: "string" },
     script: { type: "string" },
+    processes: { type: "string" },
+    // Of a process that another one has started: which of how many.
+    share: { type: "string" },
   },
 });
 const { database, noun, disturbance, mutation } = values;
 if (database !== "sqlite" && database !== "postgres") throw new Error("--database is sqlite or postgres.");
 const from = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
+const processes = values.processes === undefined ? undefined : Number(values.processes);
+const [which = 0, of = 1] = (values.share ?? "0/1").split("/").map(Number);
 
 if (values.script !== undefined) await liveScript(values.script);
+else if (values.share !== undefined) await livePartHere();
 else if (mutation === "all") await tryAll();
 else if (mutation !== undefined) await tryOne(mutation);
 else await live();
 
 async function live() {
-  const { liveThrough } = await import("../test/worlds/live.ts");
+  const { sumUp } = await import("../test/worlds/live.ts");
+  const { liveTogether } = await import("../test/worlds/processes.ts");
   const count = values.count ?? (values.minutes !== undefined ? 1e9 : values.seed === undefined ? 100 : 1);
   const wanted = { from, count: Number(count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance };
-  const { failures, untried } = await liveThrough({ ...wanted, log: console.log });
+  const { failures, untried } = sumUp(await liveTogether({ ...wanted, log: console.log }, processes), console.log);
   process.exitCode = failures + untried.length === 0 ? 0 : 1;
+}
+
+/** Lives through the share of this process, and tells the one that has started it. */
+async function livePartHere() {
+  if (mutation !== undefined) await plantOne(mutation);
+  const { findFirst, livePart } = await import("../test/worlds/live.ts");
+  const wanted = { from, count: Number(values.count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance };
+  const send = (sent) => new Promise((done) => process.send(sent, done));
+  if (mutation === undefined) await send({ part: await livePart({ ...wanted, log: (line) => void send({ line }) }, { which, of }) });
+  else await send({ found: await findFirst(wanted, { which, of }) });
+  // A world that hangs keeps its process.
+  process.exit();
 }
 
 async function liveScript(file) {
@@ -55,40 +73,23 @@ async function plantOne(name) {
 }
 
 async function tryOne(name) {
-  await plantOne(name);
-  const { findFirst } = await import("../test/worlds/live.ts");
-  const { worlds, seconds, broken } = await findFirst({ from, minutes: Number(values.minutes ?? 10), database });
+  const { findTogether } = await import("../test/worlds/processes.ts");
+  const { worlds, seconds, broken } = await findTogether(
+    { seed: from, mutation: name, minutes: Number(values.minutes ?? 10), database },
+    processes,
+  );
   const count = `${worlds} ${worlds === 1 ? "world" : "worlds"}, ${Math.round(seconds)} s`;
   if (broken.length === 0) console.log(`${name}: NOT FOUND in ${count}, from seed ${from}`);
   else console.log(`${name}: found after ${count}, from seed ${from}\n${broken.map((what) => `  ${what}`).join("\n")}`);
-  process.exit(broken.length === 0 ? 1 : 0);
+  process.exitCode = broken.length === 0 ? 1 : 0;
+  return broken.length > 0;
 }
 
-/** Tries each mutation in a process of its own. One that lets a world hang is found by that. */
+/** Tries each mutation in processes of its own. */
 async function tryAll() {
   const { MUTATIONS } = await import("../test/worlds/mutations.ts");
-  const minutes = Number(values.minutes ?? 10);
   const lost = [];
-  for (const { name } of MUTATIONS) {
-    const args = [
-      fileURLToPath(import.meta.url),
-      "--mutation",
-      name,
-      "--seed",
-      `${from}`,
-      "--minutes",
-      `${minutes}`,
-      "--database",
-      database,
-    ];
-    const { status, signal } = spawnSync(process.execPath, args, {
-      stdio: "inherit",
-      timeout: (minutes + 1) * 60_000,
-      killSignal: "SIGKILL",
-    });
-    if (signal === "SIGKILL") console.log(`${name}: found, a world did not come to rest in ${minutes + 1} minutes, from seed ${from}`);
-    else if (status !== 0) lost.push(name);
-  }
+  for (const { name } of MUTATIONS) if (!(await tryOne(name))) lost.push(name);
   console.log(
     `${MUTATIONS.length - lost.length} of ${MUTATIONS.length} mutations were found${lost.length > 0 ? `; not ${lost.join(", ")}` : ""}.`,
   );

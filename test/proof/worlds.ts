@@ -1,5 +1,6 @@
 import { PAIRS } from "../worlds/generate.ts";
-import { liveThrough } from "../worlds/live.ts";
+import { sumUp } from "../worlds/live.ts";
+import { liveTogether } from "../worlds/processes.ts";
 import type { Part } from "./part.ts";
 
 // Worlds of one step: some minutes.
@@ -18,13 +19,15 @@ export const worlds: Part = {
     const first = Math.floor(step / 2) * WORLDS;
     const count = Math.min(WORLDS, Math.max(1, PAIRS - first));
     const database = step % 2 === 0 ? "sqlite" : "postgres";
-    const lived = await liveThrough({
+    const log = (line: string): void => void (/^(?:seed|\/\/|held)/.test(line) && failures.push(line));
+    const parts = await liveTogether({
       from: seed * PAIRS + first,
       count,
       minutes: Number.POSITIVE_INFINITY,
       database,
-      log: (line) => void (/^(?:seed|\/\/|held)/.test(line) && failures.push(line)),
+      log,
     });
+    const lived = sumUp(parts, () => {});
     for (const pair of lived.untried) failures.push(`The pair ${pair} was not tried on ${database}.`);
     return { counts: { worlds: lived.worlds, failed: lived.failures }, rows: [], failures };
   },

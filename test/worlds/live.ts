@@ -1,6 +1,7 @@
 import { openDatabases } from "./databases.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
 import { listPairs, whySenseless } from "./pairs.ts";
+import type { Part } from "./processes.ts";
 import { Receivers } from "./receivers.ts";
 import { type Report, runScript } from "./run.ts";
 import type { Script } from "./script.ts";
@@ -27,8 +28,14 @@ interface Lived {
   readonly untried: readonly string[];
 }
 
+/** Every `of`-th seed, beginning with the number `which`. */
+export interface Share {
+  readonly which: number;
+  readonly of: number;
+}
+
 /** What the first world that fails has shown; empty if none did. */
-interface Found {
+export interface Found {
   readonly worlds: number;
   readonly seconds: number;
   readonly broken: readonly string[];
@@ -47,7 +54,7 @@ const ATTEMPTS = 5;
  * Lives through one world after another, and prints each that fails as the shortest test that fails like it. A pair that its own world could
  * not try, because the service refused to make its thing, gets others.
  */
-export async function liveThrough({ from, count, minutes, database, log, ...wanted }: Living): Promise<Lived> {
+export async function livePart({ from, count, minutes, database, log, ...wanted }: Living, { which, of }: Share): Promise<Part> {
   const lives = await open();
   const end = performance.now() + minutes * 60_000;
   const [tried, due] = [new Set<string>(), new Set<string>()];
@@ -62,7 +69,7 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
     log(`seed ${seed}:\n${report.broken.map((what) => `  ${what}`).join("\n")}`);
     log(await shorten(script, report, lives));
   };
-  for (let seed = from; worlds < count && performance.now() < end; seed += 1) {
+  for (let seed = from + which; worlds < count && performance.now() < end; seed += of) {
     const { noun, disturbance } = pairOf(seed);
     if (noun !== (wanted.noun ?? noun) || disturbance !== (wanted.disturbance ?? disturbance)) continue;
     const pair = `${noun} ${disturbance}`;
@@ -71,6 +78,13 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
     for (let i = 1; i <= ATTEMPTS && due.has(pair) && !tried.has(pair); i += 1) await liveThroughOne(seed + i * PAIRS);
   }
   await lives.close();
+  return { worlds, failures, due: [...due], tried: [...tried] };
+}
+
+/** Puts together what several processes have lived through. */
+export function sumUp(parts: readonly Part[], log: (line: string) => void): Lived {
+  const [tried, due] = [new Set(parts.flatMap((part) => part.tried)), new Set(parts.flatMap((part) => part.due))];
+  const [worlds, failures] = [parts.reduce((all, part) => all + part.worlds, 0), parts.reduce((all, part) => all + part.failures, 0)];
   const untried = [...due].filter((pair) => !tried.has(pair));
   log(`${worlds} worlds, ${failures} failed, ${tried.size} of ${listPairs().length} pairs tried`);
   if (untried.length > 0) log(`not tried: ${untried.join(", ")}`);
@@ -78,13 +92,17 @@ export async function liveThrough({ from, count, minutes, database, log, ...want
 }
 
 /** Lives through worlds until one fails, and tells what does not hold in it. */
-export async function findFirst({ from, minutes, database }: Pick<Living, "from" | "minutes" | "database">): Promise<Found> {
+export async function findFirst(
+  { from, minutes, database }: Pick<Living, "from" | "minutes" | "database">,
+  { which, of }: Share,
+): Promise<Found> {
   const lives = await open();
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
   let worlds = 0;
   let broken: readonly string[] = [];
-  for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1) ({ broken } = await lives.live(generate(from + worlds, database)));
+  for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1)
+    ({ broken } = await lives.live(generate(from + which + worlds * of, database)));
   await lives.close();
   return { worlds, seconds: seconds(), broken };
 }

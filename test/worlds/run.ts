@@ -14,6 +14,13 @@ const DAY = 86_400_000;
 // The longest step takes some seconds of an idle machine.
 const STILL_MS = 90_000;
 
+/** The four weeks after the first day: so many days by strides of so many. In the last ones each sweep comes once a day, as it does. */
+const REST = [
+  [7, 3.5],
+  [18, 6],
+  [2, 1],
+] as const;
+
 interface Progress {
   readonly pairs: Set<string>;
   /** What is done at the moment, for people. */
@@ -94,8 +101,10 @@ async function comeToRest(universe: Universe): Promise<void> {
   if (universe.peer) universe.peer.mode = "up";
   universe.mayFail = false;
   await universe.clearFaults();
-  for (const days of [1, 7, 20]) {
-    await universe.pass(days * DAY);
+  await universe.pass(DAY);
+  await universe.poll();
+  for (const [days, stride] of REST) {
+    await universe.passQuickly(days * DAY, stride * DAY);
     await universe.poll();
   }
   for (const thing of universe.things.values()) if (thing.noun === "agent") await followActivation(universe, thing);

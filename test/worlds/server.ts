@@ -1,4 +1,5 @@
 import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
+import { listJobs } from "./jobs.ts";
 import type { MailPeer } from "./mail-peer.ts";
 import type { Place } from "./place.ts";
 
@@ -14,6 +15,18 @@ interface ServerOptions {
 
 /** When a server dies: before a transaction commits, or after it has, before anybody learns of it. */
 export type Moment = "before" | "after";
+
+/** Jobs that come back for ever, at intervals, whatever a world has. */
+const AGAIN_AND_AGAIN: ReadonlySet<string> = new Set([
+  "segments.rebuild",
+  "idempotency.forget",
+  "senders.recheck",
+  "inboundDomains.recheck",
+  "retention.sweep",
+  "pages.forget_visitors",
+  "agent.file.sweep",
+  "inbox.clearTestMail",
+]);
 
 /** What Postgres says when it cannot write. */
 const DISK_FULL = Object.assign(new Error("could not extend file: No space left on device"), { code: "53100" });
@@ -56,6 +69,22 @@ export class Server {
 
   get isDead(): boolean {
     return this.#dead;
+  }
+
+  /** The next instant at which something is due that was begun, ms; what is swept and looked at again and again is left out. */
+  async findNext(): Promise<number> {
+    const now = this.world.clock.now();
+    const timer = this.world.clock.control.next(AGAIN_AND_AGAIN)?.at ?? Number.POSITIVE_INFINITY;
+    const jobs = (await listJobs(this.world)).filter(({ kind, runAt }) => !AGAIN_AND_AGAIN.has(kind) && runAt > now);
+    return Math.min(timer, ...jobs.map(({ runAt }) => runAt));
+  }
+
+  /** Lets a stretch of time be over at once. What became due in it is done late, as after a long sleep of the machine. */
+  async skipTo(at: number): Promise<void> {
+    const { clock, settle } = this.world;
+    const to = Math.max(at, clock.now());
+    clock.control.reset(to, "frozen");
+    await Promise.race([clock.control.advanceTo(to, settle), this.died]);
   }
 
   /** Kills it at the `n`-th transaction from now. */

@@ -1,5 +1,4 @@
-import type { SqliteDb } from "../../../packages/server/src/db/sqlite/database.ts";
-import { TENANTS } from "../script.ts";
+import { listJobs } from "../jobs.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
@@ -116,18 +115,8 @@ async function openDeliveries(universe: Universe): Promise<string[]> {
 }
 
 async function deadJobs(universe: Universe): Promise<string[]> {
-  const { db } = universe.world.app.deps;
-  const found: string[] = [];
-  for (const tenant of TENANTS)
-    for (const { kind, state, lastError } of await universe.sdk(tenant).jobs.list({ limit: 100 }).toArray())
-      if (state === "dead" || state === "unhandled") found.push(`A job ${kind} of ${tenant} is ${state}: ${lastError?.slice(0, 200)}`);
-  if (db.engine !== "sqlite") return found;
-  const rows = await (db as SqliteDb).exclusive((connection) =>
-    connection.prepare("SELECT kind, state, last_error AS error, run_at AS runAt FROM jobs").all(),
-  );
-  for (const { kind, state, error, runAt } of rows as { kind: string; state: string; error: string | null; runAt: number }[]) {
-    if (state === "dead" || state === "unhandled") found.push(`A job ${kind} is ${state}: ${error?.slice(0, 200)}`);
-    else if (runAt < universe.now()) found.push(`A job ${kind} is ${state} and was due at ${new Date(runAt).toISOString()}.`);
-  }
-  return found;
+  return (await listJobs(universe.world)).flatMap(({ kind, state, lastError, runAt }) => {
+    if (state === "dead" || state === "unhandled") return [`A job ${kind} is ${state}: ${lastError?.slice(0, 200)}`];
+    return runAt < universe.now() ? [`A job ${kind} is ${state} and was due at ${new Date(runAt).toISOString()}.`] : [];
+  });
 }

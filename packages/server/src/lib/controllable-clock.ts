@@ -61,9 +61,9 @@ export class ControllableClock implements Clock {
     return this.#pending.size;
   }
 
-  /** The next timer to fire; null when there is none. */
-  next(): FiredTimer | null {
-    const next = this.#first();
+  /** The next timer to fire, besides those of `names`; null when there is none. */
+  next(names?: ReadonlySet<string>): FiredTimer | null {
+    const next = this.#first(names);
     return next && toFired(next);
   }
 
@@ -156,9 +156,10 @@ export class ControllableClock implements Clock {
     this.#mode = "running";
   }
 
-  #first(): Pending | null {
+  #first(besides?: ReadonlySet<string>): Pending | null {
     let best: Pending | null = null;
-    for (const p of this.#pending) if (!best || p.at < best.at || (p.at === best.at && p.order < best.order)) best = p;
+    for (const p of this.#pending)
+      if ((!best || p.at < best.at || (p.at === best.at && p.order < best.order)) && !besides?.has(p.name)) best = p;
     return best;
   }
 

@@ -1,0 +1,75 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Found, Living } from "./live.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../scripts/worlds.mjs", import.meta.url));
+
+/** What a process sends to the one that started it. */
+export type Sent = { readonly line: string } | { readonly part: Part } | { readonly found: Found };
+
+/** What one of several processes has lived through. */
+export interface Part {
+  readonly worlds: number;
+  readonly failures: number;
+  readonly due: readonly string[];
+  readonly tried: readonly string[];
+}
+
+type Args = Readonly<Record<string, string | number | undefined>>;
+
+function start(
+  args: Args,
+  share: string,
+  on: (sent: Sent) => void,
+): { readonly child: ChildProcess; readonly ended: Promise<number | null> } {
+  const words = Object.entries({ ...args, share }).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, `${value}`]));
+  const child = fork(PROGRAM, words, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  child.on("message", (sent) => on(sent as Sent));
+  return { child, ended: new Promise((done) => child.on("close", done)) };
+}
+
+/** Lives through worlds in as many processes as there are cores, each of which takes every so many-th seed. */
+export async function liveTogether({ log, from, ...living }: Living, processes = availableParallelism()): Promise<readonly Part[]> {
+  const parts: Part[] = [];
+  const count = Math.min(processes, living.count);
+  const take = (sent: Sent): void => {
+    if ("line" in sent) log(sent.line);
+    if ("part" in sent) parts.push(sent.part);
+  };
+  const codes = await Promise.all(
+    Array.from({ length: count }, (_, i) => {
+      const { count: worlds, minutes, ...rest } = living;
+      const own = { ...rest, seed: from, count: Math.ceil((worlds - i) / count), ...(Number.isFinite(minutes) && { minutes }) };
+      return start(own, `${i}/${count}`, take).ended;
+    }),
+  );
+  if (parts.length < count) throw new Error(`A process that lived through worlds ended with ${codes.join(" and ")}.`);
+  return parts;
+}
+
+/** Lives through worlds with a fault in as many processes as there are cores until one of them finds it, and adds up their worlds. */
+export async function findTogether(args: Args & { readonly minutes: number }, processes = availableParallelism()): Promise<Found> {
+  const began = performance.now();
+  const worlds = Array.from({ length: processes }, () => 0);
+  let broken: readonly string[] = [];
+  const running = worlds.map((_, i) =>
+    start(args, `${i}/${processes}`, (sent) => {
+      if (!("found" in sent)) return;
+      worlds[i] = sent.found.worlds;
+      if (sent.found.broken.length === 0 || broken.length > 0) return;
+      ({ broken } = sent.found);
+      for (const { child } of running) child.kill("SIGKILL");
+    }),
+  );
+  const late = setTimeout(
+    () => {
+      broken = [`hang: A world did not come to rest in ${args.minutes + 1} minutes.`];
+      for (const { child } of running) child.kill("SIGKILL");
+    },
+    (args.minutes + 1) * 60_000,
+  );
+  await Promise.all(running.map(({ ended }) => ended));
+  clearTimeout(late);
+  return { worlds: worlds.reduce((all, n) => all + n, 0), seconds: (performance.now() - began) / 1000, broken };
+}
