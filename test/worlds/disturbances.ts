@@ -1,25 +1,23 @@
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
-import { DAY, type Disturbance, HOUR, verb } from "./disturbances/disturbance.ts";
+import { DAY, type Disturbance, done, HOUR, verb } from "./disturbances/disturbance.ts";
 import { INSTALLATION_DISTURBANCES } from "./disturbances/installation.ts";
 import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
 import { NOUNS } from "./nouns.ts";
-import { addressOf, other, type Pick } from "./script.ts";
+import { addressOf, nextChangeOfTime, other, type Pick } from "./script.ts";
 import type { Thing, Universe } from "./universe.ts";
 
 /** Lets the mail server of a world be in another mode for a while. */
 function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
   return async (u, _thing, pick) => {
-    if (!u.peer) return;
+    if (!u.peer) return false;
     u.peer.mode = mode;
     await u.pass(pick.of(HOUR, 6 * HOUR));
     u.peer.mode = "up";
+    return true;
   };
 }
-
-/** In Europe and the United States in 2026: to summer time and back. */
-const CHANGES_OF_TIME = ["03-08T07:00", "03-29T01:00", "10-25T01:00", "11-01T06:00"].map((at) => Date.parse(`2026-${at}Z`));
 
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
 const someone = ({ also }: Thing, pick: Pick): string => also["email"] ?? also["address"] ?? addressOf(pick.int(0, 23));
@@ -32,27 +30,30 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   ...INSTALLATION_DISTURBANCES,
   import: async (u, { tenant }, pick) => {
     const rows = Array.from({ length: 10 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: [pick.of("vip", "imported")] }));
-    await u.call(() => u.sdk(tenant).contacts.import({ rows }));
+    return u.call(() => u.sdk(tenant).contacts.import({ rows }));
   },
   bulkTag: async (u, { tenant }, pick) => {
     const contacts = Array.from({ length: 8 }, (_, i) => addressOf(i));
-    await u.call(() => u.sdk(tenant).contacts.tag({ contacts, add: [pick.of("vip", "bulk")], remove: [pick.of("trial", "customer")] }));
+    return u.call(() => u.sdk(tenant).contacts.tag({ contacts, add: [pick.of("vip", "bulk")], remove: [pick.of("trial", "customer")] }));
   },
   suppress: async (u, thing, pick) => {
     const { tenant } = thing;
     const [email, scope] = [someone(thing, pick), pick.of("marketing" as const, "all" as const)];
-    if (await u.value(() => u.sdk(tenant).suppressions.create({ email, scope, reason: "manual" })))
-      u.ledger.refuse({ tenant, address: email, scope });
+    const made = await u.value(() => u.sdk(tenant).suppressions.create({ email, scope, reason: "manual" }));
+    if (made) u.ledger.refuse({ tenant, address: email, scope });
+    return made !== null;
   },
   unsubscribe: async (u, thing, pick) => {
     const { tenant } = thing;
     const email = someone(thing, pick);
-    if (await u.value(() => setStatus(u, thing, email, "UNSUBSCRIBED"))) u.ledger.refuse({ tenant, address: email, scope: "marketing" });
+    const set = Boolean(await u.value(() => setStatus(u, thing, email, "UNSUBSCRIBED")));
+    if (set) u.ledger.refuse({ tenant, address: email, scope: "marketing" });
+    return set;
   },
   resubscribe: async (u, thing, pick) => {
     const email = someone(thing, pick);
     u.ledger.allow(thing.tenant, email);
-    await u.value(() => setStatus(u, thing, email, "SUBSCRIBED"));
+    return Boolean(await u.value(() => setStatus(u, thing, email, "SUBSCRIBED")));
   },
   undo: async (u, { tenant }, pick) => {
     const { contacts } = u.sdk(tenant);
@@ -60,29 +61,35 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await u.call(() => contacts.import({ rows }));
     const imports = await u.value(async () => (await contacts.imports({ limit: 5 })).data);
     await u.pass(pick.of(0, HOUR));
-    if (imports && imports.length > 0) await u.call(() => contacts.undoImport(pick.of(...imports).id));
+    if (!imports || imports.length === 0) return false;
+    const undone = await u.call(() => contacts.undoImport(pick.of(...imports).id));
     await u.settle();
+    return undone;
   },
   erase: async (u, thing, pick) => {
     const email = someone(thing, pick);
-    if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return;
+    if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return false;
     await u.settle();
     u.ledger.note("forgotten", ...(await listTraces(u, thing.tenant, email)));
+    return true;
   },
-  hours: (u, _thing, pick) => u.pass(pick.int(1, 48) * HOUR),
-  days: (u) => u.pass(32 * DAY),
+  hours: (u, _thing, pick) => done(u.pass(pick.int(1, 48) * HOUR)),
+  days: (u) => done(u.pass(32 * DAY)),
   // To the hours around the next change to or from summer time.
   summerTime: async (u, _thing, pick) => {
-    const next = CHANGES_OF_TIME.find((at) => at > u.now());
-    if (next !== undefined && next - u.now() < 40 * DAY) await u.pass(next - u.now() + pick.int(-2, 3) * HOUR);
+    const next = nextChangeOfTime(u.now());
+    if (next - u.now() > 60 * DAY) return false;
+    await u.pass(Math.max(0, next - u.now() + pick.int(-2, 3) * HOUR));
+    return true;
   },
   // What can be paused is paused and goes on: the thing itself, or another one that can.
   pauseForAWhile: async (u, thing, pick) => {
     const others = [...u.things.values()].filter(({ noun }) => NOUNS[noun]?.verbs.pause);
     const paused = NOUNS[thing.noun]?.verbs.pause ? thing : others.length > 0 ? pick.of(...others) : thing;
-    await verb("pause")(u, paused, pick);
+    const acted = await verb("pause")(u, paused, pick);
     await u.pass(pick.of(0, HOUR, 2 * DAY));
     await verb("resume")(u, paused, pick);
+    return acted;
   },
   pauseSending: async (u, _thing, pick) => {
     const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
@@ -91,12 +98,12 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     if (paused) u.ledger.stop("sending");
     await u.pass(pick.of(0, HOUR, 3 * DAY));
     u.ledger.go("sending");
-    await u.call(() => operator(u).queue.resume());
+    return u.call(() => operator(u).queue.resume());
   },
   holdDomain: async (u, _thing, pick) => {
     await u.call(() => operator(u).queue.hold({ domain: "people.test", reason: "blocked" }));
     await u.pass(pick.of(0, HOUR, 3 * DAY));
-    await u.call(() => operator(u).queue.release({ domain: "people.test" }));
+    return u.call(() => operator(u).queue.release({ domain: "people.test" }));
   },
   requeue: (u) => u.call(() => operator(u).queue.requeue({})),
   relayDead: relay("dead"),
@@ -108,20 +115,24 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await u.pass(pick.of(60_000, 2 * HOUR));
     for (const [name, mode] of modes) u.hooks.modes.set(name, mode);
     await followAll(u);
+    return modes.size > 0;
   },
   plan: async (u, { tenant }, pick) => {
-    await u.call(() => u.sdk(tenant).plans.change({ plan: pick.of("free", "starter", "scale") }));
+    const changed = await u.call(() => u.sdk(tenant).plans.change({ plan: pick.of("free", "starter", "scale") }));
     await followAll(u);
+    return changed;
   },
   tenant: async (u, thing, pick) => {
     const making = { universe: u, tenant: other(thing.tenant), pick, label: `${thing.label}-of-the-other` };
     const made = await NOUNS[thing.noun]?.make(making);
     if (made) await u.add({ ...made, label: making.label, noun: thing.noun, tenant: making.tenant });
+    return made !== null && made !== undefined;
   },
   again: async (u, thing, pick) => {
     const making = { universe: u, tenant: thing.tenant, pick, label: `${thing.label}-again` };
     const made = await NOUNS[thing.noun]?.make(making);
     if (made) await u.add({ ...made, label: making.label, noun: thing.noun, tenant: making.tenant });
+    return made !== null && made !== undefined;
   },
   faults: async (u, thing, pick) => {
     const { faults } = u.sdk("a");
@@ -139,21 +150,23 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await verb("resume")(u, thing, pick);
     await u.clearFaults();
     u.mayFail = false;
+    return true;
   },
   scopes: async (u, _thing, pick) => {
     const agent = [...u.things.values()].find(({ noun }) => noun === "agent");
-    if (!agent) return;
+    if (!agent) return false;
     const permissions = AGENT_SCOPES.filter(() => !pick.oneIn(4));
-    await u.call(() => u.builder().listings.update(agent.also["slug"] ?? "", { permissions }));
+    const changed = await u.call(() => u.builder().listings.update(agent.also["slug"] ?? "", { permissions }));
     await followAll(u);
+    return changed;
   },
   report: async (u, { tenant }, pick) => {
-    if (u.peer) return;
+    if (u.peer) return false;
     const { inbox } = u.sdk(tenant);
     const mails = await u.value(async () => (await inbox.list({ limit: 20 })).data);
-    if (!mails || mails.length === 0) return;
+    if (!mails || mails.length === 0) return false;
     const outcome = pick.of("bounced" as const, "complained" as const);
-    await u.call(() => inbox.report(pick.of(...mails).id, { outcome }));
+    return u.call(() => inbox.report(pick.of(...mails).id, { outcome }));
   },
 };
 

@@ -1,6 +1,7 @@
 import { DISTURBANCES } from "./disturbances.ts";
 import { NOUNS } from "./nouns.ts";
-import { type Pick, picker, type Script, type Step, TENANTS } from "./script.ts";
+import { DELIVERED_BY } from "./pairs.ts";
+import { type Pick, picker, type Script, STARTS, type Step, TENANTS } from "./script.ts";
 
 const NOUN_NAMES = Object.keys(NOUNS);
 const DISTURBANCE_NAMES = Object.keys(DISTURBANCES);
@@ -10,14 +11,6 @@ export const PAIRS = NOUN_NAMES.length * DISTURBANCE_NAMES.length;
 
 /** What other nouns need to be of use. */
 const BASIS = ["crowd", "list", "segment", "template", "webhook"] as const;
-
-/** How mail leaves in worlds whose first disturbance is about that. */
-const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
-  relayDead: "relay",
-  relaySlow: "relay",
-  relayRefuses: "relay",
-  report: "captured",
-};
 
 /**
  * The script of a seed: people and what they are in, some things that are begun, and disturbances while these are under way. The first
@@ -61,8 +54,8 @@ export function generate(seed: number, database: Script["database"]): Script {
     else disturbOne();
   }
   const servers = database === "postgres" && pick.oneIn(2) ? 2 : 1;
-  const delivery = DELIVERED_BY[disturbance] ?? pick.of("captured" as const, "relay" as const);
-  return { seed, database, delivery, servers, keepDays: pick.oneIn(6) ? 5 : null, steps };
+  const delivery = DELIVERED_BY[noun] ?? DELIVERED_BY[disturbance] ?? pick.of("captured" as const, "relay" as const);
+  return { seed, database, delivery, servers, keepDays: pick.oneIn(6) ? 5 : null, start: pick.of(...STARTS), steps };
 }
 
 /** The pair that a seed tries for certain. */

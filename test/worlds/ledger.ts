@@ -50,6 +50,15 @@ interface HookCall {
   readonly body: string;
 }
 
+/** Something that a reader did with a mail, and that the service has answered. */
+interface Reaction {
+  readonly tenant: Tenant;
+  readonly emailId: string;
+  /** The type of the event that tells of it. */
+  readonly type: string;
+  readonly at: number;
+}
+
 /**
  * What was seen from outside, in the order in which it happened. Invariants compare it with what the service says; nothing in it comes from
  * the database.
@@ -61,6 +70,7 @@ export class Ledger {
   readonly keys: KeyRecord[] = [];
   readonly calls: HookCall[] = [];
   readonly stops: Stop[] = [];
+  readonly reactions: Reaction[] = [];
   /** What was seen not to hold at a time that is over at rest, by the name of the invariant. */
   readonly notes = new Map<string, string[]>();
   /** The clock of the world. */

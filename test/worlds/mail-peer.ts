@@ -7,9 +7,21 @@ type PeerMode = "up" | "dead" | "slow" | "refusing";
 
 const TAKEN: Receipt = { outcome: "sent", response: "250 2.0.0 OK" };
 
+/** A mail that has arrived, as its reader sees it. */
+export type ArrivedMail = Pick<OutgoingMail, "html" | "text" | "headers"> & {
+  readonly workspaceId: string;
+  readonly emailId: string | null;
+  readonly to: string;
+};
+
+// Readers look at their last mails.
+const KEPT_MAILS = 60;
+
 /** The mail server behind the service. It belongs to the world, not to a server of it: servers die, and it stays. */
 export class MailPeer {
   mode: PeerMode = "up";
+  /** The last mails that it took. */
+  arrived: readonly ArrivedMail[] = [];
   readonly #ledger: Ledger;
 
   constructor(ledger: Ledger) {
@@ -28,10 +40,14 @@ export class MailPeer {
         if (mail.isStillWanted && !(await mail.isStillWanted())) return failure("deferred", null, null, "It is not wanted any more.");
         if (isDead()) return new Promise<never>(() => {});
         const receipt = this.#answer(mail);
+        const { html, text, headers } = mail;
+        const [to, workspaceId, emailId] = [mail.envelopeTo.toLowerCase(), mail.origin?.workspaceId ?? "", mail.origin?.emailId ?? null];
+        if (receipt.outcome === "sent")
+          this.arrived = [...this.arrived, { to, workspaceId, emailId, html, text, headers }].slice(-KEPT_MAILS);
         this.#ledger.handOver({
-          workspaceId: mail.origin?.workspaceId ?? "",
-          emailId: mail.origin?.emailId ?? null,
-          to: mail.envelopeTo.toLowerCase(),
+          workspaceId,
+          emailId,
+          to,
           messageId: mail.messageId,
           words: TENANTS.filter((tenant) => `${mail.subject} ${mail.html} ${mail.text}`.includes(MARKS[tenant])),
           taken: receipt.outcome === "sent" || receipt.outcome === "unknown",

@@ -1,5 +1,5 @@
 import type { Pick, Tenant } from "./script.ts";
-import type { Thing, Universe } from "./universe.ts";
+import type { Outcome, Thing, Universe } from "./universe.ts";
 
 /** What can be done to a thing of many kinds. */
 export const VERBS = ["pause", "resume", "cancel", "edit", "delete", "duplicate", "rotate"] as const;
@@ -13,8 +13,13 @@ export interface Making {
   readonly label: string;
 }
 
+/** What came of a deed: true or the outcome of its call if it did something. What was refused or lost did nothing, as far as anybody knows. */
+export type Acted = boolean | Outcome<unknown>;
+
+export const hasActed = (acted: Acted): boolean => (typeof acted === "boolean" ? acted : "value" in acted);
+
 /** Does something to a thing. */
-type Deed = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
+type Deed = (universe: Universe, thing: Thing, pick: Pick) => Promise<Acted>;
 
 /** A kind of thing that lives in a world: how one begins, and what can be done to it. */
 export interface Noun {

@@ -1,12 +1,25 @@
 import { DISTURBANCES } from "./disturbances.ts";
 import { VERBS, type Verb } from "./noun.ts";
 import { NOUNS } from "./nouns.ts";
+import type { Script } from "./script.ts";
+
+/** How mail leaves in worlds whose first noun or disturbance needs that. */
+export const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
+  relay: "relay",
+  reply: "captured",
+  relayDead: "relay",
+  relaySlow: "relay",
+  relayRefuses: "relay",
+  report: "captured",
+};
 
 const isVerb = (disturbance: string): disturbance is Verb => VERBS.some((verb) => verb === disturbance);
 
 /** Tells why a disturbance makes no sense for a noun; null if it does, so that the pair is to be tried. */
 export function whySenseless(noun: string, disturbance: string): string | null {
   if (isVerb(disturbance) && !NOUNS[noun]?.verbs[disturbance]) return `The API has no call that does "${disturbance}" to a ${noun}.`;
+  const [needed, wanted] = [DELIVERED_BY[noun], DELIVERED_BY[disturbance]];
+  if (needed && wanted && needed !== wanted) return `A ${noun} needs mail that is ${needed === "relay" ? "sent" : "captured"}.`;
   return null;
 }
 

@@ -16,14 +16,10 @@ const SCRIPT: Script = {
   servers: 1,
   keepDays: null,
   steps: [
-    { do: "make", noun: "crowd", as: "crowd-0", tenant: "a", seed: 1 },
-    { do: "make", noun: "list", as: "list-1", tenant: "a", seed: 2 },
-    { do: "make", noun: "key", as: "key-2", tenant: "a", seed: 3 },
-    { do: "make", noun: "mail", as: "mail-3", tenant: "b", seed: 4 },
+    { do: "make", noun: "list", as: "list-0", tenant: "a", seed: 2 },
+    { do: "make", noun: "key", as: "key-1", tenant: "a", seed: 3 },
     { do: "pass", by: "30s" },
-    { do: "disturb", by: "hours", on: "list-1", seed: 5 },
-    { do: "disturb", by: "delete", on: "key-2", seed: 6 },
-    { do: "make", noun: "contact", as: "contact-7", tenant: "a", seed: 7 },
+    { do: "disturb", by: "delete", on: "key-1", seed: 6 },
   ],
 };
 

@@ -3,6 +3,7 @@ import { durationMs } from "@mailsvc/sdk/contract";
 import type { Databases } from "./databases.ts";
 import { DISTURBANCES } from "./disturbances.ts";
 import { INVARIANTS } from "./invariants.ts";
+import { hasActed } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
 import { NOUNS } from "./nouns.ts";
 import { pairsOf } from "./pairs.ts";
@@ -90,7 +91,9 @@ async function take(universe: Universe, step: Step, pairs: Set<string>): Promise
   }
   const thing = universe.things.get(step.on);
   if (!thing) return;
-  await DISTURBANCES[step.by]?.(universe, thing, picker(step.seed));
+  const acted = await DISTURBANCES[step.by]?.(universe, thing, picker(step.seed));
+  // A pair is tried where both did something.
+  if (acted === undefined || !hasActed(acted)) return;
   const nouns = [...universe.things.values()].map(({ noun }) => noun);
   for (const pair of pairsOf(step.by, thing.noun, nouns)) pairs.add(pair);
 }

@@ -7,7 +7,7 @@ import { Ledger } from "./ledger.ts";
 import { MailPeer } from "./mail-peer.ts";
 import { type Place, Places } from "./place.ts";
 import type { Receivers, WorldHooks } from "./receivers.ts";
-import { MARKS, other, type Script, TENANTS, type Tenant } from "./script.ts";
+import { MARKS, other, type Script, startOf, TENANTS, type Tenant } from "./script.ts";
 import { Server } from "./server.ts";
 
 /** Something that a script has made. */
@@ -21,9 +21,7 @@ export interface Thing {
 }
 
 /** What became of a call: what it answered, the code of its refusal, or nothing, because the server died meanwhile. */
-type Outcome<T> = { readonly value: T } | { readonly refused: string } | { readonly lost: true };
-
-const START = Date.parse("2026-03-20T08:00:00Z");
+export type Outcome<T> = { readonly value: T } | { readonly refused: string } | { readonly lost: true };
 
 /** A world under way: its servers, its mail server and webhooks, what was made in it, and what was seen. */
 export class Universe {
@@ -74,9 +72,9 @@ export class Universe {
     const places = new Places(databases);
     const place = await places.first(script.database);
     const flags = flagsOf(script);
-    const server = await Server.start({ place, seed: script.seed, now: START, peer, flags });
+    const server = await Server.start({ place, seed: script.seed, now: startOf(script), peer, flags });
     const universe = new Universe(script, { places, place, server, peer, hooks: receivers.serve(ledger), ledger });
-    if (script.servers === 2) await universe.#start(1, START);
+    if (script.servers === 2) await universe.#start(1, startOf(script));
     const second = await server.world.createWorkspace("second");
     universe.workspaces.b = second.workspaceId;
     universe.#keys.b = second.apiKey;
@@ -98,7 +96,7 @@ export class Universe {
   }
 
   now(): number {
-    return this.#servers[0]?.world.clock.now() ?? START;
+    return this.#servers[0]?.world.clock.now() ?? startOf(this.script);
   }
 
   /** The owner key of a workspace. */
@@ -299,6 +297,8 @@ export class Universe {
     this.#asked += 1;
     const server = this.#servers[this.#asked % this.#servers.length] as Server;
     const response = await server.world.fetch(input, init);
+    // What a server answers after its end nobody receives.
+    if (server.isDead) return new Promise<never>(() => {});
     if (response.status >= 500 && !this.mayFail) {
       const { url, method } = new Request(input, init);
       this.ledger.faults.push(`${method} ${url} answered ${response.status}: ${(await response.clone().text()).slice(0, 300)}`);

@@ -37,9 +37,10 @@ test("there are at least 25 nouns and 25 disturbances, and each noun is tried wi
   const [nouns, disturbances] = [Object.keys(NOUNS), Object.keys(DISTURBANCES)];
   expect(nouns.length).toBeGreaterThanOrEqual(25);
   expect(disturbances.length).toBeGreaterThanOrEqual(25);
-  // Only calls that the API does not have are left out.
+  // Only calls that the API does not have are left out, and what needs mail that is captured beside what needs mail that is sent.
   const senseless = nouns.flatMap((noun) => disturbances.filter((disturbance) => whySenseless(noun, disturbance) !== null));
-  expect([...new Set(senseless)].filter((name) => !VERBS.some((verb) => verb === name))).toEqual([]);
+  const others = [...new Set(senseless)].filter((name) => !VERBS.some((verb) => verb === name));
+  expect(others.sort()).toEqual(["relayDead", "relayRefuses", "relaySlow", "report"]);
   expect(listPairs().length).toBe(nouns.length * disturbances.length - senseless.length);
   expect(listPairs().length).toBeGreaterThanOrEqual(25 * 25);
 });

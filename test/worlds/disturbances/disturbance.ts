@@ -1,4 +1,4 @@
-import type { Verb } from "../noun.ts";
+import type { Acted, Verb } from "../noun.ts";
 import { NOUNS } from "../nouns.ts";
 import type { Pick } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
@@ -7,9 +7,15 @@ export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
 /** Something that happens to a world while `thing` is under way. */
-export type Disturbance = (universe: Universe, thing: Thing, pick: Pick) => Promise<unknown>;
+export type Disturbance = (universe: Universe, thing: Thing, pick: Pick) => Promise<Acted>;
 
 /** Does to the thing what its noun says; nothing where that has no such verb. */
 export function verb(name: Verb): Disturbance {
-  return async (u, thing, pick) => NOUNS[thing.noun]?.verbs[name]?.(u, thing, pick);
+  return async (u, thing, pick) => NOUNS[thing.noun]?.verbs[name]?.(u, thing, pick) ?? false;
+}
+
+/** Says that something was done, once it was. */
+export async function done(deed: Promise<unknown>): Promise<true> {
+  await deed;
+  return true;
 }

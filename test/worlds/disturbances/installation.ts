@@ -5,13 +5,14 @@ import { isKeyRotated, recoverOperatorKey, rotateMasterKey } from "../../../pack
 import { NOUNS } from "../nouns.ts";
 import type { Moment } from "../server.ts";
 import type { Universe } from "../universe.ts";
-import { DAY, type Disturbance, HOUR, verb } from "./disturbance.ts";
+import { DAY, type Disturbance, done, HOUR, verb } from "./disturbance.ts";
 
 /** Kills a server at one of its next transactions, which time brings if nothing else does. */
 function kill(moment: Moment): Disturbance {
   return async (u, _thing, pick) => {
     pick.of(...u.servers).killAt(pick.int(1, 30), moment);
     await u.pass(pick.of(0, 1000, HOUR));
+    return true;
   };
 }
 
@@ -42,9 +43,9 @@ function age({ next, resealingSince, ...rest }: MasterKeys): MasterKeys {
   return { ...rest, next: next && { ...next, since: next.since - HOUR }, resealingSince: resealingSince && resealingSince - HOUR };
 }
 
-async function turnMasterKey(u: Universe, between: () => Promise<unknown>): Promise<void> {
+async function turnMasterKey(u: Universe, between: () => Promise<unknown>): Promise<boolean> {
   const location = { data: u.place.folder, databaseUrl: u.place.databaseUrl };
-  if (!(await isKeyRotated(location))) return;
+  if (!(await isKeyRotated(location))) return false;
   await rotateMasterKey({ ...location, forget: false });
   for (let step = 0; step < 3 && !(await isKeyRotated(location)); step += 1) {
     for (const { world } of u.servers) await world.app.deps.keyRotation.look();
@@ -55,55 +56,66 @@ async function turnMasterKey(u: Universe, between: () => Promise<unknown>): Prom
     });
   }
   for (const { world } of u.servers) await world.app.deps.keyRotation.look();
+  return true;
 }
 
 /** What operators do to servers, their data and their keys, and what machines do. */
 export const INSTALLATION_DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   killBeforeCommit: kill("before"),
   killAfterCommit: kill("after"),
-  killNow: (u, _thing, pick) => u.kill(pick.int(0, 1)),
-  restart: (u) => u.restart(),
+  killNow: (u, _thing, pick) => done(u.kill(pick.int(0, 1))),
+  restart: (u) => done(u.restart()),
   restartTwice: async (u) => {
     await u.restart();
     await u.restart();
+    return true;
   },
   // With two servers the other one does all the work meanwhile.
-  serverAway: (u, _thing, pick) => u.without(pick.int(0, 1), () => u.pass(pick.of(0, HOUR, 2 * DAY))),
+  serverAway: (u, _thing, pick) => done(u.without(pick.int(0, 1), () => u.pass(pick.of(0, HOUR, 2 * DAY)))),
   // All servers are down, and find much that is overdue.
-  month: (u) => u.sleep(32 * DAY),
+  month: (u) => done(u.sleep(32 * DAY)),
   snapshot: async (u, _thing, pick) => {
     const { world: dev } = u.sdk("a");
-    if (!(await u.value(() => dev.snapshot({ name: "before" })))) return;
+    if (!(await u.value(() => dev.snapshot({ name: "before" })))) return false;
     await u.pass(pick.of(0, HOUR));
-    await u.rewind(async () => void (await u.value(() => dev.restore({ name: "before" }))));
+    let restored: unknown = null;
+    await u.rewind(async () => void (restored = await u.value(() => dev.restore({ name: "before" }))));
+    return restored !== null;
   },
   // Nothing happens between the backup and its restore, so nothing may differ.
   backup: async (u) => {
     await u.settle();
     const file = await u.backUp();
     await u.relocate((places, { databaseUrl }) => places.restore(file, databaseUrl === null ? "sqlite" : "postgres"));
+    return true;
   },
   oldBackup: async (u, thing, pick) => {
     const file = await u.backUp();
     await verb(pick.of("edit", "pause", "cancel", "delete"))(u, thing, pick);
     await u.pass(pick.of(0, HOUR, DAY));
     await u.rewind(() => u.relocate((places, { databaseUrl }) => places.restore(file, databaseUrl === null ? "sqlite" : "postgres")));
+    return true;
   },
-  move: (u) => u.relocate((places, from) => places.move(from)),
+  move: (u) => done(u.relocate((places, from) => places.move(from))),
   moveAndBack: async (u, _thing, pick) => {
     await u.relocate((places, from) => places.move(from));
     await u.pass(pick.of(0, HOUR));
     await u.relocate((places, from) => places.move(from));
+    return true;
   },
   masterKey: (u, thing, pick) => turnMasterKey(u, () => verb(pick.of("edit", "pause", "resume", "rotate"))(u, thing, pick)),
   operatorKey: (u) =>
-    u.relocate(async (_places, place) => {
-      u.operatorKey = await recoverOperatorKey({ data: place.folder, databaseUrl: place.databaseUrl });
-      return place;
-    }),
+    done(
+      u.relocate(async (_places, place) => {
+        u.operatorKey = await recoverOperatorKey({ data: place.folder, databaseUrl: place.databaseUrl });
+        return place;
+      }),
+    ),
   fullDisk: (u, thing, pick) =>
-    withFullDisk(u, async () => {
-      await verb("edit")(u, thing, pick);
-      await NOUNS["mail"]?.make({ universe: u, tenant: thing.tenant, pick, label: "mail-on-a-full-disk" });
-    }),
+    done(
+      withFullDisk(u, async () => {
+        await verb("edit")(u, thing, pick);
+        await NOUNS["mail"]?.make({ universe: u, tenant: thing.tenant, pick, label: "mail-on-a-full-disk" });
+      }),
+    ),
 };

@@ -5,7 +5,7 @@ export const FOLLOWS: Invariant = {
   name: "follows",
   promise: "What is to follow from an event has followed.",
   says: [
-    "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups.",
+    "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
     "The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
   ],
   check: async (universe) => {
@@ -16,6 +16,7 @@ export const FOLLOWS: Invariant = {
       ...(await agentsTold(universe)),
       ...(await stepsOnce(universe)),
       ...(await entriesApart(universe)),
+      ...(await reactionsTold(universe)),
     ];
   },
 };
@@ -86,5 +87,15 @@ async function stepsOnce({ world }: Universe): Promise<string[]> {
   // The automations of a world have no loops.
   return [...Map.groupBy(moves, ({ entryId, stepId }) => `${entryId} the step ${stepId}`)].flatMap(([what, taken]) =>
     taken.length > 1 ? [`The entry ${what} took ${taken.length} times.`] : [],
+  );
+}
+
+async function reactionsTold({ world, ledger, script }: Universe): Promise<string[]> {
+  // Events of people who were erased are gone, and so are those that are older than they are kept.
+  if (script.keepDays !== null || script.steps.some((step) => step.do === "disturb" && step.by === "erase")) return [];
+  const { read } = world.app.deps.db;
+  const told = new Set((await read.select().from(read.t.events)).map(({ type, emailId }) => `${type} ${emailId}`));
+  return ledger.reactions.flatMap(({ emailId, type }) =>
+    told.has(`${type} ${emailId}`) ? [] : [`A reader did what ${type} tells with the mail ${emailId}, and no event tells it.`],
   );
 }

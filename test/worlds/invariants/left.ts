@@ -39,6 +39,7 @@ const REFERENCES: readonly Reference[] = [
   ["contents", "id", ["emails", "contentsId"], ["campaign_contents", "contentsId"]],
   ["attachments", "contentsId", ["contents", "id"]],
   ["email_labels", "emailId", ["emails", "id"]],
+  ["engagements", "emailId", ["emails", "id"]],
   ["webhook_deliveries", "endpointId", ["developer_webhooks", "id"]],
   ["webhook_deliveries", "eventKey", ["events", "sequence"]],
   ["webhook_attempts", "eventId", ["webhook_deliveries", "id"], ["webhook_events", "id"]],
@@ -77,7 +78,6 @@ function findOver(universe: Universe, rows: Rows): string[] {
     ["event_arrivals", () => true],
     ["idempotency", ({ createdAt }) => Number(createdAt) < now - 3 * DAY],
     ["contact_imports", ({ createdAt }) => Number(createdAt) < now - 9 * DAY],
-    ["engagements", () => true],
     ["held_requests", () => true],
   ];
   return over.flatMap(([table, isOver]) => {

@@ -67,8 +67,9 @@ export async function followActivation(u: Universe, thing: Thing): Promise<void>
 }
 
 const change = (verb: "pause" | "resume" | "deactivate") => async (u: Universe, thing: Thing) => {
-  await u.call(() => u.sdk(thing.tenant).activations[verb](thing.id));
+  const outcome = await u.call(() => u.sdk(thing.tenant).activations[verb](thing.id));
   await followActivation(u, thing);
+  return outcome;
 };
 
 const agentOf = (u: Universe, { also }: Thing): Thing | undefined => u.things.get(also["agent"] ?? "");
@@ -79,7 +80,7 @@ const ANSWERED: Noun["verbs"] = {
   resume: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).messages.answer(id, { decision: pick.of("approve", "reject") })),
   cancel: (u, thing) => {
     const agent = agentOf(u, thing);
-    return agent ? u.call(() => clientOf(u, agent).messages.cancel(thing.id)) : Promise.resolve();
+    return agent ? u.call(() => clientOf(u, agent).messages.cancel(thing.id)) : Promise.resolve(false);
   },
 };
 
@@ -93,8 +94,9 @@ export const AGENT_NOUNS = {
       cancel: change("deactivate"),
       edit: (u, { also }) => u.call(() => u.builder().listings.update(also["slug"] ?? "", { description: "It writes well." })),
       delete: async (u, thing) => {
-        await u.call(() => u.builder().listings.cancel(thing.also["slug"] ?? ""));
+        const outcome = await u.call(() => u.builder().listings.cancel(thing.also["slug"] ?? ""));
         await followActivation(u, thing);
+        return outcome;
       },
       rotate: (u, { also }) => u.call(() => u.builder().listings.rotateSecret(also["slug"] ?? "", {})),
     },
@@ -102,11 +104,11 @@ export const AGENT_NOUNS = {
   run: work(async (client, { tenant }) => ({ id: (await client.runs.start({ title: `Draft ${brandOf(tenant)}` })).runId }), {
     edit: (u, thing) => {
       const agent = agentOf(u, thing);
-      return agent ? u.call(() => clientOf(u, agent).runs.log({ runId: thing.id, entries: [{ message: "On" }] })) : Promise.resolve();
+      return agent ? u.call(() => clientOf(u, agent).runs.log({ runId: thing.id, entries: [{ message: "On" }] })) : Promise.resolve(false);
     },
     cancel: (u, thing) => {
       const agent = agentOf(u, thing);
-      return agent ? u.call(() => u.sdk(thing.tenant).runs.cancel(agent.id, thing.id)) : Promise.resolve();
+      return agent ? u.call(() => u.sdk(thing.tenant).runs.cancel(agent.id, thing.id)) : Promise.resolve(false);
     },
   }),
   wakeup: work(async (client, { pick }) => ({

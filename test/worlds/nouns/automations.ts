@@ -1,6 +1,7 @@
 import type { AutomationStep, AutomationTrigger, NewAutomation } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
-import { MARKS } from "../script.ts";
+import { MARKS, type Tenant } from "../script.ts";
+import type { Universe } from "../universe.ts";
 
 const TRIGGERS: readonly AutomationTrigger[] = [
   { type: "contact.created" },
@@ -36,23 +37,34 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
       return known(made, entrant === null ? {} : { entrant });
     },
     verbs: {
-      pause: async (u, { tenant, id }) => {
-        if (await u.value(() => u.sdk(tenant).automations.pause(id))) u.ledger.stop(id);
-      },
+      pause: (u, { tenant, id }) => pause(u, tenant, id),
       resume: async (u, { tenant, id }) => {
         u.ledger.go(id);
-        await u.call(() => u.sdk(tenant).automations.activate(id));
+        return u.call(() => u.sdk(tenant).automations.activate(id));
       },
       edit: async (u, { tenant, id }) => {
         const steps: AutomationStep[] = [{ id: "tag", type: "add_tag", tag: "edited" }];
         await u.call(() => u.sdk(tenant).automations.update(id, { steps, connections: connect(steps) }));
         u.ledger.go(id);
-        await u.call(() => u.sdk(tenant).automations.activate(id));
+        return u.call(() => u.sdk(tenant).automations.activate(id));
       },
-      cancel: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.archive(id)),
-      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).automations.delete(id)),
+      // Only what does not run is put away.
+      cancel: async (u, { tenant, id }) => {
+        await pause(u, tenant, id);
+        return u.call(() => u.sdk(tenant).automations.archive(id));
+      },
+      delete: async (u, { tenant, id }) => {
+        await pause(u, tenant, id);
+        return u.call(() => u.sdk(tenant).automations.delete(id));
+      },
     },
   };
+}
+
+async function pause(u: Universe, tenant: Tenant, id: string): Promise<boolean> {
+  const paused = await u.value(() => u.sdk(tenant).automations.pause(id));
+  if (paused) u.ledger.stop(id);
+  return paused !== null;
 }
 
 /** Lets the trigger happen for somebody, who enters. Returns the address; null where that is not for a call to do, or did not succeed. */

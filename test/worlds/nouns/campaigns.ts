@@ -1,6 +1,6 @@
 import type { NewCampaign } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
-import { MARKS } from "../script.ts";
+import { MARKS, nextChangeOfTime } from "../script.ts";
 
 const HOUR = 3_600_000;
 
@@ -24,20 +24,39 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
     },
     verbs: {
       pause: async (u, { tenant, id }) => {
-        if (await u.value(() => u.sdk(tenant).campaigns.pause(id))) u.ledger.stop(id);
+        const paused = await u.value(() => u.sdk(tenant).campaigns.pause(id));
+        if (paused) u.ledger.stop(id);
+        return paused !== null;
       },
       resume: async (u, { tenant, id }) => {
         u.ledger.go(id);
-        await u.call(() => u.sdk(tenant).campaigns.resume(id));
+        return u.call(() => u.sdk(tenant).campaigns.resume(id));
       },
       cancel: async (u, { tenant, id }) => {
-        if (await u.value(() => u.sdk(tenant).campaigns.cancel(id))) u.ledger.stop(id);
+        const cancelled = await u.value(() => u.sdk(tenant).campaigns.cancel(id));
+        if (cancelled) u.ledger.stop(id);
+        return cancelled !== null;
       },
-      edit: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.update(id, { previewText: `Soon ${MARKS[tenant]}` })),
-      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).campaigns.delete(id)),
+      // One that was started stays as it is; then a copy of it is edited and sent, or deleted.
+      edit: async (u, { tenant, id }) => {
+        const { campaigns } = u.sdk(tenant);
+        const fields = { previewText: `Soon ${MARKS[tenant]}` };
+        const outcome = await u.call(() => campaigns.update(id, fields));
+        if (!("refused" in outcome)) return outcome;
+        const copy = await u.value(() => campaigns.duplicate(id, {}));
+        if (!copy || !(await u.value(() => campaigns.update(copy.id, fields)))) return false;
+        return u.call(() => campaigns.send(copy.id));
+      },
+      delete: async (u, { tenant, id }) => {
+        const { campaigns } = u.sdk(tenant);
+        const outcome = await u.call(() => campaigns.delete(id));
+        if (!("refused" in outcome)) return outcome;
+        const copy = await u.value(() => campaigns.duplicate(id, {}));
+        return copy !== null && u.call(() => campaigns.delete(copy.id));
+      },
       duplicate: async (u, thing) => {
         const copy = await u.value(() => u.sdk(thing.tenant).campaigns.duplicate(thing.id, {}));
-        if (copy) await u.call(() => u.sdk(thing.tenant).campaigns.send(copy.id));
+        return copy === null ? false : u.call(() => u.sdk(thing.tenant).campaigns.send(copy.id));
       },
     },
   };
@@ -58,6 +77,14 @@ const CAMPAIGN_WITH_CHOICE = campaign(({ tenant }) => ({
   abTest: { variants: [{}, { subjectLine: `Other ${MARKS[tenant]}` }], samplePercent: 50, winner: "manual" },
 }));
 
+const SCHEDULED = campaign(
+  ({ universe, pick }) => ({
+    scheduledAt: new Date(universe.now() + pick.int(1, 300) * HOUR).toISOString(),
+    ...(pick.oneIn(2) && { throttle: { perSecond: 0.5 } }),
+  }),
+  false,
+);
+
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
@@ -74,10 +101,18 @@ export const CAMPAIGN_NOUNS = {
       decideAfterMinutes: pick.of(1, 60, 1440),
     },
   })),
-  scheduledCampaign: campaign(
-    ({ universe, pick }) => ({ scheduledAt: new Date(universe.now() + pick.int(1, 300) * HOUR).toISOString() }),
-    false,
-  ),
+  scheduledCampaign: {
+    make: SCHEDULED.make,
+    verbs: {
+      ...SCHEDULED.verbs,
+      // What has not begun cannot pause.
+      pause: async (u, thing, pick) => {
+        const at = await u.value(async () => (await u.sdk(thing.tenant).campaigns.get(thing.id)).scheduledAt);
+        if (at) await u.pass(Math.max(0, Date.parse(at) - u.now()) + pick.int(0, 3000));
+        return SCHEDULED.verbs.pause?.(u, thing, pick) ?? false;
+      },
+    },
+  },
   // Somebody is to choose the winner.
   manualCampaign: {
     make: CAMPAIGN_WITH_CHOICE.make,
@@ -99,5 +134,8 @@ export const CAMPAIGN_NOUNS = {
     },
     verbs: CAMPAIGN_WITH_CHOICE.verbs,
   },
-  localCampaign: campaign(() => ({ localTime: { at: "2026-03-29T02:30", fallback: "Europe/Berlin" } })),
+  localCampaign: campaign(({ universe }) => {
+    const day = new Date(nextChangeOfTime(universe.now())).toISOString().slice(0, 10);
+    return { localTime: { at: `${day}T02:30`, fallback: "Europe/Berlin" } };
+  }),
 } satisfies Record<string, Noun>;

@@ -25,7 +25,7 @@ export const OPERATOR_NOUNS = {
       cancel: (u, { tenant }) => u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: null })),
       delete: async (u, { tenant, id }) => {
         await u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: null }));
-        await u.call(() => operator(u).relays.remove(id));
+        return u.call(() => operator(u).relays.remove(id));
       },
     },
   },
@@ -70,6 +70,7 @@ export const OPERATOR_NOUNS = {
         // After a call that was lost nobody knows; the key is not looked at any more.
         if (record && "lost" in outcome) u.ledger.keys.splice(u.ledger.keys.indexOf(record), 1);
         else if (record && "value" in outcome) record.works = false;
+        return outcome;
       },
     },
   },

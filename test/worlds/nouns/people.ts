@@ -4,11 +4,16 @@ import { addressOf, MARKS } from "../script.ts";
 
 const ZONES = ["Europe/Berlin", "America/New_York", "Pacific/Auckland", "Asia/Kolkata"];
 
-const person = ({ pick, tenant }: Making) => ({
-  email: addressOf(pick.int(0, 23)),
+const person = ({ universe, pick, tenant }: Making) => ({
+  // Some are in the crowd already.
+  email: addressOf(pick.oneIn(3) ? pick.int(0, 23) : pick.int(40, 60)),
   firstName: `Ann ${MARKS[tenant]}`,
   tags: [pick.of("vip", "trial", "customer")],
-  customFields: { timeZone: pick.of(...ZONES), score: pick.int(0, 100), renewsOn: `2026-0${pick.int(3, 6)}-1${pick.int(0, 9)}` },
+  customFields: {
+    timeZone: pick.of(...ZONES),
+    score: pick.int(0, 100),
+    renewsOn: new Date(universe.now() + pick.int(-5, 60) * 86_400_000).toISOString().slice(0, 10),
+  },
 });
 
 /** People, and what they are in. */
@@ -89,14 +94,20 @@ export const PEOPLE_NOUNS = {
     verbs: {
       delete: async (u, { tenant, id, also }) => {
         u.ledger.allow(tenant, also["email"] ?? "");
-        await u.call(() => u.sdk(tenant).suppressions.delete(id));
+        return u.call(() => u.sdk(tenant).suppressions.delete(id));
       },
     },
   },
   reader: {
     make: async ({ universe, tenant, pick }) => {
       const name = pick.of("purchase", "login");
-      const event = { name, contact: addressOf(pick.int(0, 12)), value: pick.int(1, 90), properties: { shop: MARKS[tenant] } };
+      const event = {
+        name,
+        contact: addressOf(pick.int(0, 12)),
+        value: pick.int(1, 90),
+        currency: "EUR",
+        properties: { shop: MARKS[tenant] },
+      };
       const tracked = await universe.value(() => universe.sdk(tenant).events.track(event));
       return tracked && { id: "reader", also: { address: event.contact } };
     },

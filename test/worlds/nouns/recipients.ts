@@ -1,56 +1,104 @@
+import type { ArrivedMail } from "../mail-peer.ts";
 import { find, known, type Making, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Pick, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
+import { CAMPAIGN_NOUNS } from "./campaigns.ts";
+
+const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+// Nobody reads a mail in the second in which it arrives, and what a program does at once is no sign of a person.
+const READING_MS = 10_000;
 
 /** Asks for a page of the service, as a browser or a mail program does. Null if it was lost with a server. */
 function visit(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<number | null> {
   const { pathname, search } = new URL(link);
   const body = form && { method: "POST", body: new URLSearchParams(form) };
-  return u.value(async () => (await u.fetchAs(tenant)(u.world.url + pathname + search, { ...body, redirect: "manual" })).status);
+  const request: RequestInit = { ...body, headers: { "user-agent": BROWSER }, redirect: "manual" };
+  return u.value(async () => (await u.fetchAs(tenant)(u.world.url + pathname + search, request)).status);
 }
 
-/** A captured mail of a workspace that has the wanted link; null where mail is not captured or none has it. */
-async function findLink(u: Universe, tenant: Tenant, pick: Pick, wanted: RegExp): Promise<{ to: string; link: string } | null> {
-  if (u.peer) return null;
+interface FoundLink {
+  readonly to: string;
+  readonly link: string;
+  readonly emailId: string | null;
+}
+
+/** A mail of a workspace that has arrived and has the wanted link; null where none has it. */
+async function findLink(u: Universe, tenant: Tenant, pick: Pick, wanted: RegExp): Promise<FoundLink | null> {
   await u.settle();
-  const { inbox } = u.sdk(tenant);
-  const mails = await u.value(async () => (await inbox.list({ limit: 30 })).data);
-  for (let i = 0; mails && mails.length > 0 && i < 3; i += 1) {
-    const { id, to } = pick.of(...mails);
-    const mail = await u.value(() => inbox.get(id));
-    const sources = [...(mail?.links ?? []), ...(mail?.headers ?? []).map(({ value }) => value), mail?.html ?? ""];
-    const link = sources.map((source) => wanted.exec(source)?.[0]).find((found) => found !== undefined);
-    if (link !== undefined) return { to, link };
-  }
-  return null;
+  const found = u.peer
+    ? linksOf(u.peer.arrived.filter(({ workspaceId }) => workspaceId === u.workspaces[tenant]))
+    : await linksInInbox(u, tenant);
+  const fitting = found.flatMap(({ to, emailId, source }) => {
+    const link = wanted.exec(source)?.[0];
+    return link === undefined ? [] : { to, emailId, link };
+  });
+  return fitting.length === 0 ? null : pick.of(...fitting);
 }
 
-/** People who do something with a link in their mail. */
-function follow(wanted: RegExp, deed: (making: Making, found: { to: string; link: string }) => Promise<unknown>): Noun {
+interface Sources {
+  readonly to: string;
+  readonly emailId: string | null;
+  /** Everything of it that may have links. */
+  readonly source: string;
+}
+
+const linksOf = (mails: readonly ArrivedMail[]): readonly Sources[] =>
+  mails.map(({ to, emailId, html, text, headers }) => ({ to, emailId, source: `${JSON.stringify(headers)} ${html} ${text}` }));
+
+async function linksInInbox(u: Universe, tenant: Tenant): Promise<readonly Sources[]> {
+  const { inbox } = u.sdk(tenant);
+  const mails = await u.value(async () => (await inbox.list({ limit: 12 })).data);
+  const found: Sources[] = [];
+  for (const { id, to, emailId } of mails ?? []) {
+    const mail = await u.value(() => inbox.get(id));
+    if (mail) found.push({ to, emailId, source: JSON.stringify([mail.headers, mail.links, mail.html]) });
+  }
+  return found;
+}
+
+/** Sends something that has links of all kinds. */
+async function sendLinks(making: Making): Promise<void> {
+  await CAMPAIGN_NOUNS.campaign.make({ ...making, label: `${making.label}-read` });
+  await making.universe.settle();
+}
+
+/** People who do something with a link in their mail, some seconds after they got it. */
+function follow(wanted: RegExp, deed: (making: Making, found: FoundLink) => Promise<boolean>): Noun {
   return {
     make: async (making) => {
       const { universe, tenant, pick } = making;
-      const found = await findLink(universe, tenant, pick, wanted);
+      let found = await findLink(universe, tenant, pick, wanted);
+      if (!found) await sendLinks(making);
+      found ??= await findLink(universe, tenant, pick, wanted);
       if (!found) return null;
-      await deed(making, found);
-      return { id: making.label, also: { email: found.to.toLowerCase() } };
+      await universe.pass(READING_MS);
+      const hasActed = await deed(making, found);
+      await universe.pass(READING_MS);
+      return hasActed ? { id: making.label, also: { email: found.to.toLowerCase() } } : null;
     },
     verbs: {},
   };
+}
+
+/** A person opens a mail or follows a link in it, which is then known. */
+async function react({ universe, tenant }: Making, { link, emailId }: FoundLink, type: string): Promise<boolean> {
+  const status = await visit(universe, tenant, link);
+  const isAnswered = status === 200 || status === 302;
+  if (isAnswered && emailId !== null) universe.ledger.reactions.push({ tenant, emailId, type, at: universe.now() });
+  return isAnswered;
 }
 
 const OWN = "http://mailsvc\\.test";
 
 /** What people do with their mail. */
 export const RECIPIENT_NOUNS = {
-  opening: follow(new RegExp(`${OWN}/t/o[^"\\s>]*`), ({ universe, tenant }, { link }) => visit(universe, tenant, link)),
-  clicking: follow(new RegExp(`${OWN}/(?:t/c|c)[^"\\s>]*`), ({ universe, tenant }, { link }) => visit(universe, tenant, link)),
-  leaving: follow(new RegExp(`${OWN}/(?:u|unsubscribe)/[^"\\s>]*`), async ({ universe, tenant }, { to, link }) => {
+  opening: follow(new RegExp(`${OWN}/t/o/[\\w-]+`), (making, found) => react(making, found, "email.opened")),
+  clicking: follow(new RegExp(`${OWN}/t/c/[\\w-]+`), (making, found) => react(making, found, "email.clicked")),
+  leaving: follow(new RegExp(`${OWN}/unsubscribe/[\\w.-]+`), async ({ universe, tenant }, { to, link }) => {
     const status = await visit(universe, tenant, link, { "List-Unsubscribe": "One-Click" });
-    if (status !== 200) return;
-    // From a list a person may leave that list alone.
-    const contact = await universe.value(async () => (await universe.sdk(tenant).contacts.list({ search: to, limit: 1 })).data[0]);
-    if (contact?.status === "UNSUBSCRIBED") universe.ledger.refuse({ tenant, address: to, scope: "marketing" });
+    if (status === 200) universe.ledger.refuse({ tenant, address: to, scope: "marketing" });
+    return status === 200;
   }),
   confirming: {
     make: async (making) => {
@@ -59,14 +107,16 @@ export const RECIPIENT_NOUNS = {
       const asking = { name: `Asked ${MARKS[tenant]}`, doubleOptIn: true, confirmationFrom: "hello@acme.test" };
       const list = await universe.value(() => lists.create(asking));
       if (!list) return null;
-      await universe.call(() => lists.add(list.id, { contacts: [addressOf(pick.int(0, 11)), addressOf(pick.int(12, 23))] }));
-      const found = await findLink(universe, tenant, pick, new RegExp(`${OWN}/lists/confirm/[^"\\s>]*`));
-      if (found) await visit(universe, tenant, found.link, {});
-      return known(list);
+      const asked = [addressOf(pick.int(0, 3) * 3), addressOf(pick.int(4, 7) * 3)];
+      await universe.call(() => lists.add(list.id, { contacts: asked }));
+      const found = await findLink(universe, tenant, pick, new RegExp(`${OWN}/lists/confirm/[\\w.-]+`));
+      const status = found && (await visit(universe, tenant, found.link, {}));
+      const unsure = asked.find((email) => email !== found?.to) ?? "";
+      return status === 200 ? known(list, { email: found?.to ?? "", unsure }) : null;
     },
     verbs: {
       edit: (u, { tenant, id }) => u.call(() => u.sdk(tenant).lists.update(id, { doubleOptIn: false })),
-      resume: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).lists.resend(id, addressOf(pick.int(0, 23)))),
+      resume: (u, { tenant, id, also }) => u.call(() => u.sdk(tenant).lists.resend(id, also["unsure"] ?? "")),
       delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).lists.delete(id)),
     },
   },
@@ -77,8 +127,8 @@ export const RECIPIENT_NOUNS = {
       const shown = page && (await universe.value(() => universe.sdk(tenant).landingPages.get(page.id)));
       if (!shown) return null;
       const email = addressOf(pick.int(0, 30));
-      await visit(universe, tenant, shown.url, { email, consent: "on" });
-      return { id: making.label, also: { email } };
+      const status = await visit(universe, tenant, shown.url, { email, consent: "yes" });
+      return status === 303 ? { id: making.label, also: { email } } : null;
     },
     verbs: {},
   },

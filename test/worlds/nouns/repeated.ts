@@ -15,10 +15,11 @@ async function sendAs(u: Universe, { tenant, label, also }: Pick<Thing, "tenant"
 }
 
 /** Repeats the request of a thing within the day for which its answer is kept: it is the same mail, whatever happened meanwhile. */
-async function repeat(u: Universe, thing: Thing): Promise<void> {
-  if (u.rewound || u.now() - Number(thing.also["at"]) > 80_000_000) return;
+async function repeat(u: Universe, thing: Thing): Promise<boolean> {
+  if (u.rewound || u.now() - Number(thing.also["at"]) > 80_000_000) return false;
   const id = await sendAs(u, thing);
   if (id !== null && id !== thing.id) u.ledger.note("once", `The repeated request of ${thing.label} sent ${id} besides ${thing.id}.`);
+  return id !== null;
 }
 
 /** Requests that a program repeats with their Idempotency-Key, because it did not see the answer. */

@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger.ts";
-import { find, known, type Noun } from "../noun.ts";
+import { type Acted, find, known, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 
@@ -14,16 +14,21 @@ const mail = (tenant: Tenant) => ({
 
 const later = (universe: Universe, hours: number): string => new Date(universe.now() + hours * HOUR).toISOString();
 
-const mailVerbs: Noun["verbs"] = {
+const scheduledVerbs: Noun["verbs"] = {
   cancel: async (u, { tenant, id }) => {
-    if (await u.value(() => u.sdk(tenant).emails.cancel(id))) u.ledger.stop(id);
+    const cancelled = await u.value(() => u.sdk(tenant).emails.cancel(id));
+    if (cancelled) u.ledger.stop(id);
+    return cancelled !== null;
   },
   edit: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).emails.reschedule(id, { scheduledAt: later(u, pick.int(1, 100)) })),
   resume: async (u, { tenant, id }) => {
     u.ledger.go(id);
-    await u.call(() => u.sdk(tenant).emails.requeue(id));
+    return u.call(() => u.sdk(tenant).emails.requeue(id));
   },
 };
+
+// Mail without a time cannot get another one.
+const { edit: _, ...mailVerbs } = scheduledVerbs;
 
 /** Mail that programs send. */
 export const SENDING_NOUNS = {
@@ -39,7 +44,7 @@ export const SENDING_NOUNS = {
         await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)), scheduledAt })),
       );
     },
-    verbs: mailVerbs,
+    verbs: scheduledVerbs,
   },
   together: {
     make: async ({ universe, tenant, pick }) => {
@@ -98,14 +103,15 @@ export const SENDING_NOUNS = {
     make: async ({ universe, tenant, pick }) => {
       const to = `fine-${pick.int(0, 9) * 3}@people.test`;
       const sent = await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to, replyTo: "auto" }));
-      if (!sent || universe.peer) return known(sent);
+      // Only where mail is captured is somebody there who can answer.
+      if (!sent || universe.peer) return null;
       await universe.settle();
-      await universe.value(async () => {
+      const answered = await universe.value(async () => {
         const { inbox } = universe.sdk(tenant);
         const [last] = (await inbox.list({ to, limit: 1 })).data;
         return last && inbox.reply(last.id, { text: `Thank you, ${MARKS[tenant]}.` });
       });
-      return known(sent);
+      return answered ? known(sent) : null;
     },
     verbs: {},
   },
@@ -129,7 +135,7 @@ export const SENDING_NOUNS = {
 async function revoke(
   u: Universe,
   { tenant, id, also }: { tenant: Tenant; id: string; also: Readonly<Record<string, string>> },
-): Promise<void> {
+): Promise<Acted> {
   const outcome = await u.call(() => u.sdk(tenant).keys.revoke(id));
   const record = u.ledger.keys.find(({ key }) => key === also["key"]);
   // After a call that was lost nobody knows; the key is not looked at any more.
@@ -138,6 +144,7 @@ async function revoke(
     record.works = false;
     if ((await tryKey(u, record)) === 200) u.ledger.note("keys", `A key for ${record.path} works right after it was revoked.`);
   }
+  return outcome;
 }
 
 type TriedKey = Pick<Ledger["keys"][number], "tenant" | "key" | "path">;
