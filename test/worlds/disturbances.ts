@@ -82,10 +82,11 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await u.pass(Math.max(0, next - u.now() + pick.int(-2, 3) * HOUR));
     return true;
   },
-  // What can be paused is paused and goes on: the thing itself, or another one that can.
+  // What can be paused is paused and goes on: the agent that a thing is from, the thing itself, or another one that can.
   pauseForAWhile: async (u, thing, pick) => {
     const others = [...u.things.values()].filter(({ noun }) => NOUNS[noun]?.verbs.pause);
-    const paused = NOUNS[thing.noun]?.verbs.pause ? thing : others.length > 0 ? pick.of(...others) : thing;
+    const agent = u.things.get(thing.also["agent"] ?? "");
+    const paused = agent ?? (NOUNS[thing.noun]?.verbs.pause || others.length === 0 ? thing : pick.of(...others));
     const acted = await verb("pause")(u, paused, pick);
     await u.pass(pick.of(0, HOUR, 2 * DAY));
     await verb("resume")(u, paused, pick);

@@ -29,3 +29,16 @@ held("ends", {
     { do: "disturb", by: "fullDisk", on: "scheduled-6", seed: 1170610191 },
   ],
 });
+
+// A campaign whose winner somebody is to choose is said to go on at a time that is over.
+held("why", {
+  seed: 2000045,
+  database: "sqlite",
+  delivery: "captured",
+  servers: 1,
+  keepDays: null,
+  steps: [
+    { do: "make", noun: "crowd", as: "crowd-0", tenant: "a", seed: 3 },
+    { do: "make", noun: "manualCampaign", as: "manualCampaign-1", tenant: "a", seed: 1 },
+  ],
+});

@@ -30,13 +30,15 @@ export function generate(seed: number, database: Script["database"]): Script {
   const disturb = (by: string, on: string): void => void steps.push({ do: "disturb", by, on, seed: chance(pick) });
   const pass = (): void => void steps.push({ do: "pass", by: pick.of("0s", "1s", "30s", "20m", "5h", "2d") });
 
-  // What can be done to a thing itself is done more often than all else, and is then let be for a while.
+  // What can be done to a thing itself, and pauses, come more often than all else; then the thing is let be for a while.
   const disturbOne = (): void => {
     const on = pick.of(...things);
     const own = Object.keys(NOUNS[on.slice(0, on.lastIndexOf("-"))]?.verbs ?? {});
-    const isOwn = own.length > 0 && pick.oneIn(2);
-    disturb(pick.of(...(isOwn ? own : DISTURBANCE_NAMES)), on);
-    if (isOwn && pick.oneIn(2)) pass();
+    const kind = pick.int(0, 9);
+    if (kind < 4 && own.length > 0) disturb(pick.of(...own), on);
+    else if (kind < 7) disturb("pauseForAWhile", on);
+    else disturb(pick.of(...DISTURBANCE_NAMES), on);
+    if (kind < 7 && pick.oneIn(2)) pass();
   };
 
   for (const noun of BASIS) steps.push({ do: "make", noun, as: `${noun}-${steps.length}`, tenant: TENANTS[0], seed: chance(pick) });

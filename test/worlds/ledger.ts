@@ -48,6 +48,20 @@ interface HookCall {
   readonly name: string;
   readonly status: number;
   readonly body: string;
+  /** What is signed with the body, before it. */
+  readonly prefix: string;
+  readonly signatures: readonly string[];
+  /** By the clock of the world, ms. */
+  readonly at: number;
+}
+
+/** The secrets of a webhook from some instant on: those that sign until `until`, and the one that signs alone after it. */
+interface Secrets {
+  /** By the clock of the world, ms. */
+  readonly from: number;
+  readonly old: string | null;
+  readonly next: string;
+  readonly until: number;
 }
 
 /** Something that a reader did with a mail, and that the service has answered. */
@@ -71,6 +85,8 @@ export class Ledger {
   readonly calls: HookCall[] = [];
   readonly stops: Stop[] = [];
   readonly reactions: Reaction[] = [];
+  /** The secrets of each webhook, by its name; null where a call that was lost may have changed them. */
+  readonly secrets = new Map<string, Secrets[] | null>();
   /** What was seen not to hold at a time that is over at rest, by the name of the invariant. */
   readonly notes = new Map<string, string[]>();
   /** The clock of the world. */
@@ -90,6 +106,20 @@ export class Ledger {
 
   handOver(one: Omit<HandOver, "order" | "at">): void {
     this.handOvers.push({ ...one, order: this.next(), at: this.now() });
+  }
+
+  call(one: Omit<HookCall, "at">): void {
+    this.calls.push({ ...one, at: this.now() });
+  }
+
+  /** A webhook has got a secret, and the one before goes on to sign for a while. */
+  secretOf(name: string, secret: string, overlapMs: number): void {
+    const known = this.secrets.get(name);
+    if (known === null) return;
+    const [from, before] = [this.now(), known?.at(-1)];
+    // Another rotation during the overlap replaces the new secret.
+    const old = before && (before.old !== null && from < before.until ? before.old : before.next);
+    this.secrets.set(name, [...(known ?? []), { from, old: old ?? null, next: secret, until: from + overlapMs }]);
   }
 
   /** A thing is to stand still from now on. */

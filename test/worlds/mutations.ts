@@ -341,4 +341,33 @@ export const MUTATIONS: readonly Mutation[] = [
     text: "return at > now",
     instead: "return at > 0",
   },
+  {
+    name: "winner-said-to-be-decided",
+    about: "An A/B test whose winner somebody is to pick is said to go on by itself, at a time that is over.",
+    file: "campaigns/explain.ts",
+    text: 'if (waitsForPick(row)) return { at: null, what: "All other recipients get the variant that you pick." };',
+    instead: "",
+  },
+  {
+    name: "old-secret-signs-for-ever",
+    about: "After a rotation the old secret of a webhook goes on to sign beyond the overlap.",
+    file: "webhooks/secrets.ts",
+    text: "nextSecretAt !== null && now >= nextSecretAt ? nextSecret : secret;",
+    instead: "nextSecretAt !== null && now >= nextSecretAt + 864e6 ? nextSecret : secret;",
+  },
+  {
+    name: "audience-misses-its-last",
+    about: "The last contact of the audience of a campaign is left out.",
+    file: "campaigns/audience.ts",
+    text: 'seqs: seqs.join(",")',
+    instead: 'seqs: seqs.slice(0, -1).join(",")',
+  },
+  {
+    name: "delays-half-as-long",
+    about: "Entries of automations are at a delay for half of its time.",
+    file: "automations/steps/waits.ts",
+    text: 'perform: async ({ now }, entries) => entries.map(({ step }) => ({ outcome: "done", waitUntil: endOfWait(now, durationMs(step.for)) })),',
+    instead:
+      'perform: async ({ now }, entries) => entries.map(({ step }) => ({ outcome: "done", waitUntil: endOfWait(now, durationMs(step.for) / 2) })),',
+  },
 ];

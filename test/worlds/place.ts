@@ -75,6 +75,13 @@ export class Places {
     return place;
   }
 
+  /** Migrates what no server uses, as `mailsvc migrate` and each start do. */
+  async migrate(place: Place): Promise<Place> {
+    const { db } = place.databaseUrl === null ? await sqliteBackend(place.folder) : await postgresBackend(place.databaseUrl);
+    await db.close();
+    return place;
+  }
+
   async remove(): Promise<void> {
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
     for (const database of this.#used) await database.drop();

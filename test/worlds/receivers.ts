@@ -29,7 +29,9 @@ export class Receivers {
           return;
         }
         const status = { works: 200, fails: 500, gone: 404 }[mode];
-        world?.ledger.calls.push({ name, status, body: Buffer.concat(chunks).toString() });
+        const { "webhook-id": webhookId, "webhook-timestamp": seconds, "webhook-signature": signature } = request.headers;
+        const signed = { prefix: `${webhookId}.${seconds}.`, signatures: `${signature}`.split(" ") };
+        world?.ledger.call({ name, status, body: Buffer.concat(chunks).toString(), ...signed });
         response.writeHead(status).end();
       });
     });

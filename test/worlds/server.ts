@@ -1,3 +1,4 @@
+import { jsonLog } from "../../packages/server/src/lib/log.ts";
 import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
 import { listJobs } from "./jobs.ts";
 import type { MailPeer } from "./mail-peer.ts";
@@ -11,6 +12,8 @@ interface ServerOptions {
   /** Null where mail is captured. */
   readonly peer: MailPeer | null;
   readonly flags: Readonly<Record<string, string>>;
+  /** Gets each line of the log. */
+  readonly log: (line: string) => void;
 }
 
 /** When a server dies: before a transaction commits, or after it has, before anybody learns of it. */
@@ -54,13 +57,14 @@ export class Server {
     this.#makeMortal();
   }
 
-  static async start({ place, seed, now, peer, flags }: ServerOptions): Promise<Server> {
+  static async start({ place, seed, now, peer, flags, log }: ServerOptions): Promise<Server> {
     const isDead = { value: () => false };
     const world = await createWorld({
       seed,
       now: new Date(now).toISOString(),
       folder: place.folder,
       flags,
+      log: jsonLog(log, () => now),
       ...(place.databaseUrl !== null && { databaseUrl: place.databaseUrl }),
       ...(peer && { mailer: peer.mailerFor(() => isDead.value()) }),
     });

@@ -72,7 +72,14 @@ export class Universe {
     const places = new Places(databases);
     const place = await places.first(script.database);
     const flags = flagsOf(script);
-    const server = await Server.start({ place, seed: script.seed, now: startOf(script), peer, flags });
+    const server = await Server.start({
+      place,
+      seed: script.seed,
+      now: startOf(script),
+      peer,
+      flags,
+      log: (line) => readLog(ledger, line),
+    });
     const universe = new Universe(script, { places, place, server, peer, hooks: receivers.serve(ledger), ledger });
     if (script.servers === 2) await universe.#start(1, startOf(script));
     const second = await server.world.createWorkspace("second");
@@ -289,7 +296,14 @@ export class Universe {
   async #start(which: number, now: number): Promise<void> {
     this.#generation += 1;
     const seed = this.script.seed + this.#generation * 1_000_003;
-    this.#servers[which] = await Server.start({ place: this.#place, seed, now, peer: this.peer, flags: flagsOf(this.script) });
+    this.#servers[which] = await Server.start({
+      place: this.#place,
+      seed,
+      now,
+      peer: this.peer,
+      flags: flagsOf(this.script),
+      log: (line) => readLog(this.ledger, line),
+    });
   }
 
   readonly #fetch: typeof fetch = async (input, init) => {
@@ -314,6 +328,13 @@ interface Parts {
   readonly peer: MailPeer | null;
   readonly hooks: WorldHooks;
   readonly ledger: Ledger;
+}
+
+/** What may be in no line of a log: words of a workspace, an address of a person, a key, a secret. */
+const SECRET = new RegExp(`${Object.values(MARKS).join("|")}|@people\\.test|\\bms_[a-z]+_[A-Za-z0-9]{20}|whsec_`);
+
+function readLog(ledger: Ledger, line: string): void {
+  if (SECRET.test(line)) ledger.faults.push(`The log says what is nobody's business: ${line.slice(0, 400)}`);
 }
 
 /** How the servers of a script are started. */

@@ -3,6 +3,7 @@ import type { SqliteDb } from "../../../packages/server/src/db/sqlite/database.t
 import { formatKeys, type MasterKeys, parseKeys } from "../../../packages/server/src/lib/master-keys.ts";
 import { isKeyRotated, recoverOperatorKey, rotateMasterKey } from "../../../packages/server/src/maintenance.ts";
 import { NOUNS } from "../nouns.ts";
+import type { Pick } from "../script.ts";
 import type { Moment } from "../server.ts";
 import type { Universe } from "../universe.ts";
 import { DAY, type Disturbance, done, HOUR, verb } from "./disturbance.ts";
@@ -38,24 +39,38 @@ async function withFullDisk(u: Universe, meanwhile: () => Promise<unknown>): Pro
   u.mayFail = false;
 }
 
-/** The text of the keys as it will be once other servers must have learnt of them. */
-function age({ next, resealingSince, ...rest }: MasterKeys): MasterKeys {
-  return { ...rest, next: next && { ...next, since: next.since - HOUR }, resealingSince: resealingSince && resealingSince - HOUR };
+/** The keys as if all that is dated in them had been so much earlier, ms. */
+function age({ next, resealingSince, old, ...rest }: MasterKeys, by: number): MasterKeys {
+  const earlier = <One extends { readonly since: number }>(one: One): One => ({ ...one, since: one.since - by });
+  return { ...rest, next: next && earlier(next), resealingSince: resealingSince && resealingSince - by, old: old.map(earlier) };
 }
 
-async function turnMasterKey(u: Universe, between: () => Promise<unknown>): Promise<boolean> {
+const ageKeys = (u: Universe, by: number): Promise<void> =>
+  u.changeMasterKeys((text) => {
+    const keys = parseKeys(text);
+    return keys === null ? text : formatKeys(age(keys, by));
+  });
+
+async function turnMasterKey(u: Universe, pick: Pick, between: () => Promise<unknown>): Promise<boolean> {
   const location = { data: u.place.folder, databaseUrl: u.place.databaseUrl };
   if (!(await isKeyRotated(location))) return false;
-  await rotateMasterKey({ ...location, forget: false });
-  for (let step = 0; step < 3 && !(await isKeyRotated(location)); step += 1) {
+  // Afterwards the old keys are given up, now and then: nothing may need them any more.
+  for (const forget of pick.oneIn(2) ? [false, true] : [false]) {
+    if (forget) {
+      // Answers that they have sealed are kept for a day.
+      await u.pass(25 * HOUR);
+      await ageKeys(u, 2 * DAY);
+    }
+    await rotateMasterKey({ ...location, forget });
+    for (let step = 0; step < 4 && !(await isKeyRotated(location)); step += 1) {
+      for (const { world } of u.servers) await world.app.deps.keyRotation.look();
+      await between();
+      // Other servers must have learnt of them.
+      await ageKeys(u, HOUR);
+    }
     for (const { world } of u.servers) await world.app.deps.keyRotation.look();
-    await between();
-    await u.changeMasterKeys((text) => {
-      const keys = parseKeys(text);
-      return keys === null ? text : formatKeys(age(keys));
-    });
+    if (!(await isKeyRotated(location))) return false;
   }
-  for (const { world } of u.servers) await world.app.deps.keyRotation.look();
   return true;
 }
 
@@ -103,7 +118,7 @@ export const INSTALLATION_DISTURBANCES: Readonly<Record<string, Disturbance>> = 
     await u.relocate((places, from) => places.move(from));
     return true;
   },
-  masterKey: (u, thing, pick) => turnMasterKey(u, () => verb(pick.of("edit", "pause", "resume", "rotate"))(u, thing, pick)),
+  masterKey: (u, thing, pick) => turnMasterKey(u, pick, () => verb(pick.of("edit", "pause", "resume", "rotate"))(u, thing, pick)),
   operatorKey: (u) =>
     done(
       u.relocate(async (_places, place) => {

@@ -7,7 +7,7 @@ export const APART: Invariant = {
   name: "apart",
   promise: "Nothing of one workspace is seen by another, and no request fails by a fault of the service.",
   says: [
-    "Two workspaces do the same under the same names, to the same addresses; only one word differs in all they write. No answer, no webhook, no mail and no event of one has the word of the other. Answers are looked at as they come, and at rest every list of the API is asked for by both.",
+    "Two workspaces do the same under the same names, to the same addresses; only one word differs in all they write. No answer, no webhook, no mail and no event of one has the word of the other. Answers are looked at as they come, and at rest every list of the API is asked for by both. No line of a log has words of a workspace, an address of a person, a key or a secret.",
     "No request is answered with an error of the server, unless the disk is full or an error was asked for.",
   ],
   check: async (universe) => {

@@ -1,12 +1,15 @@
 import type { Universe } from "../universe.ts";
+import { findLeftOut } from "./audiences.ts";
 import type { Invariant } from "./invariant.ts";
+import { findWrongWays } from "./ways.ts";
 
 export const FOLLOWS: Invariant = {
   name: "follows",
   promise: "What is to follow from an event has followed.",
   says: [
     "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
-    "The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
+    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it.",
+    "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
@@ -17,6 +20,10 @@ export const FOLLOWS: Invariant = {
       ...(await stepsOnce(universe)),
       ...(await entriesApart(universe)),
       ...(await reactionsTold(universe)),
+      ...(await findWrongWays(universe)),
+      ...(await findLeftOut(universe)),
+      ...(await noesListed(universe)),
+      ...(universe.ledger.notes.get("follows") ?? []),
     ];
   },
 };
@@ -97,5 +104,16 @@ async function reactionsTold({ world, ledger, script }: Universe): Promise<strin
   const told = new Set((await read.select().from(read.t.events)).map(({ type, emailId }) => `${type} ${emailId}`));
   return ledger.reactions.flatMap(({ emailId, type }) =>
     told.has(`${type} ${emailId}`) ? [] : [`A reader did what ${type} tells with the mail ${emailId}, and no event tells it.`],
+  );
+}
+
+async function noesListed({ world, ledger, script, workspaces }: Universe): Promise<string[]> {
+  if (script.steps.some((step) => step.do === "disturb" && step.by === "erase")) return [];
+  const { read } = world.app.deps.db;
+  const listed = new Set(
+    (await read.select().from(read.t.suppressions)).map(({ workspaceId, email }) => `${workspaceId} ${email.toLowerCase()}`),
+  );
+  return ledger.refusals.flatMap(({ tenant, address }) =>
+    listed.has(`${workspaces[tenant]} ${address}`) ? [] : [`${address} has said no to ${tenant}, and is not on its list of suppressions.`],
   );
 }

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { parseEventTypes } from "@mailsvc/sdk/contract";
 import { TENANTS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
@@ -37,6 +38,7 @@ export const WEBHOOKS: Invariant = {
   says: [
     "A webhook that is on at rest has received everything that it subscribed to since it was registered, at least once, also what happened while it was paused, while it did not answer, and while a server was dead. It has received no event of another type, and none of before it was registered.",
     "Agents are webhooks too: whatever was written for one that is on, and whose webhook works, has arrived or was replaced by what happened since.",
+    "Each request is signed with the secret of its webhook. After a rotation it is signed with the old secret and the new one until the overlap is over, and from then on with the new one alone.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
@@ -61,7 +63,7 @@ export const WEBHOOKS: Invariant = {
         if (event.sequence > since && types.has(event.type) && event.type !== "automation.webhook" && !event.test && !got.has(event.id))
           found.push(`${thing.label} never got ${event.type} ${event.id} (number ${event.sequence}, registered at ${since}).`);
     }
-    return [...found, ...(await agents(universe))];
+    return [...found, ...(await agents(universe)), ...wronglySigned(universe)];
   },
 };
 
@@ -80,3 +82,29 @@ async function agents({ world, things, ledger, hooks }: Universe): Promise<strin
     });
   });
 }
+
+/** Says which requests were not signed with all secrets that were to sign then, and with those alone. */
+function wronglySigned({ ledger }: Universe): string[] {
+  return ledger.calls.flatMap(({ name, prefix, body, signatures, at }) => {
+    const known = ledger.secrets.get(name) ?? [];
+    const wanted = known.flatMap((secrets, i) => {
+      // What was under way at the instant of a change may have either.
+      const until = known[i + 1]?.from ?? Number.POSITIVE_INFINITY;
+      if (at < secrets.from || at > until) return [];
+      const both = [secrets.old, secrets.next].flatMap((secret) => (secret === null ? [] : `v1,${sign(secret, prefix + body)}`));
+      if (at < secrets.until) return [both];
+      return at === secrets.until || at === secrets.from ? [both, both.slice(-1)] : [both.slice(-1)];
+    });
+    const isRight =
+      wanted.length === 0 || wanted.some((one) => one.length === signatures.length && one.every((own) => signatures.includes(own)));
+    return isRight
+      ? []
+      : [`A request to ${name} at ${new Date(at).toISOString()} has ${signatures.length} signatures, which are not those of its secrets.`];
+  });
+}
+
+/** Standard Webhooks: the key is the bytes that the base64 after the prefix decodes to. */
+const sign = (secret: string, text: string): string =>
+  createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"))
+    .update(text)
+    .digest("base64");

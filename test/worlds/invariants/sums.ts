@@ -10,7 +10,7 @@ export const SUMS: Invariant = {
   name: "sums",
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
-    "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits.",
+    "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none.",
     "The recipients of a campaign by state add up to its recipients. A segment has the members that its rules find. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
   ],
   check: async (universe) => {
@@ -113,5 +113,6 @@ async function credits(universe: Universe, tenant: Tenant): Promise<string[]> {
   const balance = await sdk.credits.get();
   const entries = await sdk.credits.list({ limit: 100 }).toArray();
   const sum = entries.reduce((all, { amount }) => all + amount, 0);
+  if (balance.balance < 0) return [`The credits of ${tenant} are ${balance.balance}.`];
   return balance.balance === sum ? [] : [`The credits of ${tenant} are ${balance.balance}, and their entries add up to ${sum}.`];
 }

@@ -1,5 +1,5 @@
 import type { AutomationStep, AutomationTrigger, NewAutomation } from "@mailsvc/sdk/contract";
-import { find, known, type Making, type Noun } from "../noun.ts";
+import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 
@@ -24,6 +24,7 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         steps,
         connections: connect(steps),
         allowReEntry: pick.oneIn(2),
+        reEntryDelayHours: pick.of(1, 24),
         ...(pick.oneIn(2) && { goal: { type: "event", name: "purchase" } }),
       };
       const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
@@ -34,7 +35,7 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         // It ends a wait, reaches the goal, and starts nothing for who is inside.
         await universe.call(() => universe.sdk(tenant).events.track({ name: "purchase", contact: entrant }));
       }
-      return known(made, entrant === null ? {} : { entrant });
+      return known(made, entrant === null ? {} : { entrant, trigger: JSON.stringify(trigger) });
     },
     verbs: {
       pause: (u, { tenant, id }) => pause(u, tenant, id),
@@ -47,6 +48,12 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         await u.call(() => u.sdk(tenant).automations.update(id, { steps, connections: connect(steps) }));
         u.ledger.go(id);
         return u.call(() => u.sdk(tenant).automations.activate(id));
+      },
+      // What has started it happens again, for who may be inside.
+      duplicate: async (u, { tenant, also: { entrant, trigger } }, pick) => {
+        if (entrant === undefined || trigger === undefined) return false;
+        await u.pass(pick.of(0, 2, 26) * 3_600_000);
+        return happenAgain(u, tenant, entrant, JSON.parse(trigger) as AutomationTrigger);
       },
       // Only what does not run is put away.
       cancel: async (u, { tenant, id }) => {
@@ -77,6 +84,15 @@ async function startFor({ universe, tenant, pick }: Making, trigger: AutomationT
     return (await universe.value(() => events.track({ name: trigger.name, contact: email }))) && email;
   if (trigger.type === "tag.added") return (await universe.value(() => contacts.update(added.id, { tags: [trigger.tag] }))) && email;
   return null;
+}
+
+/** Lets a trigger happen once more for a contact. */
+async function happenAgain(u: Universe, tenant: Tenant, entrant: string, trigger: AutomationTrigger): Promise<Acted> {
+  const { contacts, events } = u.sdk(tenant);
+  if (trigger.type === "event") return u.call(() => events.track({ name: trigger.name, contact: entrant }));
+  if (trigger.type !== "tag.added") return false;
+  await u.call(() => contacts.tag({ contacts: [entrant], remove: [trigger.tag] }));
+  return u.call(() => contacts.tag({ contacts: [entrant], add: [trigger.tag] }));
 }
 
 function triggersOf(making: Making): readonly AutomationTrigger[] {

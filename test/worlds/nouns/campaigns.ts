@@ -16,8 +16,10 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
   return {
     make: async (making) => {
       const { universe, tenant } = making;
-      const group = find(making, "list", "segment");
-      const to = group && making.pick.oneIn(3) ? audience(group) : {};
+      // All that was there before is older than the campaign.
+      await universe.pass(1000);
+      const group = find(making, "list", "segment", "confirming");
+      const to = group && making.pick.oneIn(2) ? audience(group) : {};
       const made = await universe.value(() => universe.sdk(tenant).campaigns.create({ ...draft(making), ...to, ...extra(making) }));
       if (made && starts) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
       return known(made);
@@ -63,7 +65,7 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
 }
 
 const audience = ({ noun, id }: { readonly noun: string; readonly id: string }): Partial<NewCampaign> =>
-  noun === "list" ? { recipientType: "list", listId: id } : { recipientType: "segment", segmentId: id };
+  noun !== "segment" ? { recipientType: "list", listId: id } : { recipientType: "segment", segmentId: id };
 
 /** Windows that are open when a world begins, at nine o'clock, and windows that are not. */
 const WINDOWS: readonly { readonly start: string; readonly end: string }[] = [

@@ -110,7 +110,11 @@ export const RECIPIENT_NOUNS = {
       const asked = [addressOf(pick.int(0, 3) * 3), addressOf(pick.int(4, 7) * 3)];
       await universe.call(() => lists.add(list.id, { contacts: asked }));
       const found = await findLink(universe, tenant, pick, new RegExp(`${OWN}/lists/confirm/[\\w.-]+`));
+      if (found) universe.ledger.allow(tenant, found.to);
       const status = found && (await visit(universe, tenant, found.link, {}));
+      const members = await universe.value(() => lists.contacts(list.id, { limit: 100 }).toArray());
+      if (status === 200 && members?.some(({ contact, status: is }) => contact.email === found?.to && is !== "MEMBER"))
+        universe.ledger.note("follows", `${found?.to} has confirmed the list ${list.id} and is no member of it.`);
       const unsure = asked.find((email) => email !== found?.to) ?? "";
       return status === 200 ? known(list, { email: found?.to ?? "", unsure }) : null;
     },
@@ -127,7 +131,13 @@ export const RECIPIENT_NOUNS = {
       const shown = page && (await universe.value(() => universe.sdk(tenant).landingPages.get(page.id)));
       if (!shown) return null;
       const email = addressOf(pick.int(0, 30));
+      universe.ledger.allow(tenant, email);
       const status = await visit(universe, tenant, shown.url, { email, consent: "yes" });
+      await universe.settle();
+      const known =
+        status === 303 ? await universe.value(async () => (await universe.sdk(tenant).contacts.list({ search: email })).data) : null;
+      if (known && !known.some((one) => one.email === email))
+        universe.ledger.note("follows", `${email} has signed up on the page ${page.id} and is no contact.`);
       return status === 303 ? { id: making.label, also: { email } } : null;
     },
     verbs: {},

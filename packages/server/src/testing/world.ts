@@ -13,7 +13,7 @@ import { DROP_HEADER } from "../http/fault-injection.ts";
 import { ControllableClock } from "../lib/controllable-clock.ts";
 import { type DomainRecords, noRecords } from "../lib/domain-records.ts";
 import type { FetchText } from "../lib/fetch-text.ts";
-import { silentLog } from "../lib/log.ts";
+import { type Log, silentLog } from "../lib/log.ts";
 import { assertNodeVersion } from "../lib/node-version.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Tracing } from "../lib/tracing.ts";
@@ -45,6 +45,8 @@ export interface WorldOptions {
   dns?: Partial<DomainRecords>;
   /** @internal The addresses of host names, for webhooks; by default only this machine has a name. */
   lookup?: Lookup;
+  /** @internal What the server says; by default nobody hears it. */
+  log?: Log;
   /** @internal Makes spans; by default there are none. */
   tracing?: Tracing;
   /** @internal Gets certificates of providers; by default there are none. */
@@ -205,7 +207,7 @@ async function startApp(options: WorldOptions, { folder, clock, strayMoves }: Ap
       options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl),
     clock,
     random: seededRandom(options.seed ?? 1),
-    log: silentLog,
+    log: options.log ?? silentLog,
     dns: { ...noRecords, ...options.dns },
     lookup: options.lookup ?? noAddresses,
     fetchText: options.fetchText ?? noFiles,

@@ -1,0 +1,33 @@
+import { type AutomationStep, durationMs } from "@mailsvc/sdk/contract";
+import type { Universe } from "../universe.ts";
+
+/** Says which entries of automations did not go along the connections of their version, ended on their way, or did not wait long enough. */
+export async function findWrongWays({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const versions = new Map((await read.select().from(read.t.automationVersions)).map((row) => [`${row.automationId} ${row.version}`, row]));
+  const moves = Map.groupBy(await read.select().from(read.t.automationMoves), ({ entryId }) => entryId);
+  return (await read.select().from(read.t.automationEntries)).flatMap((entry) => {
+    const version = versions.get(`${entry.automationId} ${entry.version}`);
+    const path = (moves.get(entry.id) ?? []).sort((one, other) => one.move - other.move);
+    if (!version || path.length === 0) return [];
+    const { steps, connections } = version;
+    const leads = (from: string, branch: string | null): readonly string[] =>
+      connections.flatMap((one) => (one.from === from && (branch === null || one.branch === branch) ? one.to : []));
+    const found = path.flatMap(({ stepId, at, branch }, i) => {
+      const next = path[i + 1];
+      if (next === undefined) return [];
+      if (!leads(stepId, branch).includes(next.stepId))
+        return [`The entry ${entry.id} went from ${stepId} to ${next.stepId}, which are not connected.`];
+      const waited = next.at - at;
+      return waited < waitOf(steps, stepId) ? [`The entry ${entry.id} was at the delay ${stepId} for ${waited} ms.`] : [];
+    });
+    const last = path.at(-1);
+    const isCut = entry.status === "COMPLETED" && entry.goalReachedAt === null && last && leads(last.stepId, last.branch).length > 0;
+    return isCut ? [...found, `The entry ${entry.id} is completed, and stands at ${last.stepId}, which leads on.`] : found;
+  });
+}
+
+function waitOf(steps: readonly AutomationStep[], id: string): number {
+  const step = steps.find((one) => one.id === id);
+  return step?.type === "delay" ? durationMs(step.for) : 0;
+}
