@@ -149,8 +149,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "webhook-of-another-workspace",
     about: "Webhooks get the events of another workspace.",
     file: "developer-webhooks/fan-out.ts",
-    text: "const own = webhooks.filter((webhook) => webhook.workspaceId === workspaceId);",
-    instead: "const own = webhooks;",
+    text: "await listBehind(t, workspaceIds), ({ workspaceId }) => workspaceId)",
+    instead: "await listBehind(t, workspaceIds), () => '')",
   },
   {
     name: "idempotency-not-checked",
@@ -267,9 +267,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "events-numbered-backwards",
     about: "Of events that get their numbers together, the last gets the first number.",
-    file: "events/stream.ts",
-    text: ".sort((one, other) => one - other);",
-    instead: ".sort((one, other) => other - one);",
+    file: "events/runs.ts",
+    text: ".sort((one, other) => one.key - other.key)",
+    instead: ".sort((one, other) => other.key - one.key)",
   },
   {
     name: "test-mail-leaves",

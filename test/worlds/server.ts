@@ -1,6 +1,5 @@
 import { jsonLog } from "../../packages/server/src/lib/log.ts";
 import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
-import { listJobs } from "./jobs.ts";
 import type { MailPeer } from "./mail-peer.ts";
 import type { Place } from "./place.ts";
 
@@ -79,8 +78,13 @@ export class Server {
   async findNext(): Promise<number> {
     const now = this.world.clock.now();
     const timer = this.world.clock.control.next(AGAIN_AND_AGAIN)?.at ?? Number.POSITIVE_INFINITY;
-    const jobs = (await listJobs(this.world)).filter(({ kind, runAt }) => !AGAIN_AND_AGAIN.has(kind) && runAt > now);
+    const jobs = (await this.#listJobs()).filter(({ kind, runAt }) => !AGAIN_AND_AGAIN.has(kind) && runAt > now);
     return Math.min(timer, ...jobs.map(({ runAt }) => runAt));
+  }
+
+  #listJobs() {
+    const { read } = this.world.app.deps.db;
+    return read.select({ kind: read.t.jobs.kind, runAt: read.t.jobs.runAt }).from(read.t.jobs);
   }
 
   /** Lets a stretch of time be over at once. What became due in it is done late, as after a long sleep of the machine. */

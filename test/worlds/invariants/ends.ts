@@ -1,4 +1,3 @@
-import { listJobs } from "../jobs.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
@@ -115,7 +114,8 @@ async function openDeliveries(universe: Universe): Promise<string[]> {
 }
 
 async function deadJobs(universe: Universe): Promise<string[]> {
-  return (await listJobs(universe.world)).flatMap(({ kind, state, lastError, runAt }) => {
+  const { read } = universe.world.app.deps.db;
+  return (await read.select().from(read.t.jobs)).flatMap(({ kind, state, lastError, runAt }) => {
     if (state === "dead" || state === "unhandled") return [`A job ${kind} is ${state}: ${lastError?.slice(0, 200)}`];
     return runAt < universe.now() ? [`A job ${kind} is ${state} and was due at ${new Date(runAt).toISOString()}.`] : [];
   });
