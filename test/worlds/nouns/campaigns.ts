@@ -4,7 +4,8 @@ import { MARKS, nextChangeOfTime } from "../script.ts";
 
 const HOUR = 3_600_000;
 
-const draft = ({ tenant }: Making): NewCampaign => ({
+/** What all campaigns have; it goes to all contacts. */
+export const draft = ({ tenant }: Making): NewCampaign => ({
   name: `Launch ${MARKS[tenant]}`,
   subjectLine: "Hello {{firstName}}",
   fromEmail: "news@acme.test",

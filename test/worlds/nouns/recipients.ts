@@ -2,7 +2,7 @@ import type { ArrivedMail } from "../mail-peer.ts";
 import { find, known, type Making, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Pick, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
-import { CAMPAIGN_NOUNS } from "./campaigns.ts";
+import { draft } from "./campaigns.ts";
 
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -23,15 +23,15 @@ interface FoundLink {
   readonly emailId: string | null;
 }
 
-/** A mail of a workspace that has arrived and has the wanted link; null where none has it. */
-async function findLink(u: Universe, tenant: Tenant, pick: Pick, wanted: RegExp): Promise<FoundLink | null> {
+/** A mail of a workspace that has arrived, with a word of it and the wanted link; null where none has them. */
+async function findLink(u: Universe, tenant: Tenant, pick: Pick, wanted: RegExp, word = MARKS[tenant]): Promise<FoundLink | null> {
   await u.settle();
   const found = u.peer
     ? linksOf(u.peer.arrived.filter(({ workspaceId }) => workspaceId === u.workspaces[tenant]))
     : await linksInInbox(u, tenant);
   const fitting = found.flatMap(({ to, emailId, source }) => {
     const link = wanted.exec(source)?.[0];
-    return link === undefined ? [] : { to, emailId, link };
+    return link === undefined || !source.includes(word) ? [] : { to, emailId, link };
   });
   return fitting.length === 0 ? null : pick.of(...fitting);
 }
@@ -48,18 +48,22 @@ const linksOf = (mails: readonly ArrivedMail[]): readonly Sources[] =>
 
 async function linksInInbox(u: Universe, tenant: Tenant): Promise<readonly Sources[]> {
   const { inbox } = u.sdk(tenant);
-  const mails = await u.value(async () => (await inbox.list({ limit: 12 })).data);
+  // It shows the mail of all workspaces, and of some not whose it is.
+  const all = await u.value(async () => (await inbox.list({ limit: 40 })).data);
+  const mails = all?.filter(({ workspaceId }) => workspaceId === null || workspaceId === u.workspaces[tenant]).slice(0, 12);
   const found: Sources[] = [];
   for (const { id, to, emailId } of mails ?? []) {
     const mail = await u.value(() => inbox.get(id));
-    if (mail) found.push({ to, emailId, source: JSON.stringify([mail.headers, mail.links, mail.html]) });
+    if (mail) found.push({ to, emailId, source: JSON.stringify([mail.headers, mail.links, mail.html, mail.subject]) });
   }
   return found;
 }
 
-/** Sends something that has links of all kinds. */
+/** Sends something that has links of all kinds to all contacts. */
 async function sendLinks(making: Making): Promise<void> {
-  await CAMPAIGN_NOUNS.campaign.make({ ...making, label: `${making.label}-read` });
+  const { campaigns } = making.universe.sdk(making.tenant);
+  const made = await making.universe.value(() => campaigns.create(draft(making)));
+  if (made) await making.universe.call(() => campaigns.send(made.id));
   await making.universe.settle();
 }
 
@@ -102,14 +106,14 @@ export const RECIPIENT_NOUNS = {
   }),
   confirming: {
     make: async (making) => {
-      const { universe, tenant, pick } = making;
+      const { universe, tenant, pick, label } = making;
       const { lists } = universe.sdk(tenant);
-      const asking = { name: `Asked ${MARKS[tenant]}`, doubleOptIn: true, confirmationFrom: "hello@acme.test" };
+      const asking = { name: `Asked ${label} ${MARKS[tenant]}`, doubleOptIn: true, confirmationFrom: "hello@acme.test" };
       const list = await universe.value(() => lists.create(asking));
       if (!list) return null;
       const asked = [addressOf(pick.int(0, 3) * 3), addressOf(pick.int(4, 7) * 3)];
       await universe.call(() => lists.add(list.id, { contacts: asked }));
-      const found = await findLink(universe, tenant, pick, new RegExp(`${OWN}/lists/confirm/[\\w.-]+`));
+      const found = await findLink(universe, tenant, pick, new RegExp(`${OWN}/lists/confirm/[\\w.-]+`), asking.name);
       if (found) universe.ledger.allow(tenant, found.to);
       const status = found && (await visit(universe, tenant, found.link, {}));
       const members = await universe.value(() => lists.contacts(list.id, { limit: 100 }).toArray());
