@@ -1,27 +1,33 @@
-import { Instant, Tags } from "@mailsvc/sdk/contract";
+import { Instant, type SendRequest, Tags } from "@mailsvc/sdk/contract";
 import { invalid } from "../lib/api-error.ts";
 import type { HeaderField } from "../mail/message-head.ts";
 
-/** What the headers of a message say to this server. None of them goes out. */
-export interface Instructions {
-  readonly idempotencyKey: string | null;
-  readonly tags: Readonly<Record<string, string>>;
-  /** The slug of a template that takes the place of the content, and its variables. */
-  readonly template: string | null;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly scheduledAt: string | undefined;
-  readonly bypassUnsubscribe: boolean;
+/** A header that sets a field, and what reads its value, null without it. Throws ApiError invalid_header. */
+interface FieldHeader {
+  readonly header: string;
+  read(text: string | null, header: string): unknown;
 }
 
-const OWN = "x-mailsvc-";
+/** The headers that set fields of a send, by the name of the field in the API. `template` takes the place of the content. */
+const FIELDS = {
+  template: { header: "X-Mailsvc-Template", read: (slug: string | null) => slug },
+  variables: { header: "X-Mailsvc-Variables", read: readVariables },
+  scheduledAt: { header: "X-Mailsvc-Send-At", read: readInstant },
+  bypassUnsubscribe: { header: "X-Mailsvc-Bypass-Unsubscribe", read: readFlag },
+} as const satisfies Readonly<Partial<Record<keyof SendRequest | "template" | "variables", FieldHeader>>>;
+type FieldName = keyof typeof FIELDS;
+const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
-/** The headers that set fields of a send, by the name of the field in the API. */
-export const FIELD_HEADERS = {
-  template: "X-Mailsvc-Template",
-  variables: "X-Mailsvc-Variables",
-  scheduledAt: "X-Mailsvc-Send-At",
-  bypassUnsubscribe: "X-Mailsvc-Bypass-Unsubscribe",
-} as const;
+/** What the headers of a message say to this server. None of them goes out. */
+export type Instructions = Readonly<{ [Field in FieldName]: ReturnType<(typeof FIELDS)[Field]["read"]> }> & {
+  readonly idempotencyKey: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+};
+
+/** The headers, by the fields that they set. */
+export const FIELD_HEADERS = Object.fromEntries(FIELD_NAMES.map((name) => [name, FIELDS[name].header])) as Record<FieldName, string>;
+
+const OWN = "x-mailsvc-";
 const TAG = `${OWN}tag-`;
 
 // Headers of other services whose users change only the address of the server; what this one has no use for is dropped.
@@ -45,15 +51,15 @@ export function isStripped({ key }: HeaderField): boolean {
 export function readInstructions(fields: readonly HeaderField[], decode: (value: string) => string): Instructions {
   const read = fields.filter(({ key }) => READ.test(key)).map((field) => ({ ...field, value: toText(decode(field.value)) }));
   const find = (key: string): string | null => read.find((field) => field.key === key)?.value ?? null;
-  const findOwn = (field: keyof typeof FIELD_HEADERS): string | null => find(FIELD_HEADERS[field].toLowerCase());
+  const readField = (name: FieldName): unknown => {
+    const { header, read: toValue }: FieldHeader = FIELDS[name];
+    return toValue(find(header.toLowerCase()), header);
+  };
   for (const { key, name } of read) if (key.startsWith(OWN) && !isKnown(key)) throw unknown(name);
   return {
     idempotencyKey: readKey(find("idempotency-key") ?? find("resend-idempotency-key")),
     tags: readTags(read),
-    template: findOwn("template"),
-    variables: readVariables(findOwn("variables")),
-    scheduledAt: readInstant(findOwn("scheduledAt")),
-    bypassUnsubscribe: readFlag(findOwn("bypassUnsubscribe")),
+    ...(Object.fromEntries(FIELD_NAMES.map((name) => [name, readField(name)])) as Pick<Instructions, FieldName>),
   };
 }
 
@@ -102,7 +108,7 @@ function readPair(header: string, pair: string): Record<string, string> {
   return { [name]: pair.slice(equals + 1).trim() };
 }
 
-function readVariables(text: string | null): Readonly<Record<string, unknown>> {
+function readVariables(text: string | null, header: string): Readonly<Record<string, unknown>> {
   if (text === null) return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -110,20 +116,20 @@ function readVariables(text: string | null): Readonly<Record<string, unknown>> {
   } catch {
     // The same answer as for another kind of JSON.
   }
-  throw invalid(FIELD_HEADERS.variables, "invalid_header", `${FIELD_HEADERS.variables} takes a JSON object, such as {"name":"Ada"}.`);
+  throw invalid(header, "invalid_header", `${header} takes a JSON object, such as {"name":"Ada"}.`);
 }
 
-function readInstant(text: string | null): string | undefined {
+function readInstant(text: string | null, header: string): string | undefined {
   if (text === null) return undefined;
   const parsed = Instant.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw invalid(FIELD_HEADERS.scheduledAt, "invalid_header", `${FIELD_HEADERS.scheduledAt} takes an instant such as 2030-01-31T09:00:00Z.`);
+  throw invalid(header, "invalid_header", `${header} takes an instant such as 2030-01-31T09:00:00Z.`);
 }
 
-function readFlag(text: string | null): boolean {
+function readFlag(text: string | null, header: string): boolean {
   if (text === null || /^(?:no|false|0)$/i.test(text)) return false;
   if (/^(?:yes|true|1)$/i.test(text)) return true;
-  throw invalid(FIELD_HEADERS.bypassUnsubscribe, "invalid_header", `${FIELD_HEADERS.bypassUnsubscribe} takes yes or no.`);
+  throw invalid(header, "invalid_header", `${header} takes yes or no.`);
 }
 
 /** A header value as it is stored: in one line. */

@@ -79,8 +79,8 @@ async function prepare(
   const { workspaceId, test } = submitter;
   const origin = { workspaceId, test, anySender: captured, refused };
   const { from, sender, subject, messageId, bytes, instructions } = message;
-  const { tags, scheduledAt, bypassUnsubscribe, template, variables } = instructions;
-  const request = { ...toRecipients(message, refused), from, tags, bypassUnsubscribe, ...(scheduledAt !== undefined && { scheduledAt }) };
+  const { idempotencyKey: _, template, variables, ...fields } = instructions;
+  const request = { ...toRecipients(message, refused), from, ...fields };
   if (template !== null) {
     const prepared = await prepareTemplateSend(deps.db.read, deps.compiledTemplates, workspaceId, template, { ...request, variables });
     return (tx) => acceptPrepared(prepared, tx, deps, origin);
