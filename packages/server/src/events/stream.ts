@@ -94,8 +94,10 @@ export class EventStreamLoop implements EventStreamWorker {
   #running: Promise<void> | null = null;
   #endRest = (): void => {};
   #poll: Timer | null = null;
-  /** Workspaces whose streams have got longer since the last tick; null for all, which may have. */
-  #longer: Set<string> | null = null;
+  /** Workspaces whose streams have got longer since the last tick. */
+  #longer = new Set<string>();
+  /** True when others may have got longer, too. */
+  #anyLonger = false;
   /** How many callers of `drain` want no rest between two ticks. */
   #draining = 0;
   readonly #catchingUp = new Set<CatchUp>();
@@ -139,16 +141,12 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 
   wake(workspaceIds: readonly string[]): void {
-    for (const id of workspaceIds) {
-      this.#longer?.add(id);
-      // Where they have their numbers already.
-      this.followers.wake(id);
-    }
+    for (const id of workspaceIds) this.#longer.add(id);
     this.#look();
   }
 
   #lookAtAll(): void {
-    this.#longer = null;
+    this.#anyLonger = true;
     this.#look();
   }
 
@@ -191,10 +189,10 @@ export class EventStreamLoop implements EventStreamWorker {
 
   /** Numbers events and calls readers; gives the rest before the next tick, null if there is nothing more to do. */
   async #tickOrExplain(): Promise<number | null> {
-    const longer = this.#longer;
-    this.#longer = new Set();
+    const [longer, all] = [this.#longer, this.#anyLonger];
+    [this.#longer, this.#anyLonger] = [new Set(), false];
     try {
-      const { didSomething, busy } = await this.#tick(longer);
+      const { didSomething, busy } = await this.#tick(longer, all);
       if (didSomething) {
         this.#busyTicks += 1;
         return REST_MS;
@@ -202,7 +200,8 @@ export class EventStreamLoop implements EventStreamWorker {
       if (busy) return BUSY_MS;
       return this.#lookAgain ? REST_MS : null;
     } catch (error) {
-      this.#longer = null;
+      for (const id of longer) this.#longer.add(id);
+      this.#anyLonger = true;
       this.#deps().log.error("cannot number or read events; retrying in a second", {
         error: error instanceof StorageUnavailable ? error.message : String(error),
       });
@@ -212,19 +211,21 @@ export class EventStreamLoop implements EventStreamWorker {
     }
   }
 
-  async #tick(longer: ReadonlySet<string> | null): Promise<{ didSomething: boolean; busy: boolean }> {
+  async #tick(longer: ReadonlySet<string>, all: boolean): Promise<{ didSomething: boolean; busy: boolean }> {
     // What they have seen is committed, so this tick sees it too.
     const catchingUp = [...this.#catchingUp];
     const { db } = this.#deps();
     // On SQLite there are arrivals only after a move from Postgres: the first tick numbers them.
-    const { advances, busy, done } = db.read.sqlDialect.singleWriter && longer ? NOTHING : await db.tx(numberArrivals);
-    for (const { workspaceId } of advances) this.followers.wake(workspaceId);
+    const { singleWriter } = db.read.sqlDialect;
+    const { advances, busy, done } = singleWriter && !all ? NOTHING : await db.tx(numberArrivals);
+    const workspaceIds = [...new Set([...(singleWriter ? longer : []), ...advances.map(({ workspaceId }) => workspaceId)])];
+    for (const id of workspaceIds) this.followers.wake(id);
     const reached = catchingUp.filter(({ last }) => last <= done);
     this.#letGo(reached.filter(({ read }) => !read));
-    const more = await this.#callReaders(longer && [...longer, ...advances.map(({ workspaceId }) => workspaceId)]);
-    if (more) this.#longer = null;
+    const more = await this.#callReaders(all ? null : workspaceIds);
+    if (more) this.#anyLonger = true;
     else this.#letGo(reached);
-    return { didSomething: advances.length > 0 || more, busy };
+    return { didSomething: workspaceIds.length > 0 || more, busy };
   }
 
   /** Lets each reader go on. Returns true when one of them has more to read. */

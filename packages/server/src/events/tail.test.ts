@@ -266,8 +266,14 @@ test("connections at the same place of a stream share their reads", async () => 
   const select = read.select.bind(read);
   Object.assign(read, {
     select: (...args: Parameters<typeof select>) => {
-      reads += 1;
-      return select(...args);
+      const query = select(...args);
+      const from = query.from.bind(query);
+      return Object.assign(query, {
+        from: (table: Parameters<typeof from>[0]) => {
+          if (table === read.t.eventRuns) reads += 1;
+          return from(table);
+        },
+      });
     },
   });
   await record(world, "email.sent");
