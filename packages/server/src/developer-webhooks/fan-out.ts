@@ -2,7 +2,7 @@ import { listMatchingTypes } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findTraces } from "../emails/emails.ts";
-import { byPosition, type EventRow, inRun, isAfter, positionIn, positionOf, type StreamReader } from "../events/events.ts";
+import { byPosition, type EventRow, findStreamEnd, inRun, isAfter, positionIn, positionOf, type StreamReader } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
@@ -38,6 +38,18 @@ export function readForWebhooks(deps: () => DeveloperWebhookDeps): StreamReader 
     });
     return true;
   };
+}
+
+/** Waits until the webhooks of a workspace have read everything that was committed before the call, or reading fails. */
+export async function catchUpWebhooks(
+  read: Reader,
+  { eventStream }: Pick<DeveloperWebhookDeps, "eventStream">,
+  workspaceId: string,
+): Promise<void> {
+  await eventStream.catchUp();
+  const end = await findStreamEnd(read, workspaceId);
+  const isBehind = async (): Promise<boolean> => (await listBehind(read, [workspaceId])).some(({ position }) => position < end);
+  while ((await isBehind()) && (await eventStream.readOn()));
 }
 
 /** A webhook that has not reached the end of its stream. */

@@ -13,6 +13,7 @@ import {
   rotateSecret,
   updateWebhook,
 } from "./developer-webhooks.ts";
+import { catchUpWebhooks } from "./fan-out.ts";
 import { recordAgain, sendAgain, testWebhook } from "./redeliver.ts";
 import { type PlannedRedelivery, planRedelivery, startRedelivery } from "./redelivery.ts";
 import { getWebhookRow } from "./webhook.ts";
@@ -30,7 +31,11 @@ export const webhookHandlers: Handlers<typeof contract.webhooks, DeveloperWebhoo
     prepare: ({ id }, { read, deps, workspaceId }) => testWebhook(read, deps, workspaceId, id),
     run: async (_input, _context, tested: WebhookTest) => tested,
   },
-  deliveries: async ({ id, ...input }, { read, workspaceId }) => listDeliveries(read, await getWebhookRow(read, workspaceId, id), input),
+  deliveries: async ({ id, ...input }, { read, deps, workspaceId }) => {
+    const webhook = await getWebhookRow(read, workspaceId, id);
+    await catchUpWebhooks(read, deps, workspaceId);
+    return listDeliveries(read, webhook, input);
+  },
   delivery: async ({ id, delivery }, { read, workspaceId }) => getDelivery(read, await getWebhookRow(read, workspaceId, id), delivery),
   redeliver: {
     prepare: ({ id, delivery }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, id, delivery),

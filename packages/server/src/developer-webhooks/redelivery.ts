@@ -7,7 +7,16 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { reviveEvents } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
-import { ADDRESSED, listWanted, type SentEvent, selectFor, sentColumns, toDeliveryId, writeForWebhooks } from "./fan-out.ts";
+import {
+  ADDRESSED,
+  catchUpWebhooks,
+  listWanted,
+  type SentEvent,
+  selectFor,
+  sentColumns,
+  toDeliveryId,
+  writeForWebhooks,
+} from "./fan-out.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
 /** The job that sends the events of a span of time again, some at a time. */
@@ -53,7 +62,7 @@ export async function planRedelivery(
   const now = deps.clock.now();
   const [from, to] = [Date.parse(since), until === undefined ? now : Math.min(Date.parse(until), now)];
   if (from >= to) throw invalid("since", "invalid_range", "since must be before until, and in the past.");
-  await deps.eventStream.catchUpReaders();
+  await catchUpWebhooks(read, deps, workspaceId);
   const webhook = await getWebhookRow(read, workspaceId, id);
   const numbers = await findNumbers(read, webhook, from, to);
   if (numbers === null) return { span: null, count: { count: 0 } };

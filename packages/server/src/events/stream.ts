@@ -32,8 +32,8 @@ export interface EventStream {
   wake(workspaceIds: readonly string[]): void;
   /** Waits until everything that was committed before the call has its number. */
   catchUp(): Promise<void>;
-  /** Waits until the readers, too, have reached everything that was committed before the call. */
-  catchUpReaders(): Promise<void>;
+  /** Lets the readers go on at once. Resolves when they have, to false if they failed or the loop has stopped. */
+  readOn(): Promise<boolean>;
   /** The connections that follow events. */
   readonly followers: Followers;
   /** Aborted when the loop stops: connections that follow events then end. */
@@ -64,10 +64,9 @@ interface EventStreamParts {
   readonly readers: readonly StreamReader[];
 }
 
-/** A caller that waits until no arrival is left up to the newest one that it has seen; `read`: and until the readers have passed it. */
+/** A caller that waits until no arrival is left up to the newest one that it has seen. */
 interface CatchUp {
   readonly last: number;
-  readonly read: boolean;
   readonly resolve: () => void;
 }
 
@@ -101,6 +100,8 @@ export class EventStreamLoop implements EventStreamWorker {
   /** How many callers of `drain` want no rest between two ticks. */
   #draining = 0;
   readonly #catchingUp = new Set<CatchUp>();
+  /** Callers that wait for the end of the next tick. */
+  #readingOn: ((done: boolean) => void)[] = [];
   /** Ticks that had something to do. */
   #busyTicks = 0;
 
@@ -131,6 +132,7 @@ export class EventStreamLoop implements EventStreamWorker {
     this.#endRest();
     await this.#running;
     this.#letGo([...this.#catchingUp]);
+    for (const resolve of this.#readingOn.splice(0)) resolve(false);
   }
 
   async idle(): Promise<boolean> {
@@ -161,18 +163,19 @@ export class EventStreamLoop implements EventStreamWorker {
 
   async catchUp(): Promise<void> {
     const last = this.#started ? await findNewestArrival(this.#deps().db) : null;
-    if (last !== null) await this.#waitFor(last, false);
-  }
-
-  async catchUpReaders(): Promise<void> {
-    if (this.#started) await this.#waitFor((await findNewestArrival(this.#deps().db)) ?? 0, true);
-  }
-
-  async #waitFor(last: number, read: boolean): Promise<void> {
-    if (!this.#started) return;
+    if (last === null || !this.#started) return;
     await new Promise<void>((resolve) => {
-      this.#catchingUp.add({ last, read, resolve });
+      this.#catchingUp.add({ last, resolve });
       this.#look();
+      this.#endRest();
+    });
+  }
+
+  async readOn(): Promise<boolean> {
+    if (!this.#started) return false;
+    return new Promise((resolve) => {
+      this.#readingOn.push(resolve);
+      this.#lookAtAll();
       this.#endRest();
     });
   }
@@ -191,8 +194,10 @@ export class EventStreamLoop implements EventStreamWorker {
   async #tickOrExplain(): Promise<number | null> {
     const [longer, all] = [this.#longer, this.#anyLonger];
     [this.#longer, this.#anyLonger] = [new Set(), false];
+    const readingOn = this.#readingOn.splice(0);
     try {
       const { didSomething, busy } = await this.#tick(longer, all);
+      for (const resolve of readingOn) resolve(true);
       if (didSomething) {
         this.#busyTicks += 1;
         return REST_MS;
@@ -207,6 +212,7 @@ export class EventStreamLoop implements EventStreamWorker {
       });
       // Reads go on while nothing can be written: they show what has a number.
       this.#letGo([...this.#catchingUp]);
+      for (const resolve of readingOn) resolve(false);
       return RETRY_MS;
     }
   }
@@ -220,11 +226,9 @@ export class EventStreamLoop implements EventStreamWorker {
     const { advances, busy, done } = singleWriter && !all ? NOTHING : await db.tx(numberArrivals);
     const workspaceIds = [...new Set([...(singleWriter ? longer : []), ...advances.map(({ workspaceId }) => workspaceId)])];
     for (const id of workspaceIds) this.followers.wake(id);
-    const reached = catchingUp.filter(({ last }) => last <= done);
-    this.#letGo(reached.filter(({ read }) => !read));
+    this.#letGo(catchingUp.filter(({ last }) => last <= done));
     const more = await this.#callReaders(all ? null : workspaceIds);
     if (more) this.#anyLonger = true;
-    else this.#letGo(reached);
     return { didSomething: workspaceIds.length > 0 || more, busy };
   }
 
@@ -244,7 +248,7 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 
   async #rest(ms: number): Promise<void> {
-    if (this.#draining + this.#catchingUp.size > 0 && ms === REST_MS) return;
+    if (this.#draining + this.#catchingUp.size + this.#readingOn.length > 0 && ms === REST_MS) return;
     await new Promise<void>((resolve) => {
       const timer = this.#deps().clock.real.after(ms, resolve);
       this.#endRest = () => {
