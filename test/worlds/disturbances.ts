@@ -82,7 +82,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await u.pass(Math.max(0, next - u.now() + pick.int(-2, 3) * HOUR));
     return true;
   },
-  // What can be paused is paused and goes on: the agent that a thing is from, the thing itself, or another one that can.
+  // Pauses something and lets it go on: the agent that a thing is from, the thing itself, or another one that can.
   pauseForAWhile: async (u, thing, pick) => {
     const others = [...u.things.values()].filter(({ noun }) => NOUNS[noun]?.verbs.pause);
     const agent = u.things.get(thing.also["agent"] ?? "");

@@ -30,7 +30,7 @@ export function generate(seed: number, database: Script["database"]): Script {
   const disturb = (by: string, on: string): void => void steps.push({ do: "disturb", by, on, seed: chance(pick) });
   const pass = (): void => void steps.push({ do: "pass", by: pick.of("0s", "1s", "30s", "20m", "5h", "2d") });
 
-  // What can be done to a thing itself, and pauses, come more often than all else; then the thing is let be for a while.
+  // Deeds to a thing itself, and pauses, come more often than all else; then the thing is let be for a while.
   const disturbOne = (): void => {
     const on = pick.of(...things);
     const own = Object.keys(NOUNS[on.slice(0, on.lastIndexOf("-"))]?.verbs ?? {});

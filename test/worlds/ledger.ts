@@ -48,7 +48,7 @@ interface HookCall {
   readonly name: string;
   readonly status: number;
   readonly body: string;
-  /** What is signed with the body, before it. */
+  /** The text that is signed before the body. */
   readonly prefix: string;
   readonly signatures: readonly string[];
   /** By the clock of the world, ms. */

@@ -13,7 +13,7 @@ export interface Making {
   readonly label: string;
 }
 
-/** What came of a deed: true or the outcome of its call if it did something. What was refused or lost did nothing, as far as anybody knows. */
+/** The result of a deed: true or the outcome of its call if it did something. What was refused or lost did nothing, as far as anybody knows. */
 export type Acted = boolean | Outcome<unknown>;
 
 export const hasActed = (acted: Acted): boolean => (typeof acted === "boolean" ? acted : "value" in acted);

@@ -3,7 +3,7 @@ import { VERBS, type Verb } from "./noun.ts";
 import { NOUNS } from "./nouns.ts";
 import type { Script } from "./script.ts";
 
-/** How mail leaves in worlds whose first noun or disturbance needs that. */
+/** The way of mail in worlds whose first noun or disturbance needs that. */
 export const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
   relay: "relay",
   reply: "captured",

@@ -5,10 +5,10 @@ import type { Found, Living } from "./live.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../scripts/worlds.mjs", import.meta.url));
 
-/** What a process sends to the one that started it. */
+/** The message of a process to the one that started it. */
 export type Sent = { readonly line: string } | { readonly part: Part } | { readonly found: Found };
 
-/** What one of several processes has lived through. */
+/** The worlds of one of several processes. */
 export interface Part {
   readonly worlds: number;
   readonly failures: number;

@@ -25,7 +25,7 @@ export interface Script {
   readonly servers: 1 | 2;
   /** After how many days mail and events are deleted; null for never. */
   readonly keepDays: number | null;
-  /** When it begins, ISO 8601; in the days before the change to summer time when absent. */
+  /** Its beginning, ISO 8601; in the days before the change to summer time when absent. */
   readonly start?: string;
   readonly steps: readonly Step[];
 }
@@ -33,10 +33,10 @@ export interface Script {
 /** Shortly before the change to summer time in Europe, and shortly before the change back. */
 export const STARTS = ["2026-03-20T08:00:00Z", "2026-10-16T08:00:00Z"] as const;
 
-/** When a world begins, ms since 1970. */
+/** The beginning of a world, ms since 1970. */
 export const startOf = ({ start = STARTS[0] }: { readonly start?: string }): number => Date.parse(start);
 
-/** When clocks in Europe change to summer time and back. */
+/** The instants at which clocks in Europe change to summer time and back. */
 const CHANGES_OF_TIME = ["2026-03-29T01:00Z", "2026-10-25T01:00Z", "2027-03-28T01:00Z", "2027-10-31T01:00Z"].map((at) => Date.parse(at));
 
 /** The next change to or from summer time, ms since 1970. */

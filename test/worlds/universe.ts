@@ -311,7 +311,7 @@ export class Universe {
     this.#asked += 1;
     const server = this.#servers[this.#asked % this.#servers.length] as Server;
     const response = await server.world.fetch(input, init);
-    // What a server answers after its end nobody receives.
+    // Answers of a server after its end reach nobody.
     if (server.isDead) return new Promise<never>(() => {});
     if (response.status >= 500 && !this.mayFail) {
       const { url, method } = new Request(input, init);
@@ -330,7 +330,7 @@ interface Parts {
   readonly ledger: Ledger;
 }
 
-/** What may be in no line of a log: words of a workspace, an address of a person, a key, a secret. */
+/** Texts that no line of a log may hold: words of a workspace, an address of a person, a key, a secret. */
 const SECRET = new RegExp(`${Object.values(MARKS).join("|")}|@people\\.test|\\bms_[a-z]+_[A-Za-z0-9]{20}|whsec_`);
 
 function readLog(ledger: Ledger, line: string): void {

@@ -243,7 +243,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
   };
 }
 
-/** Who reads the streams of events. */
+/** The readers of the streams of events. */
 export function streamReaders(deps: () => Deps): readonly StreamReader[] {
   return [readForWebhooks(deps)];
 }

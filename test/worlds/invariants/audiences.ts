@@ -5,7 +5,7 @@ import type { Universe } from "../universe.ts";
  * no mail of it.
  */
 export async function findLeftOut({ world, script }: Universe): Promise<string[]> {
-  // Where mail is deleted after a time, nobody knows who got it.
+  // Deleted mail cannot tell who got it.
   if (script.keepDays !== null) return [];
   const { read } = world.app.deps.db;
   const contacts = await read.select().from(read.t.contacts);

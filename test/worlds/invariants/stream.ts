@@ -88,7 +88,7 @@ function wronglySigned({ ledger }: Universe): string[] {
   return ledger.calls.flatMap(({ name, prefix, body, signatures, at }) => {
     const known = ledger.secrets.get(name) ?? [];
     const wanted = known.flatMap((secrets, i) => {
-      // What was under way at the instant of a change may have either.
+      // Requests under way at the instant of a change may have either.
       const until = known[i + 1]?.from ?? Number.POSITIVE_INFINITY;
       if (at < secrets.from || at > until) return [];
       const both = [secrets.old, secrets.next].flatMap((secret) => (secret === null ? [] : `v1,${sign(secret, prefix + body)}`));

@@ -49,7 +49,7 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         u.ledger.go(id);
         return u.call(() => u.sdk(tenant).automations.activate(id));
       },
-      // What has started it happens again, for who may be inside.
+      // Repeats what has started it, for those who may be inside.
       duplicate: async (u, { tenant, also: { entrant, trigger } }, pick) => {
         if (entrant === undefined || trigger === undefined) return false;
         await u.pass(pick.of(0, 2, 26) * 3_600_000);

@@ -4,7 +4,7 @@ import { MARKS, nextChangeOfTime } from "../script.ts";
 
 const HOUR = 3_600_000;
 
-/** What all campaigns have; it goes to all contacts. */
+/** The fields of all campaigns; each goes to all contacts. */
 export const draft = ({ tenant }: Making): NewCampaign => ({
   name: `Launch ${MARKS[tenant]}`,
   subjectLine: "Hello {{firstName}}",
@@ -108,7 +108,7 @@ export const CAMPAIGN_NOUNS = {
     make: SCHEDULED.make,
     verbs: {
       ...SCHEDULED.verbs,
-      // What has not begun cannot pause.
+      // A campaign that has not begun cannot pause.
       pause: async (u, thing, pick) => {
         const at = await u.value(async () => (await u.sdk(thing.tenant).campaigns.get(thing.id)).scheduledAt);
         if (at) await u.pass(Math.max(0, Date.parse(at) - u.now()) + pick.int(0, 3000));

@@ -192,7 +192,7 @@ function unstorable(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }
 
-/** What an operator takes, and whether a value is that, by the kind of the value. */
+/** The values that operators take, by their kind: their name in messages, and the check of one. */
 const NEEDED: Readonly<Record<RuleValueKind, (kind: FieldKind) => { readonly needs: string; readonly fits: (value: unknown) => boolean }>> =
   {
     flag: () => ({ needs: "true or false", fits: (value) => value === undefined || typeof value === "boolean" }),

@@ -127,7 +127,7 @@ export async function resumeWebhook(tx: Tx, deps: DeveloperWebhookDeps, workspac
   const row = await getWebhookRow(tx, workspaceId, id);
   tx.afterCommit(() => deps.webhooks.wake([id]));
   if (row.status !== "disabled") return save(tx, deps, row, { status: "enabled" });
-  // What it has failed before does not count against its second chance, and what happened meanwhile is not for it.
+  // Earlier failures do not count against its second chance, and events of the meantime are not for it.
   const position = await findStreamEnd(tx, workspaceId);
   return save(tx, deps, row, { status: "enabled", failingSince: null, lastError: null, position });
 }

@@ -66,7 +66,7 @@ export async function planRedelivery(
   const webhook = await getWebhookRow(read, workspaceId, id);
   const numbers = await findNumbers(read, webhook, from, to);
   if (numbers === null) return { span: null, count: { count: 0 } };
-  // What it has not read yet is sent to it anyway.
+  // Events that it has not read yet are sent to it anyway.
   const span = { from, to, all, after: numbers.after, last: Math.min(numbers.last, webhook.position) };
   let count = 0;
   let { after } = span;

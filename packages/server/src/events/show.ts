@@ -138,7 +138,7 @@ function selectFull(q: Pick<Reader, "select" | "t">) {
     .leftJoin(t.contents, ofContents(t));
 }
 
-/** What is selected of an event and its email, but for its number. */
+/** The columns of an event and its email, without its number. */
 function fullColumns({ events: e, emails: m, contents: c }: Schema) {
   return { event: e, email: { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId }, tags: c.tags };
 }

@@ -48,7 +48,7 @@ export function eventTables(c: ColumnTypes) {
         position: c.reference("position").notNull(),
         /** The key of its first event. */
         key: c.reference("key").notNull(),
-        /** How many keys and numbers it has; some of its events may have been deleted. */
+        /** The number of its keys; some of its events may have been deleted. */
         length: c.int("length").notNull(),
       },
       // The key is by what Postgres divides the table into months, which have to be part of each unique key.

@@ -172,7 +172,7 @@ export class SmtpSession {
   /** The commands for a message, or the receipt of one that this server cannot take. */
   #plan({ from, to, needsUtf8 = false }: Envelope, message: Buffer): readonly Command[] | Receipt {
     const { _supportedExtensions: offers, _maxAllowedSize: maxBytes } = this.#connection;
-    // What we compose is 7-bit, but for a local part beyond ASCII in the headers. 30 MB take 3 ms.
+    // Mail that we compose is 7-bit, but for a local part beyond ASCII in the headers. 30 MB take 3 ms.
     const is8Bit = !isAsciiBytes(message);
     const hasUtf8Envelope = !(isAscii(from) && isAscii(to));
     const hasUtf8Head = is8Bit && !isAsciiBytes(headOf(message));

@@ -77,7 +77,7 @@ export async function findNextDue(read: Reader | Tx, after: number): Promise<{ a
   return next ?? null;
 }
 
-/** Whether a text can be the id of a job. */
+/** True for a text that can be the id of a job. */
 export function isJobId(id: string): boolean {
   return /^\d{1,15}$/.test(id);
 }

@@ -30,7 +30,7 @@ export class PostgresJobStore extends TableJobStore<PostgresDb> {
   /** A quarter of the pool. */
   readonly transactionsAtOnce = 4;
   readonly #heartbeat: Heartbeat;
-  /** What each open transaction adds at its end. */
+  /** Jobs that each open transaction adds at its end. */
   readonly #added = new WeakMap<Tx, NewJobRow[]>();
 
   constructor({ db, clock, random, log, beatMs, deadMs }: PostgresStoreOptions) {

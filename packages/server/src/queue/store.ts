@@ -16,7 +16,7 @@ interface ClaimedRow extends LaneJob {
   readonly claims: number;
 }
 
-/** What is written when no attempt holds a job any more. */
+/** The columns of a job that no attempt holds any more. */
 const LET_GO = { claimedBy: null, claimedAt: null } as const;
 
 const WAITING: readonly JobState[] = ["ready", "unhandled"];
@@ -43,7 +43,7 @@ export abstract class TableJobStore<Database extends Db> implements JobStore {
   abstract writersIdle(): Promise<void>;
   /** Runs one statement in a transaction of its own, which sees what is committed when it begins. */
   protected abstract alone<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Who claims a job, and when. */
+  /** The process that claims a job, and the instant. */
   protected abstract readonly claimant: Pick<JobsTable["$inferSelect"], "claimedBy"> & { readonly claimedAt: SQL };
   /** Inserts jobs in this transaction, with `insertRows`, and keeps those waiting whose keys the others have. */
   protected abstract addRows(tx: Tx, rows: readonly NewJobRow[]): Promise<void>;

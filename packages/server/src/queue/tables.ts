@@ -24,7 +24,7 @@ export function queueTables(c: ColumnTypes) {
         runAt: c.instant("run_at").notNull(),
         attempts: c.int("attempts").notNull(),
         maxAttempts: c.int("max_attempts").notNull(),
-        /** How often it was claimed. An attempt holds its job only while this is as it was then. */
+        /** The number of its claims. An attempt holds its job only while this is as it was then. */
         claims: c.int("claims").notNull(),
         /** The process that runs it, and when it was claimed by the clock of the database; null on SQLite, where there is one process. */
         claimedBy: c.text("claimed_by"),

@@ -112,10 +112,10 @@ export type DecidedOperator<Kind extends FieldKind> = Exclude<
   { [Name in RuleOperator]: (typeof OPERATORS)[Name] extends { readonly not: string } ? Name : never }[RuleOperator]
 >;
 
-/** What is decided about the operators of a kind of field. A missing one does not compile. */
+/** Decisions about the operators of a kind of field. A missing one does not compile. */
 type Decisions<Kind extends FieldKind, Decide> = Readonly<Record<DecidedOperator<Kind>, Decide>>;
 
-/** What decides about an operator. A condition that was validated has one. */
+/** Returns the decision about an operator. A condition that was validated has one. */
 export function decide<Decide>(decisions: Readonly<Partial<Record<RuleOperator, Decide>>>, operator: RuleOperator): Decide {
   const found = decisions[operator];
   if (found === undefined) throw new Error(`No condition of this kind has the operator ${operator}.`);
