@@ -24,7 +24,6 @@ export const REASONS = {
     "agent.assets": KIT,
     "agent.brand": KIT,
     "agent.lists": KIT,
-    "agent.replies": KIT,
     stripe: CALLBACK,
     inbound: CALLBACK,
   },

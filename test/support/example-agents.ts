@@ -72,15 +72,6 @@ export const MARKETPLACE: Objects = {
     const { id } = await world.sdk.assets.create({ fileName: "a.png", contentBase64: png().toString("base64") });
     return { [idOf("ast")]: id };
   },
-  "agent.replies": async (server) => {
-    const { world } = server;
-    const { client, activationId } = await server.agent();
-    const mail = { from: "Acme <hello@acme.example>", to: "ada@example.com", subject: "Welcome", text: "How are you?" };
-    await world.sdk.emails.send({ ...mail, replyTo: "auto", tags: { activation: activationId } });
-    await world.reply("ada@example.com", { text: "Fine, thank you." });
-    const [reply] = (await client.replies.list()).data;
-    return { [idOf("act")]: activationId, [idOf("rpl")]: reply?.id ?? "" };
-  },
   "agent.lists": async (server) => {
     const { id } = await server.world.sdk.lists.create({ name: "News" });
     return { ...(await agentIds(server)), [idOf("list")]: id };

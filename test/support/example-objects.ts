@@ -140,6 +140,12 @@ export const SENDING: Objects = {
   "inbox.reply": answerable,
   received,
   inboundDomains: async ({ world }) => ({ [idOf("ind")]: (await world.sdk.inboundDomains.create({ domain: "in.acme.example" })).id }),
+  "received.passOn": async (server) => {
+    const { world } = server;
+    await server.agent();
+    await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Welcome", text: "How are you?", replyTo: "auto" });
+    return { [idOf("rcv")]: (await world.reply(ADA, { text: "Fine, thank you." })).id };
+  },
   "inboundDomains.create": nothing,
   "testInbox.clear": nothing,
   testInbox: async ({ world }) => {

@@ -12,7 +12,7 @@ export interface ActivatedEvent {
   apiKey: string;
   agentSlug: string;
   organizationName: string;
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
 }
 
 /** The event `approval_response`: an approval request was answered or expired. */
@@ -45,19 +45,6 @@ export interface MessagePostedEvent {
   text: string;
   format: "plain" | "markdown";
   inReplyTo: string | null;
-}
-
-/** The event `reply.received`: a person answered mail that the brand sent for the agent; needs `messages:replies`. */
-export interface ReplyReceivedEvent {
-  id: string;
-  activationId: string;
-  runId: string | null;
-  sequence: number;
-  /** ISO 8601 instant */
-  timestamp: string;
-  type: "reply.received";
-  replyId: string;
-  threadId: string;
 }
 
 /** The event `agent.paused`: stop calling until `agent.resumed`. */
@@ -137,14 +124,13 @@ export interface WakeupEvent {
 }
 
 /** An event that the service sends to the webhook of an agent. */
-export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | ReplyReceivedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
+export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
 
 /** The events by their types. */
 export interface AgentEvents {
   "agent.activated": ActivatedEvent;
   "approval_response": ApprovalResponseEvent;
   "message.posted": MessagePostedEvent;
-  "reply.received": ReplyReceivedEvent;
   "agent.paused": PausedEvent;
   "agent.resumed": ResumedEvent;
   "agent.deactivated": DeactivatedEvent;
@@ -163,9 +149,6 @@ export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>>
     "id"
   ],
   "message.posted": [
-    "id"
-  ],
-  "reply.received": [
     "id"
   ],
   "agent.paused": [
@@ -199,22 +182,13 @@ export interface AgentCredits {
   resetsAt: string;
 }
 
-export interface AgentReply {
-  id: string;
-  threadId: string;
-  subject: string;
-  text: string;
-  /** ISO 8601 instant */
-  receivedAt: string;
-}
-
 export interface AgentSelf {
   activationId: string;
   agentSlug: string;
   organizationName: string;
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   keyPreview: string;
   /** ISO 8601 instant */
   createdAt: string;
@@ -1202,19 +1176,6 @@ export interface AgentApi<O> {
     /** Show the name and size of one list. */
     get(id: string, options?: O): Promise<ListMetadata>;
   };
-  readonly replies: {
-    /** List the replies to mail that was sent for the agent, newest first. */
-    list(input?: {
-      /** Page number, from 1; a page behind the end is empty */
-      page?: number | undefined;
-      /** Items per page, 1 to 100 */
-      limit?: number | undefined;
-      /** Continue after this cursor (pagination.nextCursor); replaces page */
-      cursor?: string | undefined;
-    }, options?: O): Promise<Page<AgentReply>>;
-    /** Show one reply. */
-    get(id: string, options?: O): Promise<AgentReply>;
-  };
   readonly explanations: {
     /** Explain your activation or one of its runs. */
     get(id: string, options?: O): Promise<Explanation>;
@@ -1279,10 +1240,6 @@ export const AGENT_ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Ag
   lists: {
     list: ["GET","/lists",true],
     get: ["GET","/lists/:id",false],
-  },
-  replies: {
-    list: ["GET","/replies",true],
-    get: ["GET","/replies/:id",false],
   },
   explanations: {
     get: ["GET","/explain/:id",false],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { type Look, testLooks } from "./looks.ts";
+import { createMarket } from "./market.ts";
 
 interface Page<Item> {
   readonly data: readonly Item[];
@@ -85,6 +86,29 @@ test(
     expect(await page.getByRole("button", { name: "Send the answer" }).count()).toBe(0);
     expect(faults).toEqual([]);
     await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "a person passes an answer on to an agent that may read messages",
+  async () => {
+    await using market = await createMarket(stage);
+    const { page, faults } = await stage.open(`/dashboard/received/${question}`);
+    await page.getByText("Where is my parcel?").first().waitFor();
+    expect(await page.getByRole("button", { name: "Pass on to an agent" }).count()).toBe(0);
+    await page.context().close();
+    await market.list("helper", "Parcel helper");
+    await market.turnOn("helper");
+    const again = await stage.open(`/dashboard/received/${question}`);
+    await again.page.getByRole("button", { name: "Pass on to an agent" }).click();
+    await again.page.getByRole("dialog").getByRole("button", { name: "Pass on to an agent" }).click();
+    await again.page.getByText("Passed on to Parcel helper").waitFor();
+    const [activation] = (await market.brand.activations.list()).data;
+    const [message] = (await market.brand.messages.list(activation?.id ?? "")).data;
+    expect(message).toMatchObject({ direction: "inbound", text: expect.stringContaining("Where is my parcel?") });
+    expect([...faults, ...again.faults]).toEqual([]);
+    await again.page.context().close();
   },
   PATIENCE_MS * 2,
 );

@@ -20,6 +20,7 @@ export const ENDPOINTS: EndpointTable = {
     attachment: { method: "GET", path: "/api/v1/received/:id/attachments/:number", produces: "application/octet-stream", binary: true },
     raw: { method: "GET", path: "/api/v1/received/:id/raw", produces: "message/rfc822", binary: true },
     reply: { method: "POST", path: "/api/v1/received/:id/reply", body: true },
+    passOn: { method: "POST", path: "/api/v1/received/:id/pass-on", body: true },
     delete: { method: "DELETE", path: "/api/v1/received/:id" },
   },
   inboundDomains: {
@@ -414,10 +415,6 @@ export const AGENT_ENDPOINTS: EndpointTable = {
   lists: {
     list: { method: "GET", path: "/api/agents/activations/:activationId/lists", query: true, page: true },
     get: { method: "GET", path: "/api/agents/activations/:activationId/lists/:id" },
-  },
-  replies: {
-    list: { method: "GET", path: "/api/agents/activations/:activationId/replies", query: true, page: true },
-    get: { method: "GET", path: "/api/agents/activations/:activationId/replies/:id" },
   },
   explanations: {
     get: { method: "GET", path: "/api/agents/activations/:activationId/explain/:id" },

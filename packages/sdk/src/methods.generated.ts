@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -265,6 +265,17 @@ export interface MailsvcMethods {
       threadId: string;
       recipients?: AcceptedRecipient[] | undefined;
     }>;
+    /**
+     * Pass a received mail on to an agent.
+     *
+     * Posts what its sender wrote, without what it quotes, as your message to an agent that you have turned on. Its headers and files stay here; addresses and names of the sender and the recipients are replaced by [address] and [name]. Needs received:read as well. Passing it on again returns the same message. Deleting the mail, or erasing the person, removes the text from the message.
+     *
+     * `POST /api/v1/received/:id/pass-on`
+     */
+    passOn(id: string, input: {
+      /** Slug of the agent */
+      agent: string;
+    }, options?: CallOptions): APIPromise<Message>;
     /**
      * Delete a received mail with its files.
      *
@@ -2684,14 +2695,14 @@ export interface MailsvcMethods {
       /** The URL that receives events */
       webhookUrl: string;
       /** Scopes the agent needs */
-      permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+      permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
     }, options?: CallOptions): APIPromise<{
       id: string;
       slug: string;
       name: string;
       description: string;
       webhookUrl: string;
-      permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+      permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
       state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
       price: {
         amount: number;
@@ -2730,7 +2741,7 @@ export interface MailsvcMethods {
       /** The URL that receives events */
       webhookUrl?: string | undefined;
       /** Scopes the agent needs */
-      permissions?: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies"> | undefined;
+      permissions?: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups"> | undefined;
     }, options?: CallOptions): APIPromise<Listing>;
     /**
      * Start paying for a listing.
@@ -2805,7 +2816,7 @@ export interface MailsvcMethods {
       /** Only events in this state */
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "reply.received" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
       /** Only events of this activation */
       activationId?: string | undefined;
     }, options?: CallOptions): PagePromise<Delivery>;
@@ -2820,7 +2831,7 @@ export interface MailsvcMethods {
       /** Begin after the event with this id, as far as events are kept; without it, with what happens next */
       after?: string | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "reply.received" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
     }, options?: CallOptions): AsyncGenerator<DeliveryDetail, void, undefined>;
     /**
      * Show an event with its body and attempts.
@@ -2931,7 +2942,7 @@ export interface MailsvcMethods {
       /** Slug of the agent in the catalog */
       agentSlug: string;
       /** The scopes you accept: those the catalog shows for the agent */
-      acceptedPermissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+      acceptedPermissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
       /** Credits it may use in a month; null for no limit */
       creditLimit?: number | null | undefined;
     }, options?: CallOptions): APIPromise<Activation>;
@@ -4259,29 +4270,6 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/lists/:id`
      */
     get(id: string, options?: CallOptions): APIPromise<ListMetadata>;
-  };
-  readonly replies: {
-    /**
-     * List the replies to mail that was sent for the agent, newest first.
-     *
-     * The brand sends mail for an agent by giving it the tag activation with the id of the activation.
-     *
-     * `GET /api/agents/activations/:activationId/replies`
-     */
-    list(input?: {
-      /** Page number, from 1; a page behind the end is empty */
-      page?: number | undefined;
-      /** Items per page, 1 to 100 */
-      limit?: number | undefined;
-      /** Continue after this cursor (pagination.nextCursor); replaces page */
-      cursor?: string | undefined;
-    }, options?: CallOptions): PagePromise<AgentReply>;
-    /**
-     * Show one reply.
-     *
-     * `GET /api/agents/activations/:activationId/replies/:id`
-     */
-    get(id: string, options?: CallOptions): APIPromise<AgentReply>;
   };
   /** Why an email, contact, campaign or webhook is in its state, and what to do */
   readonly explanations: {

@@ -36,7 +36,7 @@ export interface Activation {
   agentName: string;
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   keyPreview: string;
   keyDeliveredAt: string | null;
   webhookLastError: WebhookError | null;
@@ -69,7 +69,7 @@ export type AgentEvent = {
   apiKey: string;
   agentSlug: string;
   organizationName: string;
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
 } | {
   id: string;
   activationId: string;
@@ -96,16 +96,6 @@ export type AgentEvent = {
   text: string;
   format: "plain" | "markdown";
   inReplyTo: string | null;
-} | {
-  id: string;
-  activationId: string;
-  runId: string | null;
-  sequence: number;
-  /** ISO 8601 instant */
-  timestamp: string;
-  type: "reply.received";
-  replyId: string;
-  threadId: string;
 } | {
   id: string;
   activationId: string;
@@ -168,7 +158,7 @@ export type AgentEvent = {
 
 export type AgentEventState = "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
 
-export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "reply.received" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
 
 export interface AgentMessage {
   id: string;
@@ -192,16 +182,7 @@ export interface AgentMessage {
   agentName: string;
 }
 
-export interface AgentReply {
-  id: string;
-  threadId: string;
-  subject: string;
-  text: string;
-  /** ISO 8601 instant */
-  receivedAt: string;
-}
-
-export type AgentScope = "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies";
+export type AgentScope = "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
 
 export interface AgentSelf {
   activationId: string;
@@ -209,7 +190,7 @@ export interface AgentSelf {
   organizationName: string;
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   keyPreview: string;
   /** ISO 8601 instant */
   createdAt: string;
@@ -1058,7 +1039,7 @@ export interface CatalogAgent {
   name: string;
   description: string;
   permissions: Array<{
-    scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies";
+    scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
     grants: string;
   }>;
   builder: {
@@ -1301,7 +1282,7 @@ export interface DefinitionFault {
 
 export interface Delivery {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "reply.received" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -1329,7 +1310,7 @@ export interface DeliveryAttempt {
 
 export interface DeliveryDetail {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "reply.received" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -2048,7 +2029,7 @@ export interface Listing {
   name: string;
   description: string;
   webhookUrl: string;
-  permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
   price: {
     amount: number;
@@ -2070,7 +2051,7 @@ export interface ListingActivation {
   organizationName: string;
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups" | "messages:replies">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   keyPreview: string;
   keyDeliveredAt: string | null;
   webhookLastError: WebhookError | null;

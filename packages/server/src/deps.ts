@@ -101,7 +101,6 @@ export interface Deps
 export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
   Pick<EmailDeps, "engagementHooks" | "partAnswers" | "renderHooks" | "templateHooks" | "statusListeners"> &
-  Pick<ReceivedDeps, "receivedHooks"> &
   Pick<DeliveryDeps, "mailTransforms" | "deliveryHooks"> &
   Pick<EventDeps, "eventListeners"> &
   Pick<ListingDeps, "listingHooks"> &

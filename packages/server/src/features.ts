@@ -85,7 +85,6 @@ import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
 import { endPayments, findWorkspaceOfPayment } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
-import { passToAgent } from "./marketplace/replies/replies.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
@@ -211,7 +210,6 @@ export function connectHooks(deps: () => Deps): Hooks {
       answered: (mail) => answerSimulated(deps(), mail),
       erased: (tx, emails) => eraseTargetsOf(tx, deps(), emails),
     },
-    receivedHooks: { replied: (tx, reply) => passToAgent(tx, deps(), reply) },
     // When a listing ends, its payments and its activations end.
     listingHooks: {
       ended: async (tx, listing) => {

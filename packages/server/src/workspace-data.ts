@@ -128,7 +128,6 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   receivedFiles: { of: ofReceived },
   receivedParts: { of: ofReceived },
   receivedQuotas: { workspace: "workspaceId", unexported: SHORT },
-  agentReplies: { of: ofActivation },
   inboundDomains: {
     workspace: "workspaceId",
     hidden: ["token"],

@@ -55,12 +55,6 @@ export const SAMPLES: { readonly [T in keyof AgentEvents]: readonly [Partial<Age
       "inReplyTo": null
     }
   ],
-  "reply.received": [
-    {
-      "replyId": "rpl_sample",
-      "threadId": "em_sample"
-    }
-  ],
   "agent.paused": [
     {
       "reason": "user_paused"

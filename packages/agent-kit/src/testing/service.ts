@@ -17,7 +17,6 @@ const ALL: Record<Scope, true> = {
   "agent:read_runs": true,
   "agent:write_runs": true,
   "agent:wakeups": true,
-  "messages:replies": true,
 };
 
 export const ALL_SCOPES = Object.keys(ALL) as Scope[];

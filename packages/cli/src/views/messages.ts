@@ -38,6 +38,7 @@ export const messageViews: Readonly<Record<string, View>> = {
   "messages.list": { columns: messageColumns, empty: "No messages yet." },
   "messages.create": { object: message },
   "messages.get": { object: message },
+  "received.passOn": { object: message },
   "messages.answer": { object: message },
   "messages.read": { object: unread },
   "agent.messages.list": { columns: messageColumns },

@@ -11,6 +11,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { OurMail, TheirMail } from "../parts/received/messages.tsx";
+import { PassOn } from "../parts/received/pass-on.tsx";
 import { isOfThread, loadThread, type Thread } from "../parts/received/thread.ts";
 import { nameSender } from "../parts/received/words.ts";
 import { formatReplyTo } from "../parts/reply-to.ts";
@@ -32,7 +33,14 @@ export default function ThreadPage({ params }: PageProps) {
       title={data === null ? "Conversation" : data.opened.subject || "(no subject)"}
       back={{ href: toHref("/received"), name: "Received" }}
       about={data === null ? null : <>with {nameSender(data.opened)}</>}
-      actions={data !== null && may("received:write") ? <Delete mail={data.opened} /> : null}
+      actions={
+        data === null ? null : (
+          <>
+            {may("marketplace:write") ? <PassOn key={data.opened.id} id={data.opened.id} text={data.opened.reply} /> : null}
+            {may("received:write") ? <Delete mail={data.opened} /> : null}
+          </>
+        )
+      }
     >
       <Loaded from={thread}>
         {(shown) => (

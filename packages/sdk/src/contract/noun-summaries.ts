@@ -56,7 +56,6 @@ export const NOUN_SUMMARIES = {
   "agent.brand": "Read the brand's colors, logo and voice",
   "agent.explanations": "Why the activation or a run is in its state",
   "agent.lists": "The brand's lists and their sizes",
-  "agent.replies": "Replies to mail that was sent for the agent",
   inbound: "Bounces and complaints that mail providers report",
   stripe: "Events of Stripe about payments for listings",
 } as const;
@@ -74,7 +73,7 @@ export const NOUN_GROUPS = {
   ],
   Agents: [
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
-    ...["agent.assets", "agent.brand", "agent.lists", "agent.replies", "agent.explanations"],
+    ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
   ],
   Server: ["workspaces", "keys", "dashboard", "me", "jobs", "queue", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],

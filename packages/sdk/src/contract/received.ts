@@ -1,6 +1,8 @@
 import { EmailAddress, MailboxText } from "./address.ts";
 import { Bytes } from "./bytes.ts";
 import { endpoint } from "./endpoint.ts";
+import { Message } from "./marketplace/messages.ts";
+import { Slug } from "./marketplace/text.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { AcceptedRecipient } from "./recipients.ts";
 import { Attachments, atLeastOne, Content, Subject } from "./send-fields.ts";
@@ -215,6 +217,20 @@ export const received = {
     }),
     errors: ["not_found", "invalid_state", "sender_not_verified", "recipient_suppressed", "queue_failed"],
     examples: [{ summary: "Answer", params, body: { text: "Thank you, we have changed it." } }],
+  }),
+  passOn: endpoint({
+    method: "POST",
+    path: "/api/v1/received/:id/pass-on",
+    access: { permission: "marketplace:write" },
+    mailsTo: "unknown",
+    summary: "Pass a received mail on to an agent",
+    description:
+      "Posts what its sender wrote, without what it quotes, as your message to an agent that you have turned on. Its headers and files stay here; addresses and names of the sender and the recipients are replaced by [address] and [name]. Needs received:read as well. Passing it on again returns the same message. Deleting the mail, or erasing the person, removes the text from the message.",
+    body: z.strictObject({ agent: Slug.meta({ description: "Slug of the agent" }) }),
+    status: [201, 200],
+    output: Message,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "To one agent", params, body: { agent: "launch-writer" } }],
   }),
   delete: endpoint({
     method: "DELETE",

@@ -61,7 +61,6 @@ export const AGENT_SCOPES = [
   "agent:read_runs",
   "agent:write_runs",
   "agent:wakeups",
-  "messages:replies",
 ] as const;
 
 export type AgentScope = (typeof AGENT_SCOPES)[number];
@@ -80,5 +79,4 @@ export const AGENT_SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
   "agent:read_runs": "Read the history of its runs",
   "agent:write_runs": "Start, log and complete runs",
   "agent:wakeups": "Schedule wakeups",
-  "messages:replies": "Read replies to mail that you send for it; no addresses",
 };

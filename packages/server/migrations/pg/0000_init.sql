@@ -24,16 +24,6 @@ CREATE TABLE "activations" (
 	"deactivation_reason" text COLLATE "C"
 );
 --> statement-breakpoint
-CREATE TABLE "agent_replies" (
-	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
-	"activation_id" text COLLATE "C" NOT NULL,
-	"received_id" text COLLATE "C" NOT NULL,
-	"thread_id" text COLLATE "C" NOT NULL,
-	"subject" text COLLATE "C" NOT NULL,
-	"text_body" text COLLATE "C" NOT NULL,
-	"received_at" bigint NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "approvals" (
 	"message_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"activation_id" text COLLATE "C" NOT NULL,
@@ -785,6 +775,7 @@ CREATE TABLE "messages" (
 	"format" text COLLATE "C" NOT NULL,
 	"external_id" text COLLATE "C",
 	"in_reply_to" text COLLATE "C",
+	"received_id" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"read_at" bigint
 );
@@ -1163,8 +1154,6 @@ CREATE UNIQUE INDEX "activations_key" ON "activations" USING btree ("key_hash");
 CREATE UNIQUE INDEX "activations_living" ON "activations" USING btree ("workspace_id","living");--> statement-breakpoint
 CREATE INDEX "activations_workspace" ON "activations" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "activations_listing" ON "activations" USING btree ("listing_id","id");--> statement-breakpoint
-CREATE INDEX "agent_replies_activation" ON "agent_replies" USING btree ("activation_id","id");--> statement-breakpoint
-CREATE INDEX "agent_replies_received" ON "agent_replies" USING btree ("received_id");--> statement-breakpoint
 CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status","message_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","message_id","expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint
@@ -1252,6 +1241,7 @@ CREATE UNIQUE INDEX "messages_sequence" ON "messages" USING btree ("activation_i
 CREATE UNIQUE INDEX "messages_external" ON "messages" USING btree ("activation_id","external_id");--> statement-breakpoint
 CREATE INDEX "messages_activation" ON "messages" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "messages_unread" ON "messages" USING btree ("activation_id","direction","read_at");--> statement-breakpoint
+CREATE INDEX "messages_received" ON "messages" USING btree ("received_id") WHERE "messages"."received_id" is not null;--> statement-breakpoint
 CREATE INDEX "messages_waiting" ON "messages" USING btree ("workspace_id","direction","type","id") WHERE "messages"."read_at" is null;--> statement-breakpoint
 CREATE INDEX "payment_notices_ended" ON "payment_notices" USING btree ("ended");--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_session" ON "payments" USING btree ("session");--> statement-breakpoint

@@ -28,18 +28,6 @@ CREATE UNIQUE INDEX `activations_key` ON `activations` (`key_hash`);--> statemen
 CREATE UNIQUE INDEX `activations_living` ON `activations` (`workspace_id`,`living`);--> statement-breakpoint
 CREATE INDEX `activations_workspace` ON `activations` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `activations_listing` ON `activations` (`listing_id`,`id`);--> statement-breakpoint
-CREATE TABLE `agent_replies` (
-	`id` text PRIMARY KEY NOT NULL,
-	`activation_id` text NOT NULL,
-	`received_id` text NOT NULL,
-	`thread_id` text NOT NULL,
-	`subject` text NOT NULL,
-	`text_body` text NOT NULL,
-	`received_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `agent_replies_activation` ON `agent_replies` (`activation_id`,`id`);--> statement-breakpoint
-CREATE INDEX `agent_replies_received` ON `agent_replies` (`received_id`);--> statement-breakpoint
 CREATE TABLE `approvals` (
 	`message_id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,
@@ -873,6 +861,7 @@ CREATE TABLE `messages` (
 	`format` text NOT NULL,
 	`external_id` text,
 	`in_reply_to` text,
+	`received_id` text,
 	`created_at` integer NOT NULL,
 	`read_at` integer
 );
@@ -881,6 +870,7 @@ CREATE UNIQUE INDEX `messages_sequence` ON `messages` (`activation_id`,`sequence
 CREATE UNIQUE INDEX `messages_external` ON `messages` (`activation_id`,`external_id`);--> statement-breakpoint
 CREATE INDEX `messages_activation` ON `messages` (`activation_id`,`id`);--> statement-breakpoint
 CREATE INDEX `messages_unread` ON `messages` (`activation_id`,`direction`,`read_at`);--> statement-breakpoint
+CREATE INDEX `messages_received` ON `messages` (`received_id`) WHERE "messages"."received_id" is not null;--> statement-breakpoint
 CREATE INDEX `messages_waiting` ON `messages` (`workspace_id`,`direction`,`type`,`id`) WHERE "messages"."read_at" is null;--> statement-breakpoint
 CREATE TABLE `meta` (
 	`name` text PRIMARY KEY NOT NULL,

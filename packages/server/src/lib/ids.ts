@@ -33,7 +33,7 @@ type IdPrefix =
  * Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents
  * of files, submissions of forms, replies.
  */
-type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub" | "rpl";
+type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub";
 
 /** Makes ids: `em_` and 26 characters, sorted by time, unique without coordination. */
 export type Ids = (prefix: IdPrefix) => string;

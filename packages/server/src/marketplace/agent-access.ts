@@ -11,7 +11,6 @@ import type { Seal } from "../lib/seal.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { ListTables } from "../lists/tables.ts";
 import type { NewJob } from "../queue/queue.ts";
-import type { ReceivedTables } from "../received/tables.ts";
 import type { OutboxDeps } from "../webhooks/deps.ts";
 import type { WebhookTables } from "../webhooks/tables.ts";
 import type { WorkspaceTables } from "../workspaces/tables.ts";
@@ -45,8 +44,6 @@ export interface AgentTables
     FileTables,
     // The names of lists and their member counts; the members are in other tables.
     Pick<ListTables, "lists">,
-    // What they see of replies, without addresses; the mail is in other tables.
-    Pick<ReceivedTables, "agentReplies">,
     CounterTables {}
 
 /** Reads committed rows, or rows of a transaction, for an agent. */

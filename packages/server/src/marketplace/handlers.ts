@@ -15,7 +15,6 @@ import { agentListHandlers } from "./lists/lists.ts";
 import { agentMessageHandlers, approvalHandlers, messageHandlers } from "./messages/handlers.ts";
 import { listingPaymentHandlers, paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
 import { planHandlers } from "./plans/plans.ts";
-import { agentReplyHandlers } from "./replies/replies.ts";
 import { agentRunHandlers, runHandlers } from "./runs/handlers.ts";
 import { agentWakeupHandlers } from "./wakeups/handlers.ts";
 
@@ -56,6 +55,5 @@ export const agentHandlers: { readonly [G in keyof AgentContract]: AgentHandlers
   assets: agentAssetHandlers,
   brand: agentBrandHandlers,
   lists: agentListHandlers,
-  replies: agentReplyHandlers,
   explanations: agentExplanationHandlers,
 };

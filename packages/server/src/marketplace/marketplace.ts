@@ -29,7 +29,6 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  *   brand           colors, logo, voice, and rules for agents
  *   landing-pages   pages agents publish, their forms and statistics
  *   lists           names and sizes of a brand's lists, for agents
- *   replies         what people answer to mail that was sent for an agent, without addresses
  *
  * Three rules between rooms:
  *   - An event is emitted in the transaction of the change it reports.

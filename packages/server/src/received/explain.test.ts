@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { createTestAgent } from "../../test/agent.ts";
 import { ADA, newest, start, write } from "../../test/receiving.ts";
 
 test("an answer: by its reply address, who saw it, and how to answer", async () => {
@@ -51,22 +50,4 @@ test("a mail that only names an email, and one that begins a conversation", asyn
     summary: expect.stringContaining("It answers no email of yours."),
     timeline: [{ why: "It began a conversation." }],
   });
-});
-
-test("an answer that an agent sees", async () => {
-  await using s = await start();
-  const agent = await createTestAgent(s.world, { permissions: ["messages:replies", "agent:write_runs"] });
-  const mail = {
-    from: "Acme <hello@acme.test>",
-    to: ADA,
-    subject: "Hi",
-    text: "?",
-    replyTo: "auto",
-    tags: { activation: agent.activationId },
-  };
-  await s.world.sdk.emails.send(mail);
-  const { id } = await s.world.reply(ADA, { text: "Fine." });
-  const { timeline, related } = await s.world.sdk.explanations.get(id);
-  expect(timeline.at(-1)).toMatchObject({ what: `Shown to an agent: ${agent.activationId}` });
-  expect(related).toContain(agent.activationId);
 });

@@ -1,10 +1,10 @@
 import type { AutoReplyReason, Explanation, MailAuthentication } from "@mailsvc/sdk/contract";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { findRows } from "../db/find.ts";
 import { findEmailById } from "../emails/emails.ts";
 import { type Action, buildExplanation, count, joinSentences, type Moment, type Present, quote } from "../lib/explanation.ts";
 import { readMessageId } from "../lib/message-id.ts";
+import { listPassedOn } from "../marketplace/messages/messages.ts";
 import { isSenderCredible } from "./sender-proof.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";
 
@@ -28,14 +28,14 @@ const AUTOMATIC: Readonly<Record<AutoReplyReason, string>> = {
 export async function explainReceived(read: Reader, present: ReceivedPresent, workspaceId: string, id: string): Promise<Explanation> {
   const row = await getReceivedRow(read, workspaceId, id);
   const email = row.emailId === null ? null : await findEmailById(read, row.emailId);
-  const passed = await findRows(read, read.t.agentReplies, { receivedId: id });
+  const passed = await listPassedOn(read, id);
   const moments: Moment[] = [
     ...(email === null ? [] : [{ at: email.createdAt, what: `The email that it answers was accepted: ${email.id}` }]),
     { at: row.receivedAt, what: `Received for ${row.to}`, why: describeConversation(row) },
-    ...passed.map(({ activationId, receivedAt }) => ({
-      at: receivedAt,
-      what: `Shown to an agent: ${activationId}`,
-      why: "The email was sent with its activation as tag, and the agent has the scope messages:replies. It sees no addresses.",
+    ...passed.map(({ activationId, createdAt }) => ({
+      at: createdAt,
+      what: `Passed on to an agent: ${activationId}`,
+      why: "Somebody of the workspace did it. The agent got the text, without addresses and names.",
     })),
   ];
   return buildExplanation(

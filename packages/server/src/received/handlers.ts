@@ -1,13 +1,15 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import { type DecodedAttachments, decodeAttachments } from "../emails/emails.ts";
 import type { Handlers, ReadContext } from "../http/handler.ts";
-import { notFound } from "../lib/api-error.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { RecordLook } from "../senders/senders.ts";
+import { getActivationOfAgent } from "../marketplace/activations/activations.ts";
 import { answerReceived } from "./answer.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import { addDomain, checkRecords, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
 import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";
+import { passOn } from "./pass-on.ts";
 import { getReceivedRow, readRaw } from "./store.ts";
 
 export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> = {
@@ -21,6 +23,18 @@ export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> 
     prepare: ({ attachments }) => (attachments ? decodeAttachments({ attachments }) : []),
     run: ({ id, ...request }, { tx, deps, workspaceId }, files: DecodedAttachments) =>
       answerReceived(tx, deps, workspaceId, id, request, files),
+  },
+  passOn: async ({ id, agent }, { tx, deps, workspaceId, key }) => {
+    // The text of a mail leaves by it: a key that may not read it may not send it on either.
+    if (!key.owner && !key.permissions.has("received:read")) throw new ApiError("forbidden", "This API key lacks the permission received:read.", {
+      details: [{ path: "", code: "missing_permission", message: "received:read" }],
+    });
+    const { activation } = await getActivationOfAgent(tx, workspaceId, agent);
+    const { message, created } = await passOn(tx, deps, workspaceId, {
+      id: await visibleTo({ read: tx, workspaceId, key }, id),
+      activationId: activation.id,
+    });
+    return { status: created ? 201 : 200, body: message };
   },
   delete: ({ id }, { tx, workspaceId }) => deleteReceived(tx, workspaceId, id),
 };

@@ -102,15 +102,14 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
   if (added.length === 0) return false;
   if (!isTestMail(row.emailId)) await countIntoQuota(tx, deps, { workspaceId, size: raw.length });
   await insertFiles(tx, id, raw, files);
-  await announce(tx, deps, row, thread);
+  await announce(tx, deps, row);
   return true;
 }
 
-async function announce(tx: Tx, deps: ReceivedDeps, row: NewReceived, { email, contents }: Thread): Promise<void> {
+async function announce(tx: Tx, deps: ReceivedDeps, row: NewReceived): Promise<void> {
   const { id, workspaceId, threadId, emailId, contactId, campaignId, autoReply, receivedAt: at } = row;
   const data = { receivedId: id, threadId, autoReply, attachmentCount: row.files };
   await recordEvents(tx, deps, [{ workspaceId, type: "email.received", emailId, contactId, campaignId, at, data }]);
-  if (email !== null && contents !== null && autoReply === null) await deps.receivedHooks.replied(tx, { mail: row, email, contents });
 }
 
 /** The contact with an id or an address, held; null if there is none. */

@@ -8,14 +8,11 @@ import type { Mailbox } from "./mailboxes.ts";
 import { toAttachment, toDetail, toReceivedMail } from "./show.ts";
 import { deleteReceivedRows, getReceivedRow, getRowByMessageId, isTest, listFiles, readFile } from "./store.ts";
 
-export { withoutAddresses } from "./addresses.ts";
 export { eraseReceived, exportReceived } from "./data-subject.ts";
-export type { Reply } from "./deps.ts";
 export { findInboundDomain } from "./domains.ts";
 export { type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
 export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./mailboxes.ts";
 export { DailyQuotaReached, isQuotaReached } from "./quota.ts";
-export { splitAddresses } from "./reply-addresses.ts";
 export { deleteReceivedRows } from "./store.ts";
 
 interface ReceivedQuery extends PageInput {

@@ -7,6 +7,7 @@ import { splitIntoChunks } from "../lib/chunks.ts";
 import { hashMessageId } from "../lib/message-id.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
+import { withdrawPassedOn } from "../marketplace/messages/messages.ts";
 import type { IncomingFile } from "./incoming.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import type { ReceivedTables } from "./tables.ts";
@@ -71,11 +72,11 @@ async function readParts(read: Reader, receivedId: string, file: number, size: n
 
 /** Deletes mails with their files, and what agents see of them. Returns how many there were. */
 export async function deleteReceivedRows(tx: Tx, ids: readonly string[]): Promise<number> {
-  const { received, receivedFiles, receivedParts, agentReplies } = tx.t;
+  const { received, receivedFiles, receivedParts } = tx.t;
   let deleted = 0;
   for (const chunk of splitIntoChunks(ids)) {
+    await withdrawPassedOn(tx, chunk);
     await tx.delete(receivedParts).where(inArray(receivedParts.receivedId, chunk));
-    await tx.delete(agentReplies).where(inArray(agentReplies.receivedId, chunk));
     await tx.delete(receivedFiles).where(inArray(receivedFiles.receivedId, chunk));
     deleted += (await tx.delete(received).where(inArray(received.id, chunk)).returning({ id: received.id })).length;
   }

@@ -10,7 +10,6 @@ export function receivedTables(c: ColumnTypes) {
     received: received(c),
     receivedFiles: receivedFiles(c),
     receivedParts: receivedParts(c),
-    agentReplies: agentReplies(c),
     inboundDomains: inboundDomains(c),
     receivedQuotas: receivedQuotas(c),
   };
@@ -98,23 +97,6 @@ function receivedParts(c: ColumnTypes) {
       content: c.bytes("content").notNull(),
     },
     (t) => [c.primaryKey({ columns: [t.receivedId, t.file, t.part] })],
-  );
-}
-
-/** What an agent sees of a reply to mail that was sent for it: no addresses, and nothing of its headers. */
-function agentReplies(c: ColumnTypes) {
-  return c.table(
-    "agent_replies",
-    {
-      id: c.text("id").primaryKey(),
-      activationId: c.text("activation_id").notNull(),
-      receivedId: c.text("received_id").notNull(),
-      threadId: c.text("thread_id").notNull(),
-      subject: c.text("subject").notNull(),
-      text: c.text("text_body").notNull(),
-      receivedAt: c.instant("received_at").notNull(),
-    },
-    (t) => [c.index("agent_replies_activation").on(t.activationId, t.id), c.index("agent_replies_received").on(t.receivedId)],
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { type ContentsRow, type EmailRow, findMail, findMailByMessageId } from "../emails/emails.ts";
+import { type EmailRow, findMail, findMailByMessageId } from "../emails/emails.ts";
 import { hashMessageId } from "../lib/message-id.ts";
 import type { Mailbox } from "./mailboxes.ts";
 
@@ -9,13 +9,12 @@ export interface Thread {
   /** Null for a mail that begins one. */
   readonly threadId: string | null;
   readonly email: EmailRow | null;
-  readonly contents: ContentsRow | null;
 }
 
 // Mails named in References beyond the last ones are not looked for.
 const MAX_LOOKED_UP = 20;
 
-const NONE: Thread = { threadId: null, email: null, contents: null };
+const NONE: Thread = { threadId: null, email: null };
 
 /** Who wrote a mail, where it came to, and what it names. */
 interface Clues {
@@ -49,7 +48,7 @@ export async function findThread(tx: Tx, { mailbox, references, fromKey, isCredi
     const [first] = emails;
     if (!first) continue;
     const email = emails.find((one) => (isAddressed ? one.id === emailId : isCredible && one.toKey === fromKey)) ?? null;
-    return { threadId: contents.threadId ?? first.mailId ?? first.id, email, contents: email && contents };
+    return { threadId: contents.threadId ?? first.mailId ?? first.id, email };
   }
   if (named.length === 0) return NONE;
   const [known] = await findRows(tx, tx.t.received, { workspaceId, messageKey: named.map(hashMessageId) });

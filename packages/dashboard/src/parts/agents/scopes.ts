@@ -14,5 +14,4 @@ export const SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
   "agent:read_runs": "Read the history of its runs",
   "agent:write_runs": "Start, log and complete runs",
   "agent:wakeups": "Schedule wakeups",
-  "messages:replies": "Read replies to mail that you send for it; no addresses",
 };

@@ -108,20 +108,6 @@ export const AGENT_EVENTS = {
     isStatus: false,
     samples: [{ messageId: "msg_sample", messageSequence: 1, text: "Für dich ✉", format: "plain", inReplyTo: null }],
   },
-  "reply.received": {
-    when: "a person answered mail that the brand sent for the agent; needs `messages:replies`",
-    fields: {
-      /** See `replies.get` for what it says. */
-      replyId: z.string(),
-      /** The conversation; the same for all replies in it. */
-      threadId: z.string(),
-    },
-    key: ["id"],
-    pausesOnFailure: true,
-    held: true,
-    isStatus: false,
-    samples: [{ replyId: "rpl_sample", threadId: "em_sample" }],
-  },
   "agent.paused": {
     when: "stop calling until `agent.resumed`",
     fields: { reason: z.enum(PAUSE_REASONS) },

@@ -7,7 +7,6 @@ import { AGENT_BASE } from "./agent-base.ts";
 import { agentCredits } from "./agent-credits.ts";
 import { agentMessages } from "./agent-messages.ts";
 import { agentBrand, agentLists } from "./agent-reads.ts";
-import { agentReplies } from "./agent-replies.ts";
 import { agentRuns } from "./agent-runs.ts";
 import { agentWakeups } from "./agent-wakeups.ts";
 import { WebhookError } from "./failures.ts";
@@ -55,7 +54,6 @@ export const agentContract = {
   assets: agentAssets,
   brand: agentBrand,
   lists: agentLists,
-  replies: agentReplies,
   explanations: agentExplanations,
 } as const satisfies Contract;
 export type AgentContract = typeof agentContract;

@@ -16,7 +16,7 @@ import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./sto
 export { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "./coverage.ts";
 export { type ActivationRow, addPauseReason } from "./lifecycle.ts";
 export { showActivation } from "./show.ts";
-export { assertNotEnded, getActivation, isOrphaned, lockActivation, lockActivations } from "./store.ts";
+export { assertNotEnded, getActivation, getActivationOfAgent, isOrphaned, lockActivation, lockActivations } from "./store.ts";
 
 interface Consent {
   agentSlug: string;

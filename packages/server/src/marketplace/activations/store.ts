@@ -23,6 +23,22 @@ export async function getActivation(q: Reader<AgentTables> | AgentTx, workspaceI
   return found;
 }
 
+/** The activation of an agent in this workspace that has not ended, by the slug of its listing. Throws ApiError not_found. */
+export async function getActivationOfAgent(q: Reader<AgentTables> | AgentTx, workspaceId: string, slug: string): Promise<Activated> {
+  const { activations: a, listings: l } = q.t;
+  const [found] = await q
+    .select({ activation: a, listing: l })
+    .from(a)
+    .innerJoin(l, eq(l.id, a.living))
+    .where(and(eq(a.workspaceId, workspaceId), eq(l.slug, slug)));
+  if (!found)
+    throw new ApiError("not_found", `No agent ${slug} is turned on in this workspace.`, {
+      details: [{ path: "agent", code: "not_found", message: "Not turned on." }],
+      hint: "See which are: mailsvc activations list",
+    });
+  return found;
+}
+
 /** Whether its listing has ended: then the activation has ended too, although the job that stores it has not run yet. */
 export function isOrphaned({ activation, listing }: Activated, now: number): boolean {
   return activation.status !== "deactivated" && (activation.period !== listing.period || !isListed(listing, now));

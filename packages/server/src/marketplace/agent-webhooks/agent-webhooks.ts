@@ -1,5 +1,5 @@
 import { AGENT_EVENT_TYPES, AGENT_EVENTS, type AgentEvent, type AgentEventType } from "@mailsvc/sdk/contract";
-import { asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { findRows } from "../../db/find.ts";
 import { iso } from "../../lib/clock.ts";
 import { type NewWebhookEvent, releaseStreams, reviveDeadEvents, withdrawEvents, writeEvents } from "../../webhooks/webhooks.ts";
@@ -88,6 +88,27 @@ export async function releaseHeldEvents(tx: AgentTx, deps: AgentDeps, activation
   if (held.length === 0) return;
   await tx.delete(h).where(ofActivations);
   await emitEach(tx, deps, held);
+}
+
+/** Replaces the text of a message in the events that report it, whether they are sent already or not: somebody's data is erased. */
+export async function replaceTextInEvents(tx: AgentTx, message: { activationId: string; id: string }, text: string): Promise<void> {
+  const { heldAgentEvents: h, webhookEvents: e } = tx.t;
+  const reports = (event: object): boolean => "messageId" in event && event.messageId === message.id;
+  for (const { id, event } of await tx.select().from(h).where(eq(h.activationId, message.activationId)))
+    if (event.type === "message.posted" && reports(event.fields))
+      await tx
+        .update(h)
+        .set({ event: { ...event, fields: { ...event.fields, text } } })
+        .where(eq(h.id, id));
+  const posted = and(eq(e.streamId, message.activationId), eq(e.type, "message.posted"));
+  for (const { id, body } of await tx.select({ id: e.id, body: e.body }).from(e).where(posted)) {
+    const event: object = JSON.parse(body);
+    if (reports(event))
+      await tx
+        .update(e)
+        .set({ body: JSON.stringify({ ...event, text }) })
+        .where(eq(e.id, id));
+  }
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { Approval, Message } from "@mailsvc/sdk/contract";
-import { and, count, eq, isNull, lte, or } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, lte, or } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
 import { assertNotEnded, getActivation } from "../activations/activations.ts";
-import type { AgentDeps, AgentTx } from "../agent-access.ts";
-import { emit } from "../agent-webhooks/agent-webhooks.ts";
+import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
+import { emit, replaceTextInEvents } from "../agent-webhooks/agent-webhooks.ts";
 import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from "../runs/runs.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
-import { type ApprovalRow, addMessage, getMessage, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
+import { type ApprovalRow, addMessage, getMessage, type MessageRow, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
 
 type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
@@ -84,9 +84,14 @@ interface NewBrandMessage {
   format: Message["format"];
   inReplyTo?: string | undefined;
   runId?: string | undefined;
+  /** The received mail whose text it is. */
+  receivedId?: string | undefined;
 }
 
-/** Posts a brand's message to an agent, with an event message.posted. Throws ApiError not_found for an unknown activation, run or message, and invalid_state for a deactivated one. */
+/**
+ * Posts a brand's message to an agent, with an event message.posted. Throws ApiError not_found for an unknown activation, run or message, and
+ * invalid_state for a deactivated one, or for passing mail on to an agent that may not read messages.
+ */
 export async function writeToAgent(
   tx: AgentTx,
   deps: AgentDeps,
@@ -97,6 +102,11 @@ export async function writeToAgent(
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
+  const mayRead = found.activation.scopes.includes("agent:read_messages");
+  if (wanted.receivedId !== undefined && !mayRead)
+    throw new ApiError("invalid_state", `The agent ${found.listing.slug} may not read messages.`, {
+      hint: "It did not ask for the scope agent:read_messages.",
+    });
   const { inReplyTo = null, runId = null } = wanted;
   if (runId !== null) await getRunRow(tx, { activationId: id, runId }, deps.runClock.overdue());
   const original = inReplyTo === null ? null : (await getMessage(tx, { activationId: id }, inReplyTo)).message;
@@ -111,11 +121,12 @@ export async function writeToAgent(
     text: wanted.text,
     format: wanted.format,
     inReplyTo,
+    receivedId: wanted.receivedId ?? null,
     createdAt: now,
   });
   if (original) await markReadByReply(tx, original, now);
   // Only an agent that may read its messages gets their text.
-  if (found.activation.scopes.includes("agent:read_messages"))
+  if (mayRead)
     await emit(tx, deps, id, {
       type: "message.posted",
       at: now,
@@ -123,6 +134,30 @@ export async function writeToAgent(
       fields: { messageId: message.id, messageSequence: message.sequence, text: message.text, format: message.format, inReplyTo },
     });
   return showMessage({ message, approval: null }, now);
+}
+
+/** The message that passes a received mail on to an activation; null while none does. `now` is in ms. */
+export async function findPassedOn(tx: AgentTx, activationId: string, receivedId: string, now: number): Promise<Message | null> {
+  const found = (await listPassedOn(tx, receivedId)).find((message) => message.activationId === activationId);
+  return found ? showMessage({ message: found, approval: null }, now) : null;
+}
+
+/** The messages that pass a received mail on, oldest first. */
+export async function listPassedOn(q: AgentQuery, receivedId: string): Promise<MessageRow[]> {
+  const { messages: m } = q.t;
+  return q.select().from(m).where(eq(m.receivedId, receivedId)).orderBy(asc(m.id));
+}
+
+/** Takes the text of received mails, which are deleted, out of the messages that pass them on, and out of the events about those. */
+export async function withdrawPassedOn(tx: AgentTx, receivedIds: readonly string[]): Promise<void> {
+  const { messages: m } = tx.t;
+  const text = "(The mail that was passed on here is deleted.)";
+  const taken = await tx
+    .update(m)
+    .set({ text, receivedId: null })
+    .where(inArray(m.receivedId, [...receivedIds]))
+    .returning({ id: m.id, activationId: m.activationId });
+  for (const message of taken) await replaceTextInEvents(tx, message, text);
 }
 
 /** Marks messages of one direction as read up to a sequence, and returns how many remain unread. */

@@ -67,8 +67,8 @@ export async function markReadByReply(tx: AgentTx, message: MessageRow, now: num
   return { ...message, readAt: now };
 }
 
-type NewMessageRow = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
-  Partial<Pick<MessageRow, "externalId" | "inReplyTo">>;
+type NewMessageRow = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo" | "receivedId"> &
+  Partial<Pick<MessageRow, "externalId" | "inReplyTo" | "receivedId">>;
 
 /** Appends a message to an activation's conversation. */
 export async function addMessage(tx: AgentTx, message: NewMessageRow): Promise<MessageRow> {
@@ -76,7 +76,7 @@ export async function addMessage(tx: AgentTx, message: NewMessageRow): Promise<M
   const [counter] = await tx.select({ last: a.messageSequence }).from(a).where(eq(a.id, message.activationId));
   const sequence = (counter?.last ?? 0) + 1;
   await tx.update(a).set({ messageSequence: sequence }).where(eq(a.id, message.activationId));
-  const row: MessageRow = { externalId: null, inReplyTo: null, ...message, sequence, readAt: null };
+  const row: MessageRow = { externalId: null, inReplyTo: null, receivedId: null, ...message, sequence, readAt: null };
   await tx.insert(m).values(row);
   return row;
 }

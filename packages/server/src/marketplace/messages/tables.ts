@@ -1,5 +1,5 @@
 import type { Approval, ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
-import { isNull } from "drizzle-orm";
+import { isNotNull, isNull } from "drizzle-orm";
 import type { ColumnTypes } from "../../db/columns.ts";
 
 export function messageTables(c: ColumnTypes) {
@@ -22,6 +22,8 @@ export function messageTables(c: ColumnTypes) {
         externalId: c.text("external_id"),
         /** Id of the message it replies to. */
         inReplyTo: c.text("in_reply_to"),
+        /** The received mail that it passes on. */
+        receivedId: c.text("received_id"),
         createdAt: c.instant("created_at").notNull(),
         readAt: c.instant("read_at"),
       },
@@ -30,6 +32,7 @@ export function messageTables(c: ColumnTypes) {
         c.uniqueIndex("messages_external").on(t.activationId, t.externalId),
         c.index("messages_activation").on(t.activationId, t.id),
         c.index("messages_unread").on(t.activationId, t.direction, t.readAt),
+        c.index("messages_received").on(t.receivedId).where(isNotNull(t.receivedId)),
         // Unread messages of a workspace, newest first.
         c.index("messages_waiting").on(t.workspaceId, t.direction, t.type, t.id).where(isNull(t.readAt)),
       ],
