@@ -53,7 +53,7 @@ const PAGES: Readonly<Record<string, number>> = {
   template: 18,
   "template-version": 6,
   templates: 7,
-  thread: 7,
+  thread: 8,
   webhook: 10,
   "webhook-delivery": 5,
   webhooks: 6,
