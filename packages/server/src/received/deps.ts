@@ -5,7 +5,8 @@ import type { AgentDeps } from "../marketplace/agent-access.ts";
 /** What received mail needs. */
 export interface ReceivedDeps extends EmailDeps, Pick<AgentDeps, "runClock" | "deliverySignal" | "webhooks" | "seal" | "staging"> {
   readonly dns: Pick<DomainRecords, "txt" | "mx" | "addresses">;
-  readonly config: EmailDeps["config"] & AgentDeps["config"] & {
-    readonly inboundDomain: string | null;
-  };
+  readonly config: EmailDeps["config"] &
+    AgentDeps["config"] & {
+      readonly inboundDomain: string | null;
+    };
 }

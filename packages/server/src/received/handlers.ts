@@ -3,13 +3,13 @@ import { type DecodedAttachments, decodeAttachments } from "../emails/emails.ts"
 import type { Handlers, ReadContext } from "../http/handler.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/test-mail.ts";
-import type { RecordLook } from "../senders/senders.ts";
 import { getActivationOfAgent } from "../marketplace/activations/activations.ts";
+import type { RecordLook } from "../senders/senders.ts";
 import { answerReceived } from "./answer.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import { addDomain, checkRecords, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
-import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";
 import { passOn } from "./pass-on.ts";
+import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";
 import { getReceivedRow, readRaw } from "./store.ts";
 
 export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> = {
@@ -26,9 +26,10 @@ export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> 
   },
   passOn: async ({ id, agent }, { tx, deps, workspaceId, key }) => {
     // The text of a mail leaves by it: a key that may not read it may not send it on either.
-    if (!key.owner && !key.permissions.has("received:read")) throw new ApiError("forbidden", "This API key lacks the permission received:read.", {
-      details: [{ path: "", code: "missing_permission", message: "received:read" }],
-    });
+    if (!key.owner && !key.permissions.has("received:read"))
+      throw new ApiError("forbidden", "This API key lacks the permission received:read.", {
+        details: [{ path: "", code: "missing_permission", message: "received:read" }],
+      });
     const { activation } = await getActivationOfAgent(tx, workspaceId, agent);
     const { message, created } = await passOn(tx, deps, workspaceId, {
       id: await visibleTo({ read: tx, workspaceId, key }, id),

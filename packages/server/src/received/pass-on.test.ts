@@ -18,9 +18,13 @@ test("a brand passes what a person wrote on to an agent, without addresses and n
   await using world = await createWorld();
   const agent = await createTestAgent(world, { permissions: SCOPES });
   await world.sdk.contacts.create({ email: ADA, firstName: "Ada", lastName: "Lovelace" });
-  const { id } = await receive(world, `Fine. Write to ${ADA} or ADA@Example.com, or to boss@example.com.\n\nAda, of the Lovelaces (ada lovelace)`, {
-    cc: "Grace Hopper <grace@example.com>",
-  });
+  const { id } = await receive(
+    world,
+    `Fine. Write to ${ADA} or ADA@Example.com, or to boss@example.com.\n\nAda, of the Lovelaces (ada lovelace)`,
+    {
+      cc: "Grace Hopper <grace@example.com>",
+    },
+  );
   const message = await world.sdk.received.passOn(id, { agent: "writer" });
   const text = "Fine. Write to [address] or [address], or to boss@example.com.\n\n[name], of the Lovelaces ([name] [name])";
   expect(message).toMatchObject({ activationId: agent.activationId, direction: "inbound", author: { role: "brand" }, type: "TEXT", text });
@@ -62,7 +66,9 @@ test("it is refused for agents that are off, unknown or may not read messages, a
   await expect(world.sdk.received.passOn(id, { agent: "mute" })).rejects.toMatchObject({ code: "invalid_state" });
   const { activationId } = await createTestAgent(world, { permissions: SCOPES });
   const { key } = await world.sdk.keys.create({ name: "narrow", permissions: ["marketplace:write"] });
-  await expect(new Mailsvc({ apiKey: key, baseUrl: world.url, fetch: world.fetch }).received.passOn(id, { agent: "writer" })).rejects.toMatchObject({ code: "forbidden" });
+  await expect(
+    new Mailsvc({ apiKey: key, baseUrl: world.url, fetch: world.fetch }).received.passOn(id, { agent: "writer" }),
+  ).rejects.toMatchObject({ code: "forbidden" });
   const foreign = await world.createWorkspace("Other");
   await expect(foreign.sdk.received.passOn(id, { agent: "writer" })).rejects.toMatchObject({ code: "not_found" });
   await world.sdk.activations.deactivate(activationId);

@@ -31,7 +31,9 @@ export async function passOn(
   if (posted) return { message: posted, created: false };
   const written = mail.reply.trim() || (mail.emailId === null ? mail.text.trim() : "");
   if (written === "")
-    throw new ApiError("invalid_state", "This mail has no text of its own to pass on.", { hint: `See it as it came: mailsvc received raw ${id}` });
+    throw new ApiError("invalid_state", "This mail has no text of its own to pass on.", {
+      hint: `See it as it came: mailsvc received raw ${id}`,
+    });
   await holdReceived(tx, id);
   const cut = cutText(written, MAX_TEXT);
   const known = await listKnown(tx, workspaceId, mail);
@@ -51,7 +53,9 @@ async function listKnown(tx: Tx, workspaceId: string, mail: ReceivedRow): Promis
       ...splitAddresses(mail.replyTo),
       ...mailboxes.map(({ address }) => address),
     ],
-    names: [mail.fromName, contact?.firstName, contact?.lastName, ...mailboxes.map(({ name }) => name)].filter((name) => typeof name === "string"),
+    names: [mail.fromName, contact?.firstName, contact?.lastName, ...mailboxes.map(({ name }) => name)].filter(
+      (name) => typeof name === "string",
+    ),
   };
 }
 

@@ -7,7 +7,15 @@ import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { emit, replaceTextInEvents } from "../agent-webhooks/agent-webhooks.ts";
 import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from "../runs/runs.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
-import { type ApprovalRow, addMessage, getMessage, type MessageRow, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
+import {
+  type ApprovalRow,
+  addMessage,
+  getMessage,
+  type MessageRow,
+  type MessageWithApproval,
+  markReadByReply,
+  showMessage,
+} from "./store.ts";
 
 type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
