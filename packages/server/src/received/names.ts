@@ -18,9 +18,9 @@ export function withoutNames(text: string, names: readonly string[]): string {
 function replaceAll(text: string, names: readonly string[], flags: string): string {
   if (names.length === 0) return text;
   const longestFirst = [...new Set(names)].sort((one, other) => other.length - one.length);
-  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])(?:${longestFirst.map(escape).join("|")})(?![\\p{L}\\p{N}])`, flags), "[name]");
+  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])(?:${longestFirst.map(toPattern).join("|")})(?![\\p{L}\\p{N}])`, flags), "[name]");
 }
 
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+function toPattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
