@@ -4,9 +4,11 @@ import { type BuiltFiles, DashboardFiles, loadBuiltFiles, SessionWatch } from ".
 import { transactionClock } from "./db/transaction-clock.ts";
 import { captureTestMail } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
+import { readForWebhooks } from "./developer-webhooks/developer-webhooks.ts";
 import type { StatusListener } from "./emails/emails.ts";
+import { EventReaders } from "./events/readers.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
-import { connectHooks, endpointLoader, streamReaders } from "./features.ts";
+import { connectHooks, endpointLoader, eventReaders } from "./features.ts";
 import { FailedLogins } from "./http/failed-logins.ts";
 import type { InFlightRequests } from "./http/in-flight.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
@@ -106,7 +108,11 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
     lookup,
     loadEndpoint: endpointLoader(() => deps),
   });
-  const eventStream = new EventStreamLoop({ deps: () => deps, readers: streamReaders(() => deps) });
+  const readers = new EventReaders(
+    () => deps,
+    eventReaders(() => deps),
+  );
+  const eventStream = new EventStreamLoop({ deps: () => deps, readers: [readers, readForWebhooks(() => deps)] });
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
   const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
@@ -207,9 +213,10 @@ function withWorkers(queue: Queue, eventStream: EventStreamWorker, webhooks: Web
   return {
     ...queue,
     start: async (handlers, concurrency) => {
+      // Jobs wait for what follows from events.
+      eventStream.start();
       await queue.start(handlers, concurrency);
       await webhooks.start();
-      eventStream.start();
     },
     stop: async () => {
       // A process without a queue counts as dead: others would take the events it is about to release.

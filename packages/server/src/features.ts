@@ -34,7 +34,6 @@ import { addTextParts } from "./delivery/text-part.ts";
 import type { Deps, Hooks } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { DevWorld } from "./dev/world.ts";
-import { readForWebhooks } from "./developer-webhooks/developer-webhooks.ts";
 import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
@@ -42,8 +41,8 @@ import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.
 import { domainHandlers } from "./domains/handlers.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
+import type { EventReader } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
-import type { StreamReader } from "./events/stream.ts";
 import { explanationHandlers } from "./explain/handlers.ts";
 import { EXPLAINERS } from "./explainers.ts";
 import { healthHandlers } from "./health/handlers.ts";
@@ -88,7 +87,7 @@ import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
-import type { JobHandlers } from "./queue/queue.ts";
+import type { JobHandler, JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
 import { relayHandlers } from "./relays/handlers.ts";
@@ -98,10 +97,10 @@ import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { listSelectedContacts } from "./segments/query.ts";
 import {
   CLEAR_SEGMENT_JOB,
+  engagementReader,
   foreseeEntered,
   listSegmentsOfContact,
   REBUILD_JOB,
-  recordEngagements,
   syncMembership,
 } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
@@ -116,6 +115,42 @@ import { WORKSPACE_DATA } from "./workspace-data.ts";
 import { CLEAR_WORKSPACE_JOB, clearWorkspace } from "./workspaces/deletion.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 import { hasWorkspace, listWorkspaceIds } from "./workspaces/workspaces.ts";
+
+/**
+ * Handlers that read, prepare or, for the verbs of `writes`, write by what follows from events: they wait until everything that happened
+ * before has been followed up.
+ */
+function settled<Group extends object>(
+  noun: Readonly<Record<string, { readonly method: string }>>,
+  group: Group,
+  writes: readonly (keyof Group)[] = [],
+): Group {
+  const settle = ({ deps, workspaceId }: OfWorkspace): Promise<void> => deps.eventStream.settle(workspaceId);
+  const wrap = (verb: string, handler: AnyHandler): AnyHandler => {
+    if (typeof handler !== "function")
+      return { ...handler, prepare: (input, context) => settle(context).then(() => handler.prepare(input, context)) };
+    if (noun[verb]?.method === "GET") return (input, context) => settle(context).then(() => handler(input, context));
+    return writes.includes(verb as keyof Group) ? { prepare: (_input, context) => settle(context), run: handler } : handler;
+  };
+  const wrapped = Object.entries(group as Record<string, AnyHandler>).map(([verb, handler]) => [verb, wrap(verb, handler)]);
+  return Object.fromEntries(wrapped) as Group;
+}
+
+interface OfWorkspace {
+  readonly deps: Pick<Deps, "eventStream">;
+  readonly workspaceId: string;
+}
+
+type Run = (input: unknown, context: OfWorkspace, prepared?: unknown) => Promise<unknown>;
+type AnyHandler = Run | { readonly prepare: Run; readonly run: Run };
+
+/** A job that decides by what follows from events of its workspace. */
+function settledJob({ eventStream }: Pick<Deps, "eventStream">, handler: JobHandler): JobHandler {
+  return async (job) => {
+    await eventStream.settle(String(job.payload.workspaceId));
+    return handler(job);
+  };
+}
 
 /** How a request's key is looked up: developer keys in a cache, agents' keys in their activations. */
 export function createKeyLookup({ db, keyCache, keyWatch, clock }: Pick<Deps, "db" | "keyCache" | "keyWatch" | "clock">): KeyLookup {
@@ -177,9 +212,6 @@ export function connectHooks(deps: () => Deps): Hooks {
       }),
     },
     partAnswers,
-    engagementHooks: {
-      emailsEngaged: (tx, engagements) => recordEngagements(tx, deps(), engagements),
-    },
     renderHooks: {
       renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
       renderMail: (read, email) => renderAgain(read, deps(), email),
@@ -241,15 +273,17 @@ function connectActivations(deps: () => Deps): ActivationHooks {
   };
 }
 
-/** The readers of the streams of events. */
-export function streamReaders(deps: () => Deps): readonly StreamReader[] {
-  return [readForWebhooks(deps)];
+/** What follows from events, in the order in which it is written. */
+export function eventReaders(deps: () => Deps): readonly EventReader[] {
+  return [engagementReader(deps)];
 }
 
 /** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */
 export function endpointLoader(deps: () => Deps): LoadEndpoint {
   return (tx, id) => (id.startsWith("lst_") ? loadAgentEndpoint(tx, deps(), id) : loadDeveloperEndpoint(tx, deps(), id));
 }
+
+const { list, get, export: exportAll } = contactHandlers;
 
 /** All handlers. A missing one does not compile. */
 const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">> = {
@@ -261,16 +295,16 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   domains: domainHandlers,
   suppressions: suppressionHandlers,
   providers: providerHandlers,
-  contacts: contactHandlers,
+  contacts: { ...contactHandlers, ...settled(contract.contacts, { list, get, export: exportAll }) },
   people: dataSubjectHandlers(PERSON_DATA),
   lists: listHandlers,
-  segments: segmentHandlers,
+  segments: settled(contract.segments, segmentHandlers),
   events: { ...eventHandlers, ...trackHandlers },
   webhooks: webhookHandlers,
-  explanations: explanationHandlers(EXPLAINERS),
+  explanations: settled(contract.explanations, explanationHandlers(EXPLAINERS)),
   lint: lintHandlers(MAIL_SOURCES),
-  campaigns: campaignHandlers,
-  automations: automationHandlers,
+  campaigns: settled(contract.campaigns, campaignHandlers, ["resend", "winner"]),
+  automations: settled(contract.automations, automationHandlers, ["update", "delete", "activate", "pause"]),
   keys: keyHandlers,
   dashboard: dashboardHandlers,
   workspaces: workspaceHandlers(WORKSPACE_DATA),
@@ -353,11 +387,11 @@ export function jobsOf(deps: Deps): JobHandlers {
     [REBUILD_JOB]: rebuildSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
     [REQUESTS_JOB]: recordHeldRequests(deps),
-    [START_JOB]: startScheduled(deps),
+    [START_JOB]: settledJob(deps, startScheduled(deps)),
     [SEND_JOB]: continueSending(deps),
     [FINISH_JOB]: finishCampaign(deps),
     [CANCEL_JOB]: cancelRecipients(deps),
-    [RUN_JOB]: runDueEntries(deps),
+    [RUN_JOB]: settledJob(deps, runDueEntries(deps)),
     [DATES_JOB]: enterByDate(deps),
     [CLEAR_ENTRIES_JOB]: clearEntries(deps),
     [CLEAR_JOB_OF_WEBHOOKS]: clearDeliveries(deps),

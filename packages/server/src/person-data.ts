@@ -140,6 +140,7 @@ export const PERSON_DATA: PersonDataByTable = {
   dashboardSessions: { nothing: "The names of people who work for the workspace, until their session ends." },
   developerWebhooks: { nothing: "The address that the workspace wants alerts at." },
   eventArrivals: "nothing",
+  eventReaders: "nothing",
   eventRuns: "nothing",
   eventStreams: "nothing",
   fileContents: "nothing",

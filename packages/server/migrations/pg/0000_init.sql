@@ -482,6 +482,13 @@ CREATE TABLE "event_arrivals" (
 	"length" integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "event_readers" (
+	"reader" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"position" bigint NOT NULL,
+	CONSTRAINT "event_readers_workspace_id_reader_pk" PRIMARY KEY("workspace_id","reader")
+);
+--> statement-breakpoint
 CREATE TABLE "event_runs" (
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"position" bigint NOT NULL,
@@ -505,7 +512,8 @@ CREATE TABLE "events" (
 	"data" json,
 	"campaign_id" text COLLATE "C",
 	"automation_id" text COLLATE "C",
-	"machine" boolean
+	"machine" boolean,
+	"starts_nothing" boolean
 );
 --> statement-breakpoint
 CREATE TABLE "file_contents" (

@@ -527,6 +527,13 @@ CREATE TABLE `event_arrivals` (
 	`length` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `event_readers` (
+	`reader` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `reader`)
+);
+--> statement-breakpoint
 CREATE TABLE `event_runs` (
 	`workspace_id` text NOT NULL,
 	`position` integer NOT NULL,
@@ -551,7 +558,8 @@ CREATE TABLE `events` (
 	`data` text,
 	`campaign_id` text,
 	`automation_id` text,
-	`machine` integer
+	`machine` integer,
+	`starts_nothing` integer
 );
 --> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_id`);--> statement-breakpoint

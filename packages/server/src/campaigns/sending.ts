@@ -42,6 +42,8 @@ export function continueSending(deps: CampaignDeps): JobHandler {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const seen = await findCampaignRow(deps.db.read, workspaceId, campaignId);
     if (!isUnderWay(seen, payload.run)) return {};
+    // The statistics decide an A/B test.
+    if (isUndecided(seen)) await deps.eventStream.settle(workspaceId);
     const chunk = seen.expandedAt === null ? await readAudience(deps, seen) : null;
     return {
       commit: async (tx) => {

@@ -65,7 +65,7 @@ async function storeRound(tx: Tx, deps: DeliveryDeps, round: readonly Step[]): P
   const stored: EmailOutcome[] = [];
   const moved = await moveEmails(tx, deps, moves, async (movedNow) => {
     stored.push(...round.flatMap(({ outcome }, i) => (movedNow[i] && outcome) || []));
-    await storeRecords(tx, deps, stored);
+    await storeRecords(tx, stored);
   });
   const missed: Mark[] = [];
   for (const [i, { move, mark }] of round.entries()) {
@@ -111,14 +111,13 @@ async function findSending(tx: Tx, marks: readonly Mark[]): Promise<void> {
   }
 }
 
-async function storeRecords(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {
+async function storeRecords(tx: Tx, outcomes: readonly EmailOutcome[]): Promise<void> {
   const records = outcomes.flatMap(({ record }) => record ?? []);
-  const engagements = outcomes.flatMap(({ engagement }) => engagement ?? []);
   await labelSent(
     tx,
     outcomes.map(({ move: { email, patch } }) => ({ ...email, newName: patch.sentAs })),
   );
-  await Promise.all([recordDeliveries(tx, records), deps.engagementHooks.emailsEngaged(tx, engagements)]);
+  await recordDeliveries(tx, records);
 }
 
 /**

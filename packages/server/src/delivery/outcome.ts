@@ -1,4 +1,4 @@
-import type { EmailRow, Engagement, Move } from "../emails/emails.ts";
+import type { EmailRow, Move } from "../emails/emails.ts";
 import { readSentAs } from "../lib/message-id.ts";
 import type { Random } from "../lib/random.ts";
 import { isTestMail } from "../lib/test-mail.ts";
@@ -23,7 +23,6 @@ export interface EmailOutcome {
   readonly kind: "outcome";
   readonly move: Move;
   readonly record?: DeliveryRecord | undefined;
-  readonly engagement?: Engagement;
   readonly reactions?: readonly Reaction[];
   /** The mailbox does not exist: the address is suppressed. */
   readonly invalidRecipient?: true | undefined;
@@ -56,7 +55,7 @@ export interface Attempt {
  *
  * | receipt             | attempts are left | email becomes | also                                         |
  * | ------------------- | ----------------- | ------------- | -------------------------------------------- |
- * | sent                |                   | sent          | engagement, reactions of simulated people    |
+ * | sent                |                   | sent          | reactions of simulated people                |
  * | delivered           |                   | delivered     | the same, and the record of the delivery     |
  * | bounced             |                   | bounced       | the address is suppressed if it is invalid   |
  * | deferred            | yes               | deferred      | a retry                                      |
@@ -67,7 +66,7 @@ export interface Attempt {
  *
  * An email whose relays were out of service in turn for two days is tried no longer than another one: then each attempt counts.
  *
- * Test mail is no engagement of its recipient, and suppresses no address.
+ * Test mail suppresses no address.
  */
 export function outcomeOfReceipt(told: Receipt, attempt: Attempt): EmailOutcome {
   const receipt = hidePlacesOf(told);
@@ -119,19 +118,17 @@ function acceptedOutcome(
   receipt: Extract<Receipt, { outcome: "sent" | "delivered" }>,
   { email, attempt: attempts, relay, at }: Attempt,
 ): EmailOutcome {
-  const { workspaceId, toKey, to, inDoubt } = email;
+  const { to, inDoubt } = email;
   const sent = { type: "email.sent" as const, data: { response: receipt.response, attempt: attempts, ...nameRelay(relay) } };
   const patch = { attempts, inDoubt, nextAttemptAt: null, updatedAt: at, status: receipt.outcome, lastError: null, sentAt: at };
   const sentAs = readSentAs(receipt.response);
-  const engagement = { workspaceId, email: toKey, sentAt: at };
   const reactions = listSimulatedReactions(to);
   if (receipt.outcome === "sent")
-    return { kind: "outcome", move: { email, patch: { ...patch, ...(sentAs && { sentAs }) }, events: [sent] }, engagement, reactions };
+    return { kind: "outcome", move: { email, patch: { ...patch, ...(sentAs && { sentAs }) }, events: [sent] }, reactions };
   return {
     kind: "outcome",
     move: { email, patch, events: [sent, { type: "email.delivered" }] },
     record: receipt.record,
-    ...(!isTestMail(email.id) && { engagement: { ...engagement, deliveredAt: at } }),
     reactions,
   };
 }

@@ -57,11 +57,6 @@ async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url 
   const machine = type === "email.complained" ? null : false;
   const data = { simulated: true, ...(url !== null && { url }) };
   await recordEvents(tx, deps, [{ workspaceId, type, emailId: heldId, campaignId, contactId, at, machine, data }]);
-  // Test mail says nothing about people.
-  if (isTestMail(emailId)) return;
-  const about = { workspaceId, email: toKey };
-  if (type === "email.opened") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, openedAt: at }]);
-  if (type === "email.clicked") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, clickedAt: at }]);
 }
 
 /** Lets the recipient answer. A job that runs twice makes the same reply, which is received once. */

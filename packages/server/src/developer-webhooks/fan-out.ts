@@ -28,15 +28,17 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
  * number up to which it has read. A new webhook begins at the end of its stream.
  */
 export function readForWebhooks(deps: () => DeveloperWebhookDeps): StreamReader {
-  return async (workspaceIds) => {
-    const { read, tx } = deps().db;
-    if ((await listBehind(read, workspaceIds)).length === 0) return false;
-    await tx(async (t) => {
-      // Another process may have read for them meanwhile.
-      for (const webhooks of Map.groupBy(await listBehind(t, workspaceIds), ({ workspaceId }) => workspaceId).values())
-        await readForWorkspace(t, deps(), webhooks);
-    });
-    return true;
+  return {
+    read: async (workspaceIds) => {
+      const { read, tx } = deps().db;
+      if ((await listBehind(read, workspaceIds)).length === 0) return false;
+      await tx(async (t) => {
+        // Another process may have read for them meanwhile.
+        for (const webhooks of Map.groupBy(await listBehind(t, workspaceIds), ({ workspaceId }) => workspaceId).values())
+          await readForWorkspace(t, deps(), webhooks);
+      });
+      return true;
+    },
   };
 }
 

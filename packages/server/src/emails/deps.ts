@@ -3,7 +3,7 @@ import type { Tracing } from "../lib/tracing.ts";
 import type { SenderDeps } from "../senders/deps.ts";
 import type { SuppressionDeps } from "../suppressions/deps.ts";
 import type { TemplateDeps } from "../templates/deps.ts";
-import type { EngagementHooks, RenderHooks } from "./hooks.ts";
+import type { RenderHooks } from "./hooks.ts";
 import type { StatusListener } from "./states.ts";
 
 /** The texts of a message. */
@@ -29,7 +29,6 @@ export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps, Me
   readonly tracing: Tracing | null;
   /** Who reacts when the status of emails changes, in this order. */
   readonly statusListeners: readonly StatusListener[];
-  readonly engagementHooks: EngagementHooks;
   readonly renderHooks: RenderHooks;
   readonly partAnswers: PartAnswers;
   readonly config: SenderDeps["config"] & {

@@ -34,7 +34,7 @@ export { type AcceptedSend, acceptSend } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, getMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
 export { holdEmail } from "./held.ts";
-export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
+export type { RenderedMail } from "./hooks.ts";
 export { deleteLabels, findMailByMessageId, joinThread, labelSent } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";

@@ -8,6 +8,7 @@ import { lockStreams, numberRuns, shortenRuns, toRuns } from "./runs.ts";
 import type { EventRow } from "./show.ts";
 
 export { listRecentEvents } from "./list.ts";
+export { type EventReader, type FailingReader, isReadByReaders, isSomeUnreadBelow, type ReadEvent } from "./readers.ts";
 export { byPosition, continueStreams, findStreamEnd, inRun, isAfter, listRunKeys, loadStreamEnds, positionIn, positionOf } from "./runs.ts";
 export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { StreamReader } from "./stream.ts";
@@ -115,6 +116,7 @@ function toRow(event: NewEvent) {
     campaignId: event.campaignId ?? null,
     automationId: event.automationId ?? null,
     machine: event.machine ?? null,
+    startsNothing: event.startsNothing === true ? true : null,
   };
 }
 

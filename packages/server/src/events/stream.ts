@@ -4,7 +4,7 @@ import { StorageUnavailable } from "../db/errors.ts";
 import type { Timer } from "../lib/clock.ts";
 import type { EventStreamDeps } from "./deps.ts";
 import { Followers } from "./followers.ts";
-import { type Advance, lockStreams, numberRuns } from "./runs.ts";
+import { type Advance, findStreamEnd, lockStreams, numberRuns } from "./runs.ts";
 
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. On SQLite a transaction numbers what it records. On Postgres
@@ -20,11 +20,17 @@ import { type Advance, lockStreams, numberRuns } from "./runs.ts";
  * Every process runs the loop. A tick locks the streams it extends and passes those that another process has locked.
  */
 
-/**
- * Follows the streams: it keeps the number that it has reached, and goes on from there in transactions of its own, some events at a time.
- * Gets the workspaces whose streams have got longer; null for all, which may have got longer unseen. Returns true when there is more.
- */
-export type StreamReader = (workspaceIds: readonly string[] | null) => Promise<boolean>;
+/** Follows the streams: keeps the number that it has reached, and goes on from there in transactions of its own, some events at a time. */
+export interface StreamReader {
+  /** Gets the workspaces whose streams have got longer; null for all, which may have got longer unseen. Returns true when there is more. */
+  read(workspaceIds: readonly string[] | null): Promise<boolean>;
+  /** True if it has not read the stream of a workspace up to a number, and can go on. */
+  isBehind?(workspaceId: string, end: number): boolean;
+  /** Forgets what it keeps in memory: the database may be another one. */
+  forget?(): void;
+  /** Stores what it keeps in memory. */
+  storeNumbers?(): Promise<void>;
+}
 
 /** What other rooms ask of the streams. */
 export interface EventStream {
@@ -34,6 +40,13 @@ export interface EventStream {
   catchUp(): Promise<void>;
   /** Lets the readers go on at once. Resolves when they have, to false if they failed or the loop has stopped. */
   readOn(): Promise<boolean>;
+  /**
+   * Waits until what follows from everything that was committed before the call in a workspace is stored. Readers that fail are not waited
+   * for.
+   */
+  settle(workspaceId: string): Promise<void>;
+  /** Stores how far readers have got that keep it in memory: events that all of them have read may be deleted. */
+  storeNumbers(): Promise<void>;
   /** The connections that follow events. */
   readonly followers: Followers;
   /** Aborted when the loop stops: connections that follow events then end. */
@@ -117,6 +130,7 @@ export class EventStreamLoop implements EventStreamWorker {
 
   start(): void {
     this.#started = true;
+    for (const reader of this.#readers) reader.forget?.();
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
     this.#lookAtAll();
     if (!this.#deps().queue.workers) return;
@@ -180,6 +194,17 @@ export class EventStreamLoop implements EventStreamWorker {
     });
   }
 
+  async settle(workspaceId: string): Promise<void> {
+    await this.catchUp();
+    if (!this.#started) return;
+    const end = await findStreamEnd(this.#deps().db.read, workspaceId);
+    while (this.#readers.some((reader) => reader.isBehind?.(workspaceId, end)) && (await this.readOn()));
+  }
+
+  async storeNumbers(): Promise<void> {
+    for (const reader of this.#readers) await reader.storeNumbers?.();
+  }
+
   async #loop(): Promise<void> {
     while (this.#lookAgain && this.#started) {
       this.#lookAgain = false;
@@ -232,11 +257,18 @@ export class EventStreamLoop implements EventStreamWorker {
     return { didSomething: workspaceIds.length > 0 || more, busy };
   }
 
-  /** Lets each reader go on. Returns true when one of them has more to read. */
+  /** Lets each reader go on. Returns true when one of them has more to read. Throws the first error once all others have gone on. */
   async #callReaders(workspaceIds: readonly string[] | null): Promise<boolean> {
     if (workspaceIds?.length === 0) return false;
     let more = false;
-    for (const read of this.#readers) if (await read(workspaceIds)) more = true;
+    const errors: unknown[] = [];
+    for (const reader of this.#readers)
+      try {
+        if (await reader.read(workspaceIds)) more = true;
+      } catch (error) {
+        errors.push(error);
+      }
+    if (errors.length > 0) throw errors[0];
     return more;
   }
 

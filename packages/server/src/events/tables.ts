@@ -22,6 +22,8 @@ export function eventTables(c: ColumnTypes) {
         automationId: c.text("automation_id"),
         /** Of an open or a click: true if a machine made it, such as a scanner of links. */
         machine: c.flag("machine"),
+        /** True for what starts no automations: part of a change of many people whose caller did not ask for them. */
+        startsNothing: c.flag("starts_nothing"),
       },
       // Campaigns write millions of events, so an index has entries only for the events it is about. Each has all columns that its
       // filter and the order of the list need, so that counting reads no rows.
@@ -67,6 +69,17 @@ export function eventTables(c: ColumnTypes) {
       /** The number of its newest event. */
       last: c.reference("last").notNull(),
     }),
+    /** How far readers of the streams have got (see `readers.ts`). */
+    eventReaders: c.table(
+      "event_readers",
+      {
+        reader: c.text("reader").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
+        /** The number of the last event that it has read. */
+        position: c.reference("position").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.reader] })],
+    ),
   };
 }
 

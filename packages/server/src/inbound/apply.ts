@@ -80,13 +80,11 @@ function applyOutcome(tx: Tx, deps: InboundDeps, email: EmailRow, { outcome, sou
 
 async function deliver(tx: Tx, deps: InboundDeps, email: EmailRow, source: string): Promise<boolean> {
   const now = deps.clock.now();
-  const moved = await transition(tx, deps, ["sent"], {
+  return transition(tx, deps, ["sent"], {
     email,
     patch: { status: "delivered", updatedAt: now },
     events: [{ type: "email.delivered", data: { source } }],
   });
-  if (moved) await deps.engagementHooks.emailsEngaged(tx, [{ workspaceId: email.workspaceId, email: email.toKey, deliveredAt: now }]);
-  return moved;
 }
 
 async function defer(tx: Tx, deps: InboundDeps, email: EmailRow, source: string, error: DeliveryError): Promise<boolean> {

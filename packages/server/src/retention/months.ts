@@ -2,7 +2,7 @@ import { desc, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type Attempt, firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../db/months.ts";
 import { forgetDeliveriesBelow, isSomeUnread } from "../developer-webhooks/developer-webhooks.ts";
-import { listRunKeys } from "../events/events.ts";
+import { isSomeUnreadBelow, listRunKeys } from "../events/events.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { startOfMonth } from "../lib/month.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
@@ -176,9 +176,10 @@ async function dropEvents(months: Months, { db }: RetentionDeps, group: MonthlyT
   const to = Number(end);
   const { events: e, eventRuns: r, eventArrivals: a } = db.read.t;
   const [newest] = await db.read.select({ at: e.at }).from(e).where(lt(e.sequence, to)).orderBy(desc(e.sequence)).limit(1);
-  // Events that have no numbers yet, or that webhooks have not read, are still to be delivered.
+  // Events that have no numbers yet, or that were not read, are still to be followed up.
   const [arrival] = await db.read.select({ key: a.key }).from(a).where(lt(a.key, to)).limit(1);
-  if ((newest && newest.at >= before) || arrival || (await isSomeUnread(db.read))) return "done";
+  const isUnread = arrival !== undefined || (await isSomeUnread(db.read)) || (await isSomeUnreadBelow(db.read, to));
+  if ((newest && newest.at >= before) || isUnread) return "done";
   const staying = await listNeededDeparturesBelow(db.read, to, before);
   if (staying === null) return "done";
   // Some at a time: there may be millions.

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { forgetDeliveries, isRead } from "../developer-webhooks/developer-webhooks.ts";
-import { deleteEvents } from "../events/events.ts";
+import { deleteEvents, isReadByReaders } from "../events/events.ts";
 import type { EventTables } from "../events/tables.ts";
 import { deleteMails } from "../inbox/inbox.ts";
 import type { InboxTables } from "../inbox/tables.ts";
@@ -140,7 +140,7 @@ const events: Records = {
     const { events: e } = tx.t;
     const needed = await listNeededDepartures(tx, keys, before);
     const over = keys.filter((key) => !needed.has(key));
-    await forgetDeliveries(tx, await deleteEvents(tx, and(inArray(e.sequence, over), lt(e.at, before), isRead(tx))));
+    await forgetDeliveries(tx, await deleteEvents(tx, and(inArray(e.sequence, over), lt(e.at, before), isRead(tx), isReadByReaders(tx))));
   },
 };
 

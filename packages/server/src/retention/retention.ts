@@ -54,6 +54,7 @@ export function sweepRecords(deps: RetentionDeps): JobHandler {
     const read = { ...START, ...payload } as Position;
     const position = { ...read, startedAt: read.startedAt ?? now };
     const step = STEPS[position.step];
+    if (read.startedAt === null) await deps.eventStream.storeNumbers();
     if (step === undefined) {
       const at = await getNextSweepAt(deps);
       return { commit: (tx) => scheduleSweep(tx, deps, at) };

@@ -20,7 +20,7 @@ import { type SegmentRow, updateMembership } from "./membership.ts";
 import type { SegmentTables } from "./tables.ts";
 
 export { loadContactViews } from "./contact-view.ts";
-export { clearEngagement, recordEngagements } from "./engagement.ts";
+export { clearEngagement, engagementReader } from "./engagement.ts";
 export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
 export { foreseeEntered, syncMembership } from "./membership.ts";
 export { listMatching } from "./selection.ts";

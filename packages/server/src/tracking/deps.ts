@@ -1,5 +1,4 @@
 import type { Db } from "../db/db.ts";
-import type { EngagementHooks } from "../emails/emails.ts";
 import type { EventDeps } from "../events/deps.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -18,5 +17,4 @@ export interface TrackingDeps extends EventDeps {
   /** The public address of this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
   readonly config: { readonly trackingUrl: string | null };
-  readonly engagementHooks: EngagementHooks;
 }

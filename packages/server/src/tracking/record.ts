@@ -1,7 +1,6 @@
 import type { Tx } from "../db/db.ts";
 import { type EmailRow, findEmail, holdEmail } from "../emails/emails.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import { isTestMail } from "../lib/test-mail.ts";
 import { SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Client } from "./client.ts";
@@ -128,10 +127,6 @@ async function recordHits(tx: Tx, deps: TrackingDeps, email: EmailRow, before: r
         ...(!opened && { linkId: showLinkId(linkId), url, uniqueLink }),
       },
     });
-    if (!machine && !isTestMail(emailId))
-      await deps.engagementHooks.emailsEngaged(tx, [
-        { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) },
-      ]);
   }
   await saveEngagements(tx, [...changed.values()]);
   await recordEvents(tx, deps, events);

@@ -1,0 +1,311 @@
+import type { EventType } from "@mailsvc/sdk/contract";
+import { and, eq, getTableColumns, gt, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
+import type { Db, Reader, Tx } from "../db/db.ts";
+import { StorageUnavailable } from "../db/errors.ts";
+import { findRows } from "../db/find.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import type { Clock, Timer } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { MINUTE } from "../lib/units.ts";
+import { byPosition, inRun, isAfter, positionIn, positionOf } from "./runs.ts";
+import type { EventRow } from "./show.ts";
+import type { EventStream, StreamReader } from "./stream.ts";
+
+/*
+ * What follows from events is written by readers: each keeps the number of the last event of a workspace that it has read, and goes on from
+ * there, in transactions of its own. The effects of some events and the new number are written together, so a crash repeats nothing.
+ *
+ *   a reader of a workspace is   trigger                                        becomes
+ *   at the end                   an event gets its number                       behind
+ *   behind                       nothing follows from the next events           at the end; the number is kept in memory, and stored now and then
+ *   behind                       the effects of the next events are stored      at the end, or behind if there are more
+ *   behind                       an error                                       failing; the other readers and workspaces go on
+ *   failing                      its delay is over: 1 s, doubled up to 1 minute behind
+ */
+
+/** An event as readers see it. */
+export interface ReadEvent extends EventRow {
+  /** Its number in the stream of its workspace. */
+  readonly position: number;
+}
+
+/** Follows the events of workspaces, each once and in the order of their numbers. */
+export interface EventReader {
+  /** The name under which its numbers are stored. */
+  readonly name: string;
+  /** The types of events that something may follow from. */
+  readonly types: readonly EventType[];
+  /**
+   * Finds what follows from some events of a workspace, and returns how to write it; null if nothing does. Asked before a transaction is
+   * begun for the events, and in it again.
+   */
+  plan(q: Reader | Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<Effect | null>;
+}
+
+/** Writes what follows from events. A transaction that collides with another one runs again. */
+type Effect = (tx: Tx) => Promise<void>;
+
+/** A reader that cannot go on. */
+export interface FailingReader {
+  readonly reader: string;
+  readonly workspaceId: string;
+  /** When it failed first, ms. */
+  readonly since: number;
+  readonly error: string;
+}
+
+/** What readers need. */
+interface ReaderDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly log: Log;
+  readonly eventStream: Pick<EventStream, "wake">;
+}
+
+// Events that one transaction reads.
+const BATCH = 500;
+// A number in memory is stored once it is this much ahead: so many events are looked at again after a crash.
+const AHEAD = 1000;
+const FIRST_DELAY_MS = 1000;
+
+/** How far a reader has got in a workspace. */
+interface Place {
+  readonly reader: EventReader;
+  readonly workspaceId: string;
+  /** The number of the last event that it has read, or from which nothing followed. */
+  reached: number;
+  /** The last number that is stored. */
+  stored: number;
+  failure: (FailingReader & { readonly delay: number; readonly timer: Timer }) | null;
+  /** True until the delay after a failure is over. */
+  waits: boolean;
+}
+
+/** The numbers between which events are read: above `after`, up to `last`. */
+interface Stretch {
+  readonly after: number;
+  readonly last: number;
+}
+
+/** Lets all readers follow the streams. */
+export class EventReaders implements StreamReader {
+  readonly #deps: () => ReaderDeps;
+  readonly #readers: readonly EventReader[];
+  /** The types that any of them reads. */
+  readonly #types: readonly EventType[];
+  /** By workspace, in the order of the readers. */
+  readonly #places = new Map<string, readonly Place[]>();
+
+  constructor(deps: () => ReaderDeps, readers: readonly EventReader[]) {
+    this.#deps = deps;
+    this.#readers = readers;
+    this.#types = [...new Set(readers.flatMap(({ types }) => types))];
+  }
+
+  /** The readers that cannot go on. */
+  get failing(): readonly FailingReader[] {
+    return this.#all().flatMap(({ failure }) => failure ?? []);
+  }
+
+  forget(): void {
+    for (const { failure } of this.#all()) failure?.timer.cancel();
+    this.#places.clear();
+  }
+
+  isBehind(workspaceId: string, end: number): boolean {
+    const places = this.#places.get(workspaceId);
+    return places === undefined ? end > 0 : places.some(({ reached, waits }) => reached < end && !waits);
+  }
+
+  async read(workspaceIds: readonly string[] | null): Promise<boolean> {
+    const { read } = this.#deps().db;
+    const streams = await listStreams(read, workspaceIds);
+    await this.#loadPlaces(streams.map(({ workspaceId }) => workspaceId));
+    let more = false;
+    for (const { workspaceId, last } of streams)
+      if (this.isBehind(workspaceId, last) && (await this.#readWorkspace(workspaceId, last))) more = true;
+    return more;
+  }
+
+  async storeNumbers(): Promise<void> {
+    const ahead = this.#all().filter(({ reached, stored }) => stored < reached);
+    if (ahead.length > 0) await this.#deps().db.tx((tx) => this.#storeAll(tx, ahead));
+  }
+
+  #all(): Place[] {
+    return [...this.#places.values()].flat();
+  }
+
+  /** Loads the numbers of workspaces that this process does not know yet. */
+  async #loadPlaces(workspaceIds: readonly string[]): Promise<void> {
+    const { read } = this.#deps().db;
+    const unknown = workspaceIds.filter((id) => !this.#places.has(id));
+    if (unknown.length === 0) return;
+    const { eventReaders: t } = read.t;
+    const rows: EventReaderRow[] = [];
+    for (const chunk of splitIntoChunks(unknown)) rows.push(...(await read.select().from(t).where(inArray(t.workspaceId, chunk))));
+    for (const workspaceId of unknown)
+      this.#places.set(
+        workspaceId,
+        this.#readers.map((reader): Place => {
+          const row = rows.find((one) => one.workspaceId === workspaceId && one.reader === reader.name);
+          const stored = row?.position ?? 0;
+          return { reader, workspaceId, reached: stored, stored, failure: null, waits: false };
+        }),
+      );
+  }
+
+  /** Lets the readers of a workspace go on by some events. Returns true if there are more. */
+  async #readWorkspace(workspaceId: string, end: number): Promise<boolean> {
+    const { read } = this.#deps().db;
+    const going = (this.#places.get(workspaceId) ?? []).filter(({ reached, waits }) => reached < end && !waits);
+    let more = false;
+    for (const [after, group] of Map.groupBy(going, ({ reached }) => reached)) {
+      const events = await listLog(read, workspaceId, { after, last: end }, this.#types);
+      const last = events.length < BATCH ? end : (events.at(-1)?.position ?? end);
+      for (const place of group) await this.#readOrExplain(place, { after, last }, events);
+      if (last < end) more = true;
+    }
+    return more;
+  }
+
+  async #readOrExplain(place: Place, stretch: Stretch, events: readonly ReadEvent[]): Promise<void> {
+    try {
+      await this.#readOn(place, stretch, events);
+      place.failure = null;
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      this.#fail(place, error);
+    }
+  }
+
+  async #readOn(place: Place, { after, last }: Stretch, events: readonly ReadEvent[]): Promise<void> {
+    const { db } = this.#deps();
+    const { reader, workspaceId } = place;
+    const own = events.filter(({ type }) => isOneOf(reader.types, type));
+    if (own.length > 0 && (await reader.plan(db.read, workspaceId, own)) !== null) {
+      await db.tx((tx) => this.#follow(tx, place, { after, last }));
+      place.stored = last;
+    } else if (last - place.stored >= AHEAD) {
+      await db.tx((tx) => this.#storeAll(tx, [{ ...place, reached: last }]));
+      place.stored = last;
+    }
+    place.reached = last;
+  }
+
+  async #follow(tx: Tx, { reader, workspaceId }: Place, { after, last }: Stretch): Promise<void> {
+    const [stored = 0] = await lockNumbers(tx, [{ reader: reader.name, workspaceId }]);
+    // Another process may have read on meanwhile.
+    const from = Math.max(stored, after);
+    if (from >= last) return;
+    // Read again: a person may have been erased since.
+    const events = await listLog(tx, workspaceId, { after: from, last }, reader.types);
+    const effect = events.length > 0 ? await reader.plan(tx, workspaceId, events) : null;
+    await effect?.(tx);
+    await storeNumbers(tx, [{ reader: reader.name, workspaceId, position: last }]);
+  }
+
+  async #storeAll(tx: Tx, places: readonly Place[]): Promise<void> {
+    const rows = places.map(({ reader, workspaceId, reached }) => ({ reader: reader.name, workspaceId, position: reached }));
+    const stored = await lockNumbers(tx, rows);
+    await storeNumbers(
+      tx,
+      rows.filter(({ position }, i) => position > (stored[i] ?? 0)),
+    );
+  }
+
+  #fail(place: Place, cause: unknown): void {
+    const { clock, log, eventStream } = this.#deps();
+    const { reader, workspaceId, failure: before } = place;
+    const delay = Math.min(before === null ? FIRST_DELAY_MS : before.delay * 2, MINUTE);
+    const error = cause instanceof Error ? cause.message : String(cause);
+    const timer = clock.real.after(delay, () => {
+      place.waits = false;
+      eventStream.wake([workspaceId]);
+    });
+    place.failure = { reader: reader.name, workspaceId, since: before?.since ?? clock.now(), error, delay, timer };
+    place.waits = true;
+    log.error("a reader of events fails, and is tried again", { reader: reader.name, workspaceId, error, delayMs: delay });
+  }
+}
+
+type EventReaderRow = Tx["t"]["eventReaders"]["$inferSelect"];
+
+/** True for a type that is in the list. */
+function isOneOf(types: readonly EventType[], type: string): boolean {
+  return (types as readonly string[]).includes(type);
+}
+
+/** The streams of some workspaces, or of all. */
+function listStreams(read: Reader, workspaceIds: readonly string[] | null): Promise<{ workspaceId: string; last: number }[]> {
+  if (workspaceIds !== null) return findRows(read, read.t.eventStreams, { workspaceId: workspaceIds });
+  const { eventStreams: s } = read.t;
+  return Promise.resolve(read.select().from(s));
+}
+
+/** Events of a workspace by number, of these types. */
+function listLog(q: Reader | Tx, workspaceId: string, { after, last }: Stretch, types: readonly EventType[]): Promise<ReadEvent[]> {
+  return q
+    .prepared(`list_log_${types.join("_")}`, (query, t, arg) =>
+      query
+        .select({ ...getTableColumns(t.events), position: positionIn(t) })
+        .from(t.eventRuns)
+        .innerJoin(t.events, inRun(t))
+        .where(
+          and(
+            isAfter(t, arg("workspaceId"), arg("after")),
+            lte(t.eventRuns.position, arg("last")),
+            lte(positionIn(t), arg("last")),
+            inArray(t.events.type, [...types]),
+          ),
+        )
+        .orderBy(...byPosition(t))
+        .limit(BATCH),
+    )
+    .execute({ workspaceId, after, last });
+}
+
+type ReaderKey = Pick<EventReaderRow, "reader" | "workspaceId">;
+
+/** The stored numbers of readers, whose rows are made where there are none: of two transactions that change one, the later runs again. */
+async function lockNumbers(tx: Tx, keys: readonly ReaderKey[]): Promise<number[]> {
+  const { eventReaders: t } = tx.t;
+  const found = await tx.lookUp(
+    t,
+    keys.map(({ reader, workspaceId }) => ({ reader, workspaceId })),
+  );
+  const missing = keys.filter((_, i) => (found[i] ?? []).length === 0);
+  await tx.insertAll(
+    t,
+    missing.map(({ reader, workspaceId }) => ({ reader, workspaceId, position: 0 })),
+  );
+  return found.map((rows) => rows[0]?.position ?? 0);
+}
+
+async function storeNumbers(tx: Tx, rows: readonly EventReaderRow[]): Promise<void> {
+  await tx.updateAll(
+    tx.t.eventReaders,
+    rows.map(({ reader, workspaceId, position }) => ({ where: { reader, workspaceId }, set: { position } })),
+  );
+}
+
+/** The condition that all readers have read an event: only then it may be deleted. Their numbers are stored before. */
+export function isReadByReaders(q: Tx): SQL {
+  const { events: e, eventReaders: r } = q.t;
+  const unread = q
+    .select({ reader: r.reader })
+    .from(r)
+    .where(and(eq(r.workspaceId, e.workspaceId), or(isNull(positionOf(q.t)), lt(r.position, sql`${positionOf(q.t)}`))));
+  return notExists(unread);
+}
+
+/** True when some reader may not have read all events with keys below `key` that have a number. */
+export async function isSomeUnreadBelow(read: Reader, key: number): Promise<boolean> {
+  const { eventReaders: r, eventRuns: n } = read.t;
+  const [one] = await read
+    .select({ reader: r.reader })
+    .from(r)
+    .innerJoin(n, and(eq(n.workspaceId, r.workspaceId), lt(n.key, key), gt(sql`${n.position} + ${n.length} - 1`, r.position)))
+    .limit(1);
+  return one !== undefined;
+}
