@@ -177,7 +177,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       eventStream,
       ...hooks,
       statusListeners: [...hooks.statusListeners, recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
-      eventListeners: [...hooks.eventListeners, ...(recorder ? [recorder.eventListener] : [])],
+      eventListeners: recorder ? [recorder.eventListener] : [],
       ...(recorder && { onSubmission: recorder.submissionListener, onError: recorder.errorListener }),
       staging: createStaging(() => deps),
       submissionPorts: new SubmissionPorts(),

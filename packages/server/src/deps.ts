@@ -10,7 +10,7 @@ import type { DeveloperWebhookDeps } from "./developer-webhooks/deps.ts";
 import type { DialectDeps } from "./dialects/deps.ts";
 import type { DomainDeps } from "./domains/deps.ts";
 import type { EmailDeps } from "./emails/deps.ts";
-import type { EventDeps, EventStreamDeps, EventTailDeps } from "./events/deps.ts";
+import type { EventStreamDeps, EventTailDeps } from "./events/deps.ts";
 import type { ExplainDeps } from "./explain/deps.ts";
 import type { HealthDeps, MetricsDeps } from "./health/deps.ts";
 import type { HttpDeps } from "./http/deps.ts";
@@ -102,6 +102,5 @@ export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
   Pick<EmailDeps, "partAnswers" | "renderHooks" | "templateHooks" | "statusListeners"> &
   Pick<DeliveryDeps, "mailTransforms" | "deliveryHooks"> &
-  Pick<EventDeps, "eventListeners"> &
   Pick<ListingDeps, "listingHooks"> &
   Pick<ActivationDeps, "activationHooks">;

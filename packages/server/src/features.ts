@@ -3,7 +3,7 @@ import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
 import { DATES_JOB, enterByDate } from "./automations/dates.ts";
 import { RUN_JOB } from "./automations/due.ts";
 import { automationHandlers, trackHandlers } from "./automations/handlers.ts";
-import { foreseeEntries, reactToEvents } from "./automations/listener.ts";
+import { automationsReader, foreseeEntries } from "./automations/listener.ts";
 import { listAutomationsOfTemplate } from "./automations/of-template.ts";
 import { runDueEntries } from "./automations/run.ts";
 import { withdrawAutomationMail } from "./automations/withdrawals.ts";
@@ -11,7 +11,7 @@ import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { finishCampaign } from "./campaigns/finish.ts";
 import { FINISH_JOB } from "./campaigns/finish-job.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
-import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
+import { campaignsReader, countStatusChanges } from "./campaigns/listeners.ts";
 import { listCampaignsOfTemplate } from "./campaigns/of-template.ts";
 import { releaseResumed } from "./campaigns/release.ts";
 import { renderAgain, renderRecipients, renderSubjects } from "./campaigns/render.ts";
@@ -64,7 +64,6 @@ import { queueHandlers } from "./jobs/queue-handlers.ts";
 import { keyHandlers } from "./keys/handlers.ts";
 import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
-import { isTestMail } from "./lib/test-mail.ts";
 import { lintHandlers } from "./lint/handlers.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
@@ -216,16 +215,6 @@ export function connectHooks(deps: () => Deps): Hooks {
       renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
       renderMail: (read, email) => renderAgain(read, deps(), email),
     },
-    // In this order. Nothing follows from events of test mail.
-    eventListeners: [
-      (tx, events) => countEvents(tx, deps(), events),
-      (tx, events) =>
-        reactToEvents(
-          tx,
-          deps(),
-          events.filter(({ emailId }) => !isTestMail(emailId)),
-        ),
-    ],
     statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes), (tx, changes) => suppressSoftBounces(tx, deps(), changes)],
     // What happens to emails before they are handed over, in this order.
     mailTransforms: [
@@ -275,7 +264,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
 
 /** What follows from events, in the order in which it is written. */
 export function eventReaders(deps: () => Deps): readonly EventReader[] {
-  return [engagementReader(deps)];
+  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps)];
 }
 
 /** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { NewEvent } from "../events/events.ts";
+import { markOf, type ReadEvent } from "../events/events.ts";
 import { listEntriesInside } from "./entries.ts";
 import { listKeys, passesFilter } from "./triggers.ts";
 
@@ -11,12 +11,12 @@ const PARTS = 16;
  * Adds the values of tracked events to the active automations their contacts are inside, if the currency is theirs. The value of the
  * event that reaches the goal is goal revenue, too; so this comes before goals are marked.
  */
-export async function addRevenue(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+export async function addRevenue(tx: Tx, events: readonly ReadEvent[]): Promise<void> {
   for (const event of events) {
     const { contactId, data } = event;
     if (event.type !== "contact.tracked" || !contactId || typeof data?.value !== "number") continue;
     const amount = Math.round(data.value * 100);
-    const inside = await listEntriesInside(tx, [contactId]);
+    const inside = (await listEntriesInside(tx, [contactId])).filter(({ enteredAfter }) => enteredAfter < markOf(tx, event));
     if (inside.length === 0) continue;
     const { automations: a, automationEntries: e, automationRevenue: r } = tx.t;
     const counting = await tx

@@ -71,6 +71,7 @@ export async function createAutomation(tx: Tx, deps: AutomationDeps, workspaceId
     trigger,
     triggerKey: toKey(trigger),
     goal,
+    listensAfter: null,
     goalKey: goal && toKey(goal),
     currency: input.currency ?? AUTOMATION_DEFAULTS.currency,
     version: 1,

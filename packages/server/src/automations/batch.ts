@@ -4,6 +4,7 @@ import type { CounterChange } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { assumeContactHeld, assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
+import { findMark } from "../events/events.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
@@ -115,7 +116,7 @@ class Batch {
     if (row.waitingIn !== null) count(`waiting:${row.waitingIn}`, -1);
     if (branch !== undefined) count(`branch:${step.id}:${branch}`);
     const next = plan.next(step.id, branch);
-    const gone = { waitingIn: null, waitsFor: null, met: null, failures: 0 };
+    const gone = { waitingIn: null, waitsFor: null, waitsAfter: null, met: null, failures: 0 };
     // It began this step before, and has its row in the path.
     if (row.waitingIn === step.id) {
       this.#answers.push({ entryId: row.id, move: row.moves - 1, branch: branch ?? null });
@@ -150,13 +151,15 @@ class Batch {
   }
 
   async #stop(stops: ReadonlyMap<Going, Stop>): Promise<void> {
-    const { tx, deps } = this.#context;
+    const { tx, deps, automation } = this.#context;
     const waiting = [...stops].flatMap(([one, stop]) => (stop === "waits" ? [one] : []));
+    const listens = waiting.some(({ row: { waitsFor } }) => waitsFor !== null);
+    const mark = listens ? await findMark(tx, automation.workspaceId) : null;
     const written = await tx.updateAll(
       tx.t.automationEntries,
       waiting.map(({ row: { id, stepId, dueAt, waitingIn, waitsFor, met, moves, failures }, movesBefore }) => ({
         where: { id, moves: movesBefore },
-        set: { stepId, dueAt, waitingIn, waitsFor, met, moves, failures },
+        set: { stepId, dueAt, waitingIn, waitsFor, waitsAfter: waitsFor === null ? null : mark, met, moves, failures },
       })),
     );
     if (written.includes(false)) throw new Error("An entry was moved on while it was locked.");

@@ -7,7 +7,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { assumeContactHeld, type HeldContact } from "../db/held.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { recordEvents } from "../events/events.ts";
+import { findMark, recordEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
 import { HOUR } from "../lib/units.ts";
@@ -27,6 +27,8 @@ export interface Entrant {
   readonly seq: number;
   /** The tracked event that makes it enter. */
   readonly event?: EntryEvent | undefined;
+  /** The mark of the event that makes it enter; the present without one. */
+  readonly mark?: number;
 }
 
 /**
@@ -42,6 +44,7 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
   if (admitted.length === 0) return;
   const { connections } = await getVersionRow(tx, automationId, version);
   const first = connections.find(({ from }) => from === TRIGGER_STEP)?.to ?? null;
+  const present = await findMark(tx, workspaceId);
   const rows = admitted.map(({ contact: { id: contactId, seq: contactSeq }, entryId }) => ({
     id: entryId,
     workspaceId,
@@ -55,11 +58,13 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
     dueAt: now,
     waitingIn: null,
     waitsFor: null,
+    waitsAfter: null,
     met: null,
     event: unique.get(contactId)?.event ?? null,
     failures: 0,
     moves: 0,
     enteredAt: now,
+    enteredAfter: unique.get(contactId)?.mark ?? present,
     endedAt: null,
     goalReachedAt: null,
     revenue: null,
@@ -150,7 +155,18 @@ export async function endEntries(
 ): Promise<void> {
   const { automationEntries: e, automationContacts: c } = tx.t;
   const now = deps.clock.now();
-  const over = { status, reason, stepId: null, dueAt: null, waitingIn: null, waitsFor: null, met: null, event: null, endedAt: now };
+  const over = {
+    status,
+    reason,
+    stepId: null,
+    dueAt: null,
+    waitingIn: null,
+    waitsFor: null,
+    waitsAfter: null,
+    met: null,
+    event: null,
+    endedAt: now,
+  };
   const written = await tx.updateAll(
     e,
     entries.map(({ id, moves }) => ({ where: { id, status: "ACTIVE" as const }, set: { ...over, moves } })),

@@ -1,28 +1,65 @@
 import type { AutomationStart } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
-import type { NewEvent } from "../events/events.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { findEmailRows } from "../emails/emails.ts";
+import { type EventReader, markOf, type NewEvent, type ReadEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { addRevenue } from "./attribution.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { type Entrant, endEntries, enter, listAdmitted, listEntriesInside, reachGoal } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
-import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
+import { LISTENED, listKeys, type Occurrence, passesFilter, toEntryEvent } from "./triggers.ts";
 import { endWaits } from "./waits.ts";
 
 /**
- * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say. An event
- * that is a trigger and the goal of the same automation counts as the goal for those that are inside already.
+ * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say. Nothing follows from events of test
+ * mail.
  */
-export async function reactToEvents(tx: Tx, deps: AutomationDeps, events: readonly NewEvent[]): Promise<void> {
-  await addRevenue(tx, events);
-  for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
-    const eventsByKey = groupEvents(own);
-    if (eventsByKey.size === 0 || !(await hasAutomations(tx, workspaceId))) continue;
-    await endWaits(tx, deps, eventsByKey);
-    await reactToKeys(tx, deps, workspaceId, eventsByKey);
+export function automationsReader(deps: () => AutomationDeps): EventReader {
+  return {
+    name: "automations",
+    types: LISTENED,
+    plan: async (q, workspaceId, events) => {
+      const own = events.filter(({ emailId }) => !isTestMail(emailId));
+      if (own.length === 0 || !(await hasAutomations(q, workspaceId))) return null;
+      return async (tx) => {
+        for (const round of splitByContact(await addContacts(tx, workspaceId, own))) await react(tx, deps(), workspaceId, round);
+      };
+    },
+  };
+}
+
+/** Adds the contacts of events about emails, which the emails know. */
+async function addContacts(tx: Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<ReadEvent[]> {
+  const emailIds = events.flatMap(({ contactId, emailId }) => (contactId === null && emailId !== null ? emailId : []));
+  const rows = await findEmailRows(tx, workspaceId, [...new Set(emailIds)]);
+  const contacts = new Map(rows.map(({ id, contactId }) => [id, contactId]));
+  return events.map((event) => ({ ...event, contactId: event.contactId ?? contacts.get(event.emailId ?? "") ?? null }));
+}
+
+/** Splits events so that each round has one of a contact: what follows from the first one counts for the next. */
+function splitByContact(events: readonly ReadEvent[]): ReadEvent[][] {
+  const rounds: ReadEvent[][] = [];
+  const before = new Map<string, number>();
+  for (const event of events) {
+    if (event.contactId === null) continue;
+    const round = before.get(event.contactId) ?? 0;
+    before.set(event.contactId, round + 1);
+    const own = rounds[round];
+    if (own) own.push(event);
+    else rounds.push([event]);
   }
+  return rounds;
+}
+
+/** An event that is a trigger and the goal of the same automation counts as the goal for those that are inside already. */
+async function react(tx: Tx, deps: AutomationDeps, workspaceId: string, events: readonly ReadEvent[]): Promise<void> {
+  const eventsByKey = groupEvents(events);
+  await addRevenue(tx, events);
+  await endWaits(tx, deps, eventsByKey);
+  await reactToKeys(tx, deps, workspaceId, eventsByKey);
 }
 
 /** For each active automation how many contacts would enter it by some events, which are not recorded. */
@@ -47,8 +84,8 @@ export async function foreseeEntries(
 }
 
 /** The events about contacts, by what listens to them. */
-function groupEvents(events: readonly NewEvent[]): Map<string, NewEvent[]> {
-  const found = new Map<string, NewEvent[]>();
+function groupEvents<Event extends Occurrence>(events: readonly Event[]): Map<string, Event[]> {
+  const found = new Map<string, Event[]>();
   for (const event of events) {
     if (!event.contactId) continue;
     for (const key of listKeys(event)) {
@@ -64,22 +101,27 @@ async function reactToKeys(
   tx: Tx,
   deps: AutomationDeps,
   workspaceId: string,
-  eventsByKey: ReadonlyMap<string, readonly NewEvent[]>,
+  eventsByKey: ReadonlyMap<string, readonly ReadEvent[]>,
 ): Promise<void> {
   const keys = await keepListened(tx, workspaceId, [...eventsByKey.keys()]);
   for (const automation of await listListening(tx, workspaceId, "goalKey", keys)) {
     const { goal, goalKey } = automation;
     if (goal === null) continue;
     const events = (eventsByKey.get(goalKey ?? "") ?? []).filter((event) => passesFilter(goal, event));
-    for (const ids of splitIntoChunks([...new Set(events.map(({ contactId }) => contactId ?? ""))])) {
-      const inside = (await listEntriesInside(tx, ids)).filter(({ automationId }) => automationId === automation.id);
+    const marks = new Map(events.map((event) => [event.contactId ?? "", markOf(tx, event)]));
+    for (const ids of splitIntoChunks([...marks.keys()])) {
+      const inside = (await listEntriesInside(tx, ids)).filter(
+        ({ automationId, contactId, enteredAfter }) => automationId === automation.id && enteredAfter < (marks.get(contactId) ?? 0),
+      );
       await reachGoal(tx, deps, inside);
       // Who answered waits for a person now, and must not get the next mail of the series.
       if (goal.type === "replied") await endEntries(tx, deps, inside, "EXITED", goal.type);
     }
   }
   for (const automation of await listListening(tx, workspaceId, "triggerKey", keys)) {
-    const started = (eventsByKey.get(automation.triggerKey) ?? []).filter(({ startsNothing }) => startsNothing !== true);
+    const started = (eventsByKey.get(automation.triggerKey) ?? []).filter(
+      (event) => event.startsNothing !== true && markOf(tx, event) > (automation.listensAfter ?? 0),
+    );
     const events = started.filter((event) => passesFilter(automation.trigger, event));
     const latest = new Map(events.map((event) => [event.contactId ?? "", event]));
     for (const chunk of splitIntoChunks([...latest])) await enter(tx, deps, automation, await loadEntrants(tx, workspaceId, chunk));
@@ -87,10 +129,10 @@ async function reactToKeys(
 }
 
 /** Whether a workspace has automations. Without one nothing listens, and nothing waits: a deleted one stays until its entries are gone. */
-async function hasAutomations(tx: Tx, workspaceId: string): Promise<boolean> {
-  const found = await tx
-    .prepared("has_automations", (q, { automations: t }, arg) =>
-      q
+async function hasAutomations(q: Reader | Tx, workspaceId: string): Promise<boolean> {
+  const found = await q
+    .prepared("has_automations", (query, { automations: t }, arg) =>
+      query
         .select({ id: t.id })
         .from(t)
         .where(eq(t.workspaceId, arg("workspaceId")))
@@ -135,13 +177,13 @@ async function keepListened(tx: Tx, workspaceId: string, keys: readonly string[]
   return keys.filter((key) => listened.has(key));
 }
 
-async function loadEntrants(tx: Tx, workspaceId: string, events: readonly (readonly [string, NewEvent])[]): Promise<Entrant[]> {
+async function loadEntrants(tx: Tx, workspaceId: string, events: readonly (readonly [string, ReadEvent])[]): Promise<Entrant[]> {
   const found = await tx.lookUp(
     tx.t.contacts,
     events.map(([id]) => ({ workspaceId, id })),
   );
   return found.flatMap(([contact], i) => {
-    const [, event] = events[i] as readonly [string, NewEvent];
-    return contact ? [{ id: contact.id, seq: contact.seq, event: toEntryEvent(event) }] : [];
+    const [, event] = events[i] as readonly [string, ReadEvent];
+    return contact ? [{ id: contact.id, seq: contact.seq, event: toEntryEvent(event), mark: markOf(tx, event) }] : [];
   });
 }

@@ -1,6 +1,7 @@
 import type { AutomationDetail, AutomationStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { findMark } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
 import { showDetail } from "./automations.ts";
@@ -88,7 +89,7 @@ async function changeStatus(tx: Tx, deps: AutomationDeps, row: AutomationRow, st
   const { automations: t } = tx.t;
   const [changed] = await tx
     .update(t)
-    .set({ status, updatedAt: deps.clock.now() })
+    .set({ status, updatedAt: deps.clock.now(), ...(status === "ACTIVE" && { listensAfter: await findMark(tx, row.workspaceId) }) })
     .where(and(eq(t.id, row.id), eq(t.status, row.status)))
     .returning();
   // The row was read in this transaction, so nothing can have come between.

@@ -50,6 +50,8 @@ function automations(c: ColumnTypes) {
       triggerKey: c.text("trigger_key").notNull(),
       goal: c.json<AutomationOccurrence>("goal"),
       goalKey: c.text("goal_key"),
+      /** The mark of the log at its activation: only events behind it make contacts enter. */
+      listensAfter: c.reference("listens_after"),
       /** Of its revenue. */
       currency: c.text("currency").notNull().default("USD"),
       /** The newest version of the definition. */
@@ -125,6 +127,8 @@ function automationEntries(c: ColumnTypes) {
       waitingIn: c.text("waiting_in"),
       /** What the step it waits in waits for, as `toKey` writes it. */
       waitsFor: c.text("waits_for"),
+      /** The mark of the log when it began to wait: only events behind it end the wait. */
+      waitsAfter: c.reference("waits_after"),
       /** True once that has happened: the entry goes on by the branch `event`. */
       met: c.flag("met"),
       /** The tracked event that made the contact enter, or ended its latest wait. */
@@ -134,6 +138,8 @@ function automationEntries(c: ColumnTypes) {
       /** Steps taken. */
       moves: c.int("moves").notNull(),
       enteredAt: c.instant("entered_at").notNull(),
+      /** The mark of the log at that time: only events behind it are its goal, or add to its revenue. */
+      enteredAfter: c.reference("entered_after").notNull(),
       endedAt: c.instant("ended_at"),
       goalReachedAt: c.instant("goal_reached_at"),
       /** In hundredths of the currency; null for nothing. */

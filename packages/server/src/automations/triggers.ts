@@ -3,6 +3,7 @@ import {
   type AutomationTrigger,
   type EventCondition,
   type EventFilter,
+  type EventType,
   propertyName,
 } from "@mailsvc/sdk/contract";
 import { tagKey } from "../contacts/contacts.ts";
@@ -32,8 +33,14 @@ export function toKey(trigger: AutomationTrigger): string {
   }
 }
 
+/** What automations look at of an event. */
+export interface Occurrence extends Pick<NewEvent, "type" | "at" | "data" | "machine" | "campaignId"> {
+  readonly emailId?: string | null;
+  readonly contactId?: string | null;
+}
+
 /** The keys of what listens to an event. What machines opened or clicked, and what programs answered, counts nowhere. */
-export function listKeys({ type, data, machine, emailId }: NewEvent): string[] {
+export function listKeys({ type, data, machine, emailId }: Occurrence): string[] {
   const tags = (name: "tagsAdded" | "tagsRemoved"): string[] =>
     Array.isArray(data?.[name]) ? data[name].map((tag) => tagKey(String(tag))) : [];
   switch (type) {
@@ -59,8 +66,22 @@ export function listKeys({ type, data, machine, emailId }: NewEvent): string[] {
   }
 }
 
+/** The types of events that something may listen to. */
+export const LISTENED: readonly EventType[] = [
+  "contact.created",
+  "contact.updated",
+  "list.joined",
+  "list.left",
+  "segment.entered",
+  "segment.left",
+  "email.opened",
+  "email.clicked",
+  "email.received",
+  "contact.tracked",
+];
+
 /** Whether an event that has the key of a trigger, goal or wait passes its filter. */
-export function passesFilter(listener: AutomationTrigger | AutomationOccurrence, event: NewEvent): boolean {
+export function passesFilter(listener: AutomationTrigger | AutomationOccurrence, event: Occurrence): boolean {
   if (listener.type !== "event" || listener.filter === undefined) return true;
   return matchesTree<EventCondition>(listener.filter as EventFilter, ({ field, operator, value }) =>
     matchesFreeValue(readField(event, field), operator, value, event.at),
@@ -68,12 +89,12 @@ export function passesFilter(listener: AutomationTrigger | AutomationOccurrence,
 }
 
 /** What an entry keeps of the event that brought it on; undefined unless it was tracked. */
-export function toEntryEvent({ type, data }: NewEvent): EntryEvent | undefined {
+export function toEntryEvent({ type, data }: Pick<Occurrence, "type" | "data">): EntryEvent | undefined {
   if (type !== "contact.tracked" || typeof data?.name !== "string") return undefined;
   return data as Record<string, unknown> & EntryEvent;
 }
 
-function readField({ data, campaignId }: NewEvent, field: EventCondition["field"]): unknown {
+function readField({ data, campaignId }: Occurrence, field: EventCondition["field"]): unknown {
   if (field === "campaignId") return campaignId ?? undefined;
   const property = propertyName(field);
   if (property === null) return data?.[field];

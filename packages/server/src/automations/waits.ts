@@ -1,6 +1,6 @@
 import { and, isNotNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { NewEvent } from "../events/events.ts";
+import { markOf, type ReadEvent } from "../events/events.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
 import type { EntryRow } from "./entries.ts";
@@ -11,7 +11,7 @@ import { passesFilter, toEntryEvent } from "./triggers.ts";
  * Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. What happens when the
  * timeout is over comes too late, also if the entry still stands there because its automation is paused or the worker is behind.
  */
-export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
+export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: ReadonlyMap<string, readonly ReadEvent[]>): Promise<void> {
   const { automationEntries: e } = tx.t;
   const contacts = [...new Set([...eventsByKey.values()].flat().map(({ contactId }) => contactId ?? ""))];
   // By contact alone: an import can bring a hundred thousand keys, while a contact waits in few entries.
@@ -24,7 +24,13 @@ export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: Readon
     if (step?.type !== "wait_for_event") return [];
     const event = eventsByKey
       .get(entry.waitsFor ?? "")
-      ?.findLast((one) => one.contactId === entry.contactId && one.at < (entry.dueAt ?? 0) && passesFilter(step.event, one));
+      ?.findLast(
+        (one) =>
+          one.contactId === entry.contactId &&
+          one.at < (entry.dueAt ?? 0) &&
+          markOf(tx, one) > (entry.waitsAfter ?? 0) &&
+          passesFilter(step.event, one),
+      );
     return event ? [{ entry, event: toEntryEvent(event) ?? entry.event }] : [];
   });
   await tx.updateAll(

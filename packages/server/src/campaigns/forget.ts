@@ -1,11 +1,12 @@
-import { and, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
+import { holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";
-import { countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
+import { CAMPAIGNS_READER, type CountedEvent, countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
 
 /**
  * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted
@@ -13,6 +14,7 @@ import { countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-
  */
 export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: string, emailIds: readonly string[]): Promise<void> {
   const { emails: t } = tx.t;
+  const counted = emailIds.length === 0 ? 0 : await holdReader(tx, CAMPAIGNS_READER, workspaceId);
   for (const ids of splitIntoChunks(emailIds)) {
     const rows = await tx
       .select({ id: t.id, campaignId: t.campaignId, status: t.status, variant: t.variant, skipReason: t.skipReason })
@@ -23,7 +25,7 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
       const about = { campaignId: row.campaignId as string, variant: row.variant, by: -1 };
       deltas.push({ ...about, metric: `status:${row.status}` });
       if (row.skipReason !== null) deltas.push({ ...about, metric: `skip:${row.skipReason}` });
-      deltas.push(...(await takeReactions(tx, deps, row.id, about)));
+      deltas.push(...(await takeReactions(tx, deps, row.id, about, counted)));
     }
     await addCounts(tx, deps, deltas);
     const lost = new Set(rows.flatMap(({ campaignId, variant }) => (campaignId !== null && variant === null ? campaignId : [])));
@@ -73,12 +75,16 @@ export async function collideWithErasures(tx: Tx, workspaceId: string): Promise<
     .where(and(eq(w.id, workspaceId), tx.sqlDialect.concurrent));
 }
 
-/** Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics. */
+/**
+ * Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics: by events up to the number
+ * `counted`.
+ */
 async function takeReactions(
   tx: Tx,
   deps: CampaignDeps,
   emailId: string,
   about: Pick<Delta, "campaignId" | "variant" | "by">,
+  counted: number,
 ): Promise<Delta[]> {
   const { events: e, campaignReactions: r, campaignLinkClicks: c } = tx.t;
   const { campaignId } = about;
@@ -92,9 +98,9 @@ async function takeReactions(
   for (const row of await tx
     .select()
     .from(e)
-    .where(and(eq(e.emailId, emailId), eq(e.campaignId, campaignId)))
+    .where(and(eq(e.emailId, emailId), eq(e.campaignId, campaignId), lte(positionOf(tx.t), counted)))
     .orderBy(e.sequence)) {
-    const [event] = toRecipientEvent(row as Parameters<typeof toRecipientEvent>[0]);
+    const [event] = toRecipientEvent(row as CountedEvent);
     if (!event) continue;
     const { metric, at, url } = event;
     const variant = OF_VARIANTS.has(metric) ? about.variant : null;

@@ -2,11 +2,20 @@ import { isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { StatusChange } from "../emails/emails.ts";
-import type { NewEvent } from "../events/events.ts";
+import type { EventReader } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";
-import { countLink, hashLink, OF_VARIANTS, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
+import {
+  CAMPAIGNS_READER,
+  COUNTED,
+  countLink,
+  hashLink,
+  OF_VARIANTS,
+  type RecipientEvent,
+  toRecipientEvent,
+  toRevenue,
+} from "./recipient-events.ts";
 
 // The names of statements, by what is recorded.
 const RECORD_FIRST = {
@@ -35,11 +44,20 @@ export async function countStatusChanges(tx: Tx, deps: CampaignDeps, changes: re
 }
 
 /** Counts what happens to recipients by hour, and who opened and clicked. */
-export async function countEvents(tx: Tx, deps: CampaignDeps, events: readonly NewEvent[]): Promise<void> {
-  const own = events.flatMap(toRecipientEvent);
-  if (own.length > 0) await countRecipientEvents(tx, deps, own);
-  const revenue = events.flatMap(toRevenue);
-  if (revenue.length > 0) await addCounts(tx, deps, revenue);
+export function campaignsReader(deps: () => CampaignDeps): EventReader {
+  return {
+    name: CAMPAIGNS_READER,
+    types: COUNTED,
+    plan: async (_q, _workspaceId, events) => {
+      const own = events.flatMap(toRecipientEvent);
+      const revenue = events.flatMap(toRevenue);
+      if (own.length + revenue.length === 0) return null;
+      return async (tx) => {
+        if (own.length > 0) await countRecipientEvents(tx, deps(), own);
+        if (revenue.length > 0) await addCounts(tx, deps(), revenue);
+      };
+    },
+  };
 }
 
 async function countRecipientEvents(tx: Tx, deps: CampaignDeps, events: readonly RecipientEvent[]): Promise<void> {

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
+import type { EventType } from "@mailsvc/sdk/contract";
 import { sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { NewEvent } from "../events/events.ts";
+import type { ReadEvent } from "../events/events.ts";
 import type { Delta, SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 type EventMetric = Exclude<SeriesMetric, "uniqueOpens" | "uniqueClicks">;
 
-const METRICS: Readonly<Partial<Record<NewEvent["type"], EventMetric>>> = {
+const METRICS: Readonly<Partial<Record<EventType, EventMetric>>> = {
   "email.sent": "sent",
   "email.delivered": "delivered",
   "email.deferred": "deferred",
@@ -34,8 +35,17 @@ export interface RecipientEvent {
   readonly url: string | null;
 }
 
+/** The name of the reader that counts. */
+export const CAMPAIGNS_READER = "campaigns";
+
+/** The types of events that are counted. */
+export const COUNTED: readonly EventType[] = [...(Object.keys(METRICS) as EventType[]), "contact.tracked", "automation.goal_reached"];
+
+/** What the statistics look at of an event. */
+export type CountedEvent = Pick<ReadEvent, "type" | "campaignId" | "emailId" | "workspaceId" | "at" | "machine" | "data">;
+
 /** The events that concern the statistics of campaigns. */
-export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, machine, data }: NewEvent): RecipientEvent[] {
+export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, machine, data }: CountedEvent): RecipientEvent[] {
   const known = METRICS[type];
   if (!campaignId || !emailId || known === undefined) return [];
   const metric = machine !== true ? known : known === "opens" ? "machineOpens" : known === "clicks" ? "machineClicks" : known;
@@ -43,7 +53,7 @@ export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, m
 }
 
 /** What an event that names a campaign and a value adds to its revenue, in hundredths of the currency. */
-export function toRevenue({ campaignId, data }: Pick<NewEvent, "campaignId" | "data">): Delta[] {
+export function toRevenue({ campaignId, data }: Pick<CountedEvent, "campaignId" | "data">): Delta[] {
   if (!campaignId || typeof data?.value !== "number" || typeof data.currency !== "string") return [];
   const about = { campaignId, variant: null };
   return [

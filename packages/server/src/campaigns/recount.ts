@@ -9,7 +9,7 @@ import { getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { findExpiry } from "./expiry.ts";
-import { OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
+import { type CountedEvent, OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** A number of the statistics that is not what the rows say. */
 interface Difference {
@@ -63,7 +63,7 @@ interface First {
   readonly at: number;
 }
 
-type EventRow = Parameters<typeof toRecipientEvent>[0] & { readonly sequence: number };
+type EventRow = CountedEvent & { readonly sequence: number };
 
 /** Counts the recipients and events of a campaign anew. */
 async function recount(read: Reader, campaign: Counted): Promise<Counts> {

@@ -8,7 +8,7 @@ import type { EventStream } from "./stream.ts";
 /** What recording and reading events needs. */
 export interface EventDeps {
   readonly eventStream: EventStream;
-  /** Who reacts to new events, in this order. */
+  /** Who is told of new events, in this order: the recorder of a run, if there is one. */
   readonly eventListeners: readonly EventListener[];
 }
 

@@ -8,8 +8,20 @@ import { lockStreams, numberRuns, shortenRuns, toRuns } from "./runs.ts";
 import type { EventRow } from "./show.ts";
 
 export { listRecentEvents } from "./list.ts";
-export { type EventReader, type FailingReader, isReadByReaders, isSomeUnreadBelow, type ReadEvent } from "./readers.ts";
-export { byPosition, continueStreams, findStreamEnd, inRun, isAfter, listRunKeys, loadStreamEnds, positionIn, positionOf } from "./runs.ts";
+export { type EventReader, type FailingReader, holdReader, isReadByReaders, isSomeUnreadBelow, type ReadEvent } from "./readers.ts";
+export {
+  byPosition,
+  continueStreams,
+  findMark,
+  findStreamEnd,
+  inRun,
+  isAfter,
+  listRunKeys,
+  loadStreamEnds,
+  markOf,
+  positionIn,
+  positionOf,
+} from "./runs.ts";
 export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { StreamReader } from "./stream.ts";
 
@@ -48,7 +60,7 @@ interface OtherEvent extends EventFacts {
 /** Something that happened in a workspace. */
 export type NewEvent = EmailEvent | OtherEvent;
 
-/** Reacts to new events, in the transaction that records them. */
+/** Is told of new events, in the transaction that records them. Nothing follows from them there: `readers.ts` does that. */
 export type EventListener = (tx: Tx, events: readonly NewEvent[]) => Promise<void>;
 
 /**

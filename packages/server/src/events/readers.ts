@@ -25,6 +25,7 @@ import type { EventStream, StreamReader } from "./stream.ts";
 
 /** An event as readers see it. */
 export interface ReadEvent extends EventRow {
+  readonly type: EventType;
   /** Its number in the stream of its workspace. */
   readonly position: number;
 }
@@ -182,7 +183,7 @@ export class EventReaders implements StreamReader {
   async #readOn(place: Place, { after, last }: Stretch, events: readonly ReadEvent[]): Promise<void> {
     const { db } = this.#deps();
     const { reader, workspaceId } = place;
-    const own = events.filter(({ type }) => isOneOf(reader.types, type));
+    const own = events.filter(({ type }) => reader.types.includes(type));
     if (own.length > 0 && (await reader.plan(db.read, workspaceId, own)) !== null) {
       await db.tx((tx) => this.#follow(tx, place, { after, last }));
       place.stored = last;
@@ -231,11 +232,6 @@ export class EventReaders implements StreamReader {
 
 type EventReaderRow = Tx["t"]["eventReaders"]["$inferSelect"];
 
-/** True for a type that is in the list. */
-function isOneOf(types: readonly EventType[], type: string): boolean {
-  return (types as readonly string[]).includes(type);
-}
-
 /** The streams of some workspaces, or of all. */
 function listStreams(read: Reader, workspaceIds: readonly string[] | null): Promise<{ workspaceId: string; last: number }[]> {
   if (workspaceIds !== null) return findRows(read, read.t.eventStreams, { workspaceId: workspaceIds });
@@ -244,8 +240,8 @@ function listStreams(read: Reader, workspaceIds: readonly string[] | null): Prom
 }
 
 /** Events of a workspace by number, of these types. */
-function listLog(q: Reader | Tx, workspaceId: string, { after, last }: Stretch, types: readonly EventType[]): Promise<ReadEvent[]> {
-  return q
+async function listLog(q: Reader | Tx, workspaceId: string, { after, last }: Stretch, types: readonly EventType[]): Promise<ReadEvent[]> {
+  const rows = await q
     .prepared(`list_log_${types.join("_")}`, (query, t, arg) =>
       query
         .select({ ...getTableColumns(t.events), position: positionIn(t) })
@@ -263,6 +259,7 @@ function listLog(q: Reader | Tx, workspaceId: string, { after, last }: Stretch, 
         .limit(BATCH),
     )
     .execute({ workspaceId, after, last });
+  return rows as ReadEvent[];
 }
 
 type ReaderKey = Pick<EventReaderRow, "reader" | "workspaceId">;
@@ -287,6 +284,16 @@ async function storeNumbers(tx: Tx, rows: readonly EventReaderRow[]): Promise<vo
     tx.t.eventReaders,
     rows.map(({ reader, workspaceId, position }) => ({ where: { reader, workspaceId }, set: { position } })),
   );
+}
+
+/**
+ * The number up to which what follows from events of a workspace is stored by a reader. A transaction of the reader at the same time collides
+ * with this one, and the later one runs again.
+ */
+export async function holdReader(tx: Tx, reader: string, workspaceId: string): Promise<number> {
+  const [position = 0] = await lockNumbers(tx, [{ reader, workspaceId }]);
+  if (!tx.sqlDialect.singleWriter) await storeNumbers(tx, [{ reader, workspaceId, position }]);
+  return position;
 }
 
 /** The condition that all readers have read an event: only then it may be deleted. Their numbers are stored before. */

@@ -190,6 +190,25 @@ export async function findStreamEnd(q: Tx | Reader, workspaceId: string): Promis
   return stream?.last ?? 0;
 }
 
+/**
+ * Marks the present in the log of a workspace: events that this transaction has recorded lie before it, those of later ones behind it. A
+ * number on SQLite; on Postgres, where events have none yet, a key.
+ */
+export async function findMark(tx: Tx, workspaceId: string): Promise<number> {
+  if (tx.sqlDialect.singleWriter) return findStreamEnd(tx, workspaceId);
+  const { events: e } = tx.t;
+  const [newest] = await tx.select({ key: e.sequence }).from(e).orderBy(desc(e.sequence)).limit(1);
+  return newest?.key ?? 0;
+}
+
+/** The mark of an event: it lies behind all smaller ones. */
+export function markOf(
+  q: Pick<Tx, "sqlDialect">,
+  { position, sequence }: { readonly position: number; readonly sequence: number },
+): number {
+  return q.sqlDialect.singleWriter ? position : sequence;
+}
+
 /** The newest number of each stream of events, by workspace. */
 export async function loadStreamEnds(read: Reader): Promise<ReadonlyMap<string, number>> {
   const { eventStreams: s } = read.t;
