@@ -29,8 +29,9 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
  */
 export function readForWebhooks(deps: () => DeveloperWebhookDeps): StreamReader {
   return {
-    read: async (workspaceIds) => {
+    read: async (streams) => {
       const { read, tx } = deps().db;
+      const workspaceIds = streams && streams.map(({ workspaceId }) => workspaceId);
       if ((await listBehind(read, workspaceIds)).length === 0) return false;
       await tx(async (t) => {
         // Another process may have read for them meanwhile.

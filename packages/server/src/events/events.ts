@@ -4,8 +4,9 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
 import type { EventDeps } from "./deps.ts";
 import { addReceivedData } from "./received-data.ts";
-import { lockStreams, numberRuns, shortenRuns, toRuns } from "./runs.ts";
+import { numberAtOnce, shortenRuns, toRuns } from "./runs.ts";
 import type { EventRow } from "./show.ts";
+import type { LongerStream } from "./stream.ts";
 
 export { listRecentEvents } from "./list.ts";
 export { type EventReader, type FailingReader, holdReader, isReadByReaders, isSomeUnreadBelow, type ReadEvent } from "./readers.ts";
@@ -70,11 +71,11 @@ export type EventListener = (tx: Tx, events: readonly NewEvent[]) => Promise<voi
 export async function recordEvents(tx: Tx, deps: EventDeps, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   const runs = toRuns(events, await tx.insertNumbered(tx.t.events, events.map(toRow)));
-  const workspaceIds = [...new Set(events.map(({ workspaceId }) => workspaceId))];
-  if (tx.sqlDialect.singleWriter) await numberRuns(tx, runs, await lockStreams(tx, workspaceIds));
+  let longer: readonly LongerStream[] = [];
+  if (tx.sqlDialect.singleWriter) longer = await numberAtOnce(tx, runs);
   else await tx.insertAll(tx.t.eventArrivals, runs);
   for (const listener of deps.eventListeners) await listener(tx, events);
-  tx.afterCommit(() => deps.eventStream.wake(workspaceIds));
+  tx.afterCommit(() => deps.eventStream.wake(longer));
 }
 
 /** The time of the latest event, ms; null before the first one. */

@@ -2,14 +2,13 @@ import type { EventType } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, gt, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
-import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MINUTE } from "../lib/units.ts";
 import { byPosition, inRun, isAfter, positionIn, positionOf } from "./runs.ts";
 import type { EventRow } from "./show.ts";
-import type { EventStream, StreamReader } from "./stream.ts";
+import type { EventStream, LongerStream, StreamReader } from "./stream.ts";
 
 /*
  * What follows from events is written by readers: each keeps the number of the last event of a workspace that it has read, and goes on from
@@ -60,7 +59,7 @@ interface ReaderDeps {
   readonly clock: Clock;
   readonly db: Db;
   readonly log: Log;
-  readonly eventStream: Pick<EventStream, "wake">;
+  readonly eventStream: Pick<EventStream, "wakeReaders">;
 }
 
 // Events that one transaction reads.
@@ -93,14 +92,14 @@ export class EventReaders implements StreamReader {
   readonly #deps: () => ReaderDeps;
   readonly #readers: readonly EventReader[];
   /** The types that any of them reads. */
-  readonly #types: readonly EventType[];
+  readonly #any: Pick<EventReader, "name" | "types">;
   /** By workspace, in the order of the readers. */
   readonly #places = new Map<string, readonly Place[]>();
 
   constructor(deps: () => ReaderDeps, readers: readonly EventReader[]) {
     this.#deps = deps;
     this.#readers = readers;
-    this.#types = [...new Set(readers.flatMap(({ types }) => types))];
+    this.#any = { name: "any", types: [...new Set(readers.flatMap(({ types }) => types))] };
   }
 
   /** The readers that cannot go on. */
@@ -118,9 +117,8 @@ export class EventReaders implements StreamReader {
     return places === undefined ? end > 0 : places.some(({ reached, waits }) => reached < end && !waits);
   }
 
-  async read(workspaceIds: readonly string[] | null): Promise<boolean> {
-    const { read } = this.#deps().db;
-    const streams = await listStreams(read, workspaceIds);
+  async read(longer: readonly LongerStream[] | null): Promise<boolean> {
+    const streams = longer ?? (await listStreams(this.#deps().db.read));
     await this.#loadPlaces(streams.map(({ workspaceId }) => workspaceId));
     let more = false;
     for (const { workspaceId, last } of streams)
@@ -162,7 +160,7 @@ export class EventReaders implements StreamReader {
     const going = (this.#places.get(workspaceId) ?? []).filter(({ reached, waits }) => reached < end && !waits);
     let more = false;
     for (const [after, group] of Map.groupBy(going, ({ reached }) => reached)) {
-      const events = await listLog(read, workspaceId, { after, last: end }, this.#types);
+      const events = await listLog(read, workspaceId, { after, last: end }, this.#any);
       const last = events.length < BATCH ? end : (events.at(-1)?.position ?? end);
       for (const place of group) await this.#readOrExplain(place, { after, last }, events);
       if (last < end) more = true;
@@ -200,7 +198,7 @@ export class EventReaders implements StreamReader {
     const from = Math.max(stored, after);
     if (from >= last) return;
     // Read again: a person may have been erased since.
-    const events = await listLog(tx, workspaceId, { after: from, last }, reader.types);
+    const events = await listLog(tx, workspaceId, { after: from, last }, reader);
     const effect = events.length > 0 ? await reader.plan(tx, workspaceId, events) : null;
     await effect?.(tx);
     await storeNumbers(tx, [{ reader: reader.name, workspaceId, position: last }]);
@@ -222,7 +220,7 @@ export class EventReaders implements StreamReader {
     const error = cause instanceof Error ? cause.message : String(cause);
     const timer = clock.real.after(delay, () => {
       place.waits = false;
-      eventStream.wake([workspaceId]);
+      eventStream.wakeReaders();
     });
     place.failure = { reader: reader.name, workspaceId, since: before?.since ?? clock.now(), error, delay, timer };
     place.waits = true;
@@ -232,17 +230,20 @@ export class EventReaders implements StreamReader {
 
 type EventReaderRow = Tx["t"]["eventReaders"]["$inferSelect"];
 
-/** The streams of some workspaces, or of all. */
-function listStreams(read: Reader, workspaceIds: readonly string[] | null): Promise<{ workspaceId: string; last: number }[]> {
-  if (workspaceIds !== null) return findRows(read, read.t.eventStreams, { workspaceId: workspaceIds });
+function listStreams(read: Reader): Promise<LongerStream[]> {
   const { eventStreams: s } = read.t;
   return Promise.resolve(read.select().from(s));
 }
 
 /** Events of a workspace by number, of these types. */
-async function listLog(q: Reader | Tx, workspaceId: string, { after, last }: Stretch, types: readonly EventType[]): Promise<ReadEvent[]> {
+async function listLog(
+  q: Reader | Tx,
+  workspaceId: string,
+  { after, last }: Stretch,
+  { name, types }: Pick<EventReader, "name" | "types">,
+): Promise<ReadEvent[]> {
   const rows = await q
-    .prepared(`list_log_${types.join("_")}`, (query, t, arg) =>
+    .prepared(`list_log_of_${name}`, (query, t, arg) =>
       query
         .select({ ...getTableColumns(t.events), position: positionIn(t) })
         .from(t.eventRuns)

@@ -70,10 +70,62 @@ export async function lockStreams(tx: Tx, workspaceIds: readonly string[]): Prom
 
 /** Gives runs the next numbers of their streams, in the order of their keys. `streams` are the last numbers of those that are locked. */
 export async function numberRuns(tx: Tx, runs: readonly Run[], streams: ReadonlyMap<string, number>): Promise<Advance[]> {
-  const { eventStreams, eventRuns } = tx.t;
+  const { advances, numbered } = number(runs, streams);
+  const { eventStreams } = tx.t;
+  await Promise.all([
+    storeRuns(tx, numbered),
+    tx.updateAll(
+      eventStreams,
+      advances.map(({ workspaceId, last }) => ({ where: { workspaceId }, set: { last } })),
+    ),
+  ]);
+  return advances;
+}
+
+// Streams that one statement extends. There is a prepared one for each number of them up to this.
+const STREAMS = 16;
+
+/** Does the same where transactions commit in their order: the streams need not be locked before. */
+export async function numberAtOnce(tx: Tx, runs: readonly Run[]): Promise<Advance[]> {
+  const lengths = new Map<string, number>();
+  for (const { workspaceId, length } of runs) lengths.set(workspaceId, (lengths.get(workspaceId) ?? 0) + length);
+  const streams = new Map<string, number>();
+  for (const some of splitIntoChunks([...lengths], STREAMS))
+    for (const { workspaceId, last } of await extendStreams(tx, some)) streams.set(workspaceId, last - (lengths.get(workspaceId) ?? 0));
+  const { advances, numbered } = number(runs, streams);
+  await storeRuns(tx, numbered);
+  return advances;
+}
+
+/** Extends streams by numbers, and creates missing ones. Gives their last numbers. */
+function extendStreams(tx: Tx, lengths: readonly (readonly [string, number])[]): Promise<{ workspaceId: string; last: number }[]> {
+  return tx
+    .prepared(`extend_${lengths.length}_streams`, (q, { eventStreams: t }, arg) =>
+      q
+        .insert(t)
+        .values(lengths.map((_, i) => ({ workspaceId: arg(`workspace${i}`), last: arg(`length${i}`) })))
+        .onConflictDoUpdate({ target: t.workspaceId, set: { last: sql`${t.last} + excluded.last` } })
+        .returning({ workspaceId: t.workspaceId, last: t.last }),
+    )
+    .execute(
+      Object.fromEntries(
+        lengths.flatMap(([id, length], i) => [
+          [`workspace${i}`, id],
+          [`length${i}`, length],
+        ]),
+      ),
+    );
+}
+
+interface NumberedRun extends Run {
+  /** The number of its first event. */
+  readonly position: number;
+}
+
+function number(runs: readonly Run[], streams: ReadonlyMap<string, number>): { advances: Advance[]; numbered: NumberedRun[] } {
   const ofWorkspace = Map.groupBy(runs, ({ workspaceId }) => workspaceId);
   const advances: Advance[] = [];
-  const numbered: (Run & { readonly position: number })[] = [];
+  const numbered: NumberedRun[] = [];
   for (const [workspaceId, before] of streams) {
     let last = before;
     for (const run of joinRuns((ofWorkspace.get(workspaceId) ?? []).sort((one, other) => one.key - other.key))) {
@@ -82,15 +134,12 @@ export async function numberRuns(tx: Tx, runs: readonly Run[], streams: Readonly
     }
     advances.push({ workspaceId, first: before + 1, last });
   }
-  await Promise.all([
-    // New ones, because the streams are locked.
-    tx.insertAll(eventRuns, numbered, { newKeys: true }),
-    tx.updateAll(
-      eventStreams,
-      advances.map(({ workspaceId, last }) => ({ where: { workspaceId }, set: { last } })),
-    ),
-  ]);
-  return advances;
+  return { advances, numbered };
+}
+
+/** Stores runs, which are new ones. */
+function storeRuns(tx: Tx, numbered: readonly NumberedRun[]): Promise<void> {
+  return tx.insertAll(tx.t.eventRuns, numbered, { newKeys: true });
 }
 
 /** Shortens runs by deleted events at their ends, and deletes those with no event left: SQLite may use keys again. */

@@ -20,10 +20,16 @@ import { type Advance, findStreamEnd, lockStreams, numberRuns } from "./runs.ts"
  * Every process runs the loop. A tick locks the streams it extends and passes those that another process has locked.
  */
 
+/** A stream that has got longer, and its last number. */
+export interface LongerStream {
+  readonly workspaceId: string;
+  readonly last: number;
+}
+
 /** Follows the streams: keeps the number that it has reached, and goes on from there in transactions of its own, some events at a time. */
 export interface StreamReader {
-  /** Gets the workspaces whose streams have got longer; null for all, which may have got longer unseen. Returns true when there is more. */
-  read(workspaceIds: readonly string[] | null): Promise<boolean>;
+  /** Gets the streams that have got longer; null for all, which may have got longer unseen. Returns true when there is more. */
+  read(streams: readonly LongerStream[] | null): Promise<boolean>;
   /** True if it has not read the stream of a workspace up to a number, and can go on. */
   isBehind?(workspaceId: string, end: number): boolean;
   /** Forgets what it keeps in memory: the database may be another one. */
@@ -34,8 +40,10 @@ export interface StreamReader {
 
 /** What other rooms ask of the streams. */
 export interface EventStream {
-  /** There are new events in these workspaces. Call it after the commit that recorded them. */
-  wake(workspaceIds: readonly string[]): void;
+  /** There are new events: on SQLite in these streams. Call it after the commit that recorded them. */
+  wake(streams: readonly LongerStream[]): void;
+  /** There may be something to read that was there before. */
+  wakeReaders(): void;
   /** Waits until everything that was committed before the call has its number. */
   catchUp(): Promise<void>;
   /** Lets the readers go on at once. Resolves when they have, to false if they failed or the loop has stopped. */
@@ -106,8 +114,8 @@ export class EventStreamLoop implements EventStreamWorker {
   #running: Promise<void> | null = null;
   #endRest = (): void => {};
   #poll: Timer | null = null;
-  /** Workspaces whose streams have got longer since the last tick. */
-  #longer = new Set<string>();
+  /** The last numbers of streams that have got longer since the last tick, by workspace. */
+  #longer = new Map<string, number>();
   /** True when others may have got longer, too. */
   #anyLonger = false;
   /** How many callers of `drain` want no rest between two ticks. */
@@ -156,9 +164,17 @@ export class EventStreamLoop implements EventStreamWorker {
     return this.#busyTicks > before;
   }
 
-  wake(workspaceIds: readonly string[]): void {
-    for (const id of workspaceIds) this.#longer.add(id);
+  wake(streams: readonly LongerStream[]): void {
+    for (const stream of streams) this.#lengthen(stream);
     this.#look();
+  }
+
+  wakeReaders(): void {
+    this.#lookAtAll();
+  }
+
+  #lengthen({ workspaceId, last }: LongerStream): void {
+    this.#longer.set(workspaceId, Math.max(last, this.#longer.get(workspaceId) ?? 0));
   }
 
   #lookAtAll(): void {
@@ -218,7 +234,7 @@ export class EventStreamLoop implements EventStreamWorker {
   /** Numbers events and calls readers; gives the rest before the next tick, null if there is nothing more to do. */
   async #tickOrExplain(): Promise<number | null> {
     const [longer, all] = [this.#longer, this.#anyLonger];
-    [this.#longer, this.#anyLonger] = [new Set(), false];
+    [this.#longer, this.#anyLonger] = [new Map(), false];
     const readingOn = this.#readingOn.splice(0);
     try {
       const { didSomething, busy } = await this.#tick(longer, all);
@@ -230,7 +246,7 @@ export class EventStreamLoop implements EventStreamWorker {
       if (busy) return BUSY_MS;
       return this.#lookAgain ? REST_MS : null;
     } catch (error) {
-      for (const id of longer) this.#longer.add(id);
+      for (const [workspaceId, last] of longer) this.#lengthen({ workspaceId, last });
       this.#anyLonger = true;
       this.#deps().log.error("cannot number or read events; retrying in a second", {
         error: error instanceof StorageUnavailable ? error.message : String(error),
@@ -242,29 +258,30 @@ export class EventStreamLoop implements EventStreamWorker {
     }
   }
 
-  async #tick(longer: ReadonlySet<string>, all: boolean): Promise<{ didSomething: boolean; busy: boolean }> {
+  async #tick(longer: ReadonlyMap<string, number>, all: boolean): Promise<{ didSomething: boolean; busy: boolean }> {
     // What they have seen is committed, so this tick sees it too.
     const catchingUp = [...this.#catchingUp];
     const { db } = this.#deps();
     // On SQLite there are arrivals only after a move from Postgres: the first tick numbers them.
     const { singleWriter } = db.read.sqlDialect;
     const { advances, busy, done } = singleWriter && !all ? NOTHING : await db.tx(numberArrivals);
-    const workspaceIds = [...new Set([...(singleWriter ? longer : []), ...advances.map(({ workspaceId }) => workspaceId)])];
-    for (const id of workspaceIds) this.followers.wake(id);
+    const ends = new Map([...longer, ...advances.map(({ workspaceId, last }) => [workspaceId, last] as const)]);
+    const streams = [...ends].map(([workspaceId, last]): LongerStream => ({ workspaceId, last }));
+    for (const { workspaceId } of streams) this.followers.wake(workspaceId);
     this.#letGo(catchingUp.filter(({ last }) => last <= done));
-    const more = await this.#callReaders(all ? null : workspaceIds);
+    const more = await this.#callReaders(all ? null : streams);
     if (more) this.#anyLonger = true;
-    return { didSomething: workspaceIds.length > 0 || more, busy };
+    return { didSomething: streams.length > 0 || more, busy };
   }
 
   /** Lets each reader go on. Returns true when one of them has more to read. Throws the first error once all others have gone on. */
-  async #callReaders(workspaceIds: readonly string[] | null): Promise<boolean> {
-    if (workspaceIds?.length === 0) return false;
+  async #callReaders(streams: readonly LongerStream[] | null): Promise<boolean> {
+    if (streams?.length === 0) return false;
     let more = false;
     const errors: unknown[] = [];
     for (const reader of this.#readers)
       try {
-        if (await reader.read(workspaceIds)) more = true;
+        if (await reader.read(streams)) more = true;
       } catch (error) {
         errors.push(error);
       }

@@ -2,7 +2,6 @@ import type { EventType } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, not } from "drizzle-orm";
 import type { Reader, RowChange, Tx } from "../db/db.ts";
 import type { HeldContactSeq } from "../db/held.ts";
-import { findEmailRows } from "../emails/emails.ts";
 import type { EventReader, ReadEvent } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { SegmentDeps } from "./deps.ts";
@@ -33,56 +32,43 @@ export function engagementReader(deps: () => SegmentDeps): EventReader {
     name: "engagement",
     types: Object.keys(INSTANTS) as EngagementType[],
     plan: async (q, workspaceId, events) => {
-      const own = events.filter(({ emailId, machine }) => machine !== true && !isTestMail(emailId));
-      const byAddress = await groupByAddress(q, workspaceId, own);
-      const contacts = await findContacts(q, workspaceId, [...byAddress.keys()]);
-      if (contacts.length === 0) return null;
-      return (tx) => recordEngagements(tx, deps(), workspaceId, byAddress, contacts);
+      const own = Map.groupBy(
+        events.filter(({ emailId, machine }) => emailId !== null && machine !== true && !isTestMail(emailId)),
+        ({ emailId }) => emailId ?? "",
+      );
+      const recipients = own.size === 0 ? [] : await findRecipients(q, workspaceId, [...own.keys()]);
+      return recipients.length === 0 ? null : (tx) => recordEngagements(tx, deps(), workspaceId, own, recipients);
     },
   };
 }
-
-async function groupByAddress(q: Reader | Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<Map<string, ReadEvent[]>> {
-  const rows = await findEmailRows(q, workspaceId, [...new Set(events.flatMap(({ emailId }) => emailId ?? []))]);
-  const addresses = new Map(rows.map(({ id, toKey }) => [id, toKey]));
-  const grouped = Map.groupBy(events, ({ emailId }) => addresses.get(emailId ?? "") ?? "");
-  grouped.delete("");
-  return grouped;
-}
-
-type Contact = Awaited<ReturnType<typeof findContacts>>[number];
 
 async function recordEngagements(
   tx: Tx,
   deps: SegmentDeps,
   workspaceId: string,
-  byAddress: ReadonlyMap<string, readonly ReadEvent[]>,
-  contacts: readonly Contact[],
+  events: ReadonlyMap<string, readonly ReadEvent[]>,
+  recipients: readonly Recipient[],
 ): Promise<void> {
   const { engagement: t } = tx.t;
   const added: (EngagementRow & { readonly contactSeq: HeldContactSeq })[] = [];
   const changed: RowChange<SegmentTables["engagement"]>[] = [];
   const fields = new Set<string>();
-  for (const contact of contacts) {
-    const after: Instants = pickInstants(contact);
-    for (const { type, at } of byAddress.get(contact.email) ?? []) {
+  const contacts = Map.groupBy(recipients, ({ seq }) => seq);
+  for (const [seq, own] of contacts) {
+    const [known] = own as [Recipient];
+    const after: Instants = pickInstants(known);
+    for (const { type, at } of own.flatMap(({ emailId }) => events.get(emailId) ?? [])) {
       const instant = INSTANTS[type as EngagementType];
       fields.add(instant);
       // Reports can arrive late: an earlier instant never replaces a later one.
       if (at > (after[instant] ?? 0)) after[instant] = at;
     }
     // Not locked, which would write the contact for each first mail: `clearEngagement` collides with the new row.
-    if (contact.contactSeq === null) added.push({ contactSeq: contact.seq as HeldContactSeq, ...after });
-    else changed.push({ where: { contactSeq: contact.seq }, set: after });
+    if (known.contactSeq === null) added.push({ contactSeq: seq as HeldContactSeq, ...after });
+    else changed.push({ where: { contactSeq: seq }, set: after });
   }
   await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed)]);
-  await syncMembershipBy(
-    tx,
-    deps,
-    workspaceId,
-    contacts.map(({ seq }) => seq),
-    fields,
-  );
+  await syncMembershipBy(tx, deps, workspaceId, [...contacts.keys()], fields);
 }
 
 function pickInstants({ lastSentAt, lastDeliveredAt, lastOpenedAt, lastClickedAt }: Instants): Instants {
@@ -100,16 +86,19 @@ export async function clearEngagement(tx: Tx, { seq }: { readonly seq: number })
   await tx.delete(t).where(and(eq(t.contactSeq, seq), not(tx.sqlDialect.concurrent)));
 }
 
-/** The contacts with these addresses, and what is known of their engagement; `contactSeq` is null when nothing is. */
-function findContacts(q: Reader | Tx, workspaceId: string, emails: readonly string[]) {
+type Recipient = Awaited<ReturnType<typeof findRecipients>>[number];
+
+/** The contacts with the addresses of emails, and what is known of their engagement; `contactSeq` is null when nothing is. */
+function findRecipients(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]) {
   const { sqlDialect } = q;
   return q
-    .prepared("engagement_by_emails", (query, { contacts: c, engagement: e }, arg) =>
+    .prepared("engagement_by_emails", (query, { emails: m, contacts: c, engagement: e }, arg) =>
       query
-        .select({ seq: c.seq, email: c.emailKey, ...getTableColumns(e) })
-        .from(c)
+        .select({ emailId: m.id, seq: c.seq, ...getTableColumns(e) })
+        .from(m)
+        .innerJoin(c, and(eq(c.workspaceId, m.workspaceId), eq(c.emailKey, m.toKey)))
         .leftJoin(e, eq(e.contactSeq, c.seq))
-        .where(and(eq(c.workspaceId, arg("workspaceId")), sqlDialect.among(c.emailKey, arg("emails")))),
+        .where(and(eq(m.workspaceId, arg("workspaceId")), sqlDialect.among(m.id, arg("emailIds")))),
     )
-    .execute({ workspaceId, emails: JSON.stringify(emails) });
+    .execute({ workspaceId, emailIds: JSON.stringify(emailIds) });
 }
