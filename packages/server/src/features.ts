@@ -55,7 +55,7 @@ import type { WorkspaceLookup } from "./http/operator-rights.ts";
 import { partAnswers } from "./http/part-answers.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
 import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
-import { answerSimulated, setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
+import { answerSimulated, setBounceAddresses, softBouncesReader } from "./inbound/inbound.ts";
 import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers, testInboxHandlers } from "./inbox/handlers.ts";
 import { CLEAR_TEST_MAIL_JOB, deleteOldTestMail } from "./inbox/inbox.ts";
@@ -215,7 +215,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
       renderMail: (read, email) => renderAgain(read, deps(), email),
     },
-    statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes), (tx, changes) => suppressSoftBounces(tx, deps(), changes)],
+    statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes)],
     // What happens to emails before they are handed over, in this order.
     mailTransforms: [
       (read, mails) => renderRecipients(read, deps(), mails),
@@ -264,7 +264,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
 
 /** What follows from events, in the order in which it is written. */
 export function eventReaders(deps: () => Deps): readonly EventReader[] {
-  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps)];
+  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps)];
 }
 
 /** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */

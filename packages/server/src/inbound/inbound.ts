@@ -8,4 +8,4 @@ export type { CapturedContent, CapturedFile } from "./read-captured.ts";
 export { createReturnPath, type ReturnPath } from "./return-path.ts";
 export { answerSimulated, type MailToAnswer, simulateReply, simulateReport } from "./simulate.ts";
 export { serveInboundSmtp } from "./smtp-server.ts";
-export { suppressSoftBounces } from "./soft-bounces.ts";
+export { softBouncesReader } from "./soft-bounces.ts";

@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
-import { assumeEmailHeld } from "../db/held.ts";
-import { type EmailRow, isTest, type StatusChange } from "../emails/emails.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { type EmailRow, findEmailRows, holdEmail, isTest } from "../emails/emails.ts";
+import type { EventReader } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { DAY } from "../lib/units.ts";
@@ -16,43 +16,68 @@ const SOFT_BOUNCES = { emails: 5, overMs: 7 * DAY } as const;
  * Suppresses addresses whose mail has bounced softly for too long: each of the last five emails that came to an end did, the
  * first of them a week or more ago. An email that was accepted and did not bounce breaks the row.
  */
-export async function suppressSoftBounces(tx: Tx, deps: InboundDeps, changes: readonly StatusChange[]): Promise<void> {
-  for (const { email, to } of changes) {
-    if (to !== "bounced" && to !== "failed") continue;
-    const { workspaceId, toKey, id, campaignId } = email;
-    if (isTestMail(id)) continue;
-    const last = await findLastEnded(tx, email);
+export function softBouncesReader(deps: () => InboundDeps): EventReader {
+  return {
+    name: "soft_bounces",
+    types: ["email.bounced", "email.failed"],
+    plan: async (q, workspaceId, events) => {
+      const ids = events.flatMap(({ emailId }) => (emailId === null || isTestMail(emailId) ? [] : emailId));
+      const emails = ids.length === 0 ? [] : await findEmailRows(q, workspaceId, [...new Set(ids)]);
+      const troubled = await findTroubled(q, deps(), emails);
+      if (troubled.length === 0) return null;
+      return async (tx) => {
+        for (const { email, since } of troubled) await suppressTroubled(tx, deps(), email, since);
+      };
+    },
+  };
+}
+
+interface Troubled {
+  readonly email: EmailRow;
+  /** When the first of the last emails to its address was sent, ms. */
+  readonly since: number;
+}
+
+async function findTroubled(q: Reader | Tx, { clock }: InboundDeps, emails: readonly EmailRow[]): Promise<Troubled[]> {
+  const troubled: Troubled[] = [];
+  for (const email of emails) {
+    const last = await findLastEnded(q, email);
     const first = last.at(-1);
     if (first === undefined || last.length < SOFT_BOUNCES.emails || !last.every(isSoft)) continue;
     const since = first.sentAt ?? first.createdAt;
-    if (deps.clock.now() - since < SOFT_BOUNCES.overMs) continue;
-    await suppress(tx, deps, workspaceId, {
-      email: toKey,
-      reason: "bounce",
-      scope: "all",
-      source: "bounce",
-      emailId: assumeEmailHeld(id),
-      campaignId,
-      note: `The last ${SOFT_BOUNCES.emails} emails bounced softly, the first on ${iso(since).slice(0, 10)}.`,
-    });
+    if (clock.now() - since >= SOFT_BOUNCES.overMs) troubled.push({ email, since });
   }
+  return troubled;
+}
+
+async function suppressTroubled(tx: Tx, deps: InboundDeps, email: EmailRow, since: number): Promise<void> {
+  const { workspaceId, toKey, campaignId } = email;
+  await suppress(tx, deps, workspaceId, {
+    email: toKey,
+    reason: "bounce",
+    scope: "all",
+    source: "bounce",
+    emailId: await holdEmail(tx, email),
+    campaignId,
+    note: `The last ${SOFT_BOUNCES.emails} emails bounced softly, the first on ${iso(since).slice(0, 10)}.`,
+  });
 }
 
 type Ended = Pick<EmailRow, "status" | "lastError" | "sentAt" | "createdAt">;
 
 /** The last emails to an address that were accepted or given up, newest first, without test mail. */
-function findLastEnded(tx: Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[]> {
-  const { emails: t } = tx.t;
+function findLastEnded(q: Reader | Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[]> {
+  const { emails: t } = q.t;
   return Promise.resolve(
-    tx
+    q
       .select({ status: t.status, lastError: t.lastError, sentAt: t.sentAt, createdAt: t.createdAt })
       .from(t)
       .where(
         and(
           eq(t.workspaceId, workspaceId),
           // Without the hint, the query would walk all emails of the workspace.
-          tx.sqlDialect.rarely(eq(t.toKey, toKey)),
-          isTest(tx, false),
+          q.sqlDialect.rarely(eq(t.toKey, toKey)),
+          isTest(q, false),
           inArray(t.status, ["sent", "delivered", "bounced", "complained", "failed"]),
         ),
       )
