@@ -165,7 +165,11 @@ test("pages of the recipients of a campaign, and its verification, read its inde
   await call(`recipients?cursor=${first.pagination?.nextCursor}`);
   await call("recipients?status=delivered");
   await call("verify");
-  const plans = await explain(world, [...queries]);
+  // Without those that read the log in the meantime.
+  const plans = await explain(
+    world,
+    [...queries].filter((sql) => !sql.includes('"event_runs"')),
+  );
   expect(plans.length).toBeGreaterThan(3);
   const sorts = plans.filter(({ sql, plan }) => plan.some((step) => step.includes("TEMP B-TREE")) && !sql.includes('"newest"'));
   expect(sorts).toEqual([]);
