@@ -2521,6 +2521,15 @@ export interface MailsvcMethods {
       } | undefined;
       /** Jobs that wait because this version does not know their kind, counted up to 10,000 */
       unhandledJobs?: number | undefined;
+      /** Readers of events that cannot go on in this process; they are tried again, and the others go on */
+      failingReaders?: Array<{
+        /** What it does: engagement, campaigns, automations or soft_bounces */
+        reader: string;
+        workspaceId: string;
+        /** When it failed first */
+        since: string;
+        error: string;
+      }> | undefined;
       /** Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can */
       retentionDelayedSince?: string | null | undefined;
     }>;

@@ -175,6 +175,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       fetchFile: createFetchFile({ lookup, guard: makeGuard(parts) }),
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
+      eventReaders: readers,
       ...hooks,
       statusListeners: [...hooks.statusListeners, recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
       eventListeners: recorder ? [recorder.eventListener] : [],

@@ -188,12 +188,13 @@ function checkMailer({ mailer, mailerFault, dev }: Me["server"]): Finding {
 /** What the server's readiness says: where it takes mail over SMTP, and whether old mail is dropped. Throws why it is not ready. */
 async function checkReadiness(session: Session): Promise<Finding[]> {
   const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
-  const { smtp, inboundPeers, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
+  const { smtp, inboundPeers, failingReaders = [], retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
   // Of several workspaces, none is told about the server.
   if (smtp === undefined) return [skipped("ready", "the server is ready; the operator key shows more")];
   return [
     checkSmtp(smtp),
     ...(inboundPeers ? checkPeers(inboundPeers) : []),
+    ...failingReaders.map(warnOfReader),
     ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : []),
   ];
 }
@@ -215,6 +216,24 @@ function checkPeers({ public: ofInternet, private: ofNetwork }: { readonly publi
       "If something in front of the port replaces addresses, let it use the PROXY protocol: --proxy-protocol ADDRESS",
     ),
   ];
+}
+
+function warnOfReader({
+  reader,
+  workspaceId,
+  since,
+  error,
+}: {
+  reader: string;
+  workspaceId: string;
+  since: string;
+  error: string;
+}): Finding {
+  return warning(
+    "readers",
+    `${reader} of ${workspaceId} stands still since ${since}: ${error}`,
+    "It is tried again every minute, and goes on where it stopped. Nothing is lost; report the error if it stays.",
+  );
 }
 
 function warnOfDelay(since: string): Finding {

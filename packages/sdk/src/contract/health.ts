@@ -24,6 +24,13 @@ const InboundPeers = z
     description: "The last hundred messages that this process has received over SMTP, without those of servers that --inbound-trust names",
   });
 
+const FailingReader = z.object({
+  reader: z.string().meta({ description: "What it does: engagement, campaigns, automations or soft_bounces" }),
+  workspaceId: z.string(),
+  since: Instant.meta({ description: "When it failed first" }),
+  error: z.string(),
+});
+
 export const health = {
   live: endpoint({
     method: "GET",
@@ -61,6 +68,10 @@ export const health = {
         .int()
         .optional()
         .meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
+      failingReaders: z
+        .array(FailingReader)
+        .optional()
+        .meta({ description: "Readers of events that cannot go on in this process; they are tried again, and the others go on" }),
       retentionDelayedSince: Instant.nullable().optional().meta({
         description:
           "Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can",

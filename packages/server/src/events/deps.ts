@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { EventListener } from "./events.ts";
+import type { EventReaders } from "./readers.ts";
 import type { EventStream } from "./stream.ts";
 
 /** What recording and reading events needs. */
@@ -24,4 +25,9 @@ export interface EventStreamDeps {
   readonly db: Db;
   readonly log: Log;
   readonly queue: Queue;
+}
+
+/** What showing how far readers have got needs. */
+export interface EventReaderDeps {
+  readonly eventReaders: Pick<EventReaders, "failing" | "countFailing" | "countUnread">;
 }

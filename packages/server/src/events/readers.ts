@@ -107,6 +107,21 @@ export class EventReaders implements StreamReader {
     return this.#all().flatMap(({ failure }) => failure ?? []);
   }
 
+  /** How many events are still to be read, by reader. `ends` are the last numbers of the streams. */
+  countUnread(ends: ReadonlyMap<string, number>): Map<string, number> {
+    const unread = new Map(this.#readers.map(({ name }) => [name, 0]));
+    for (const { reader, workspaceId, reached } of this.#all())
+      unread.set(reader.name, (unread.get(reader.name) ?? 0) + Math.max(0, (ends.get(workspaceId) ?? 0) - reached));
+    return unread;
+  }
+
+  /** In how many workspaces readers cannot go on, by reader. */
+  countFailing(): Map<string, number> {
+    const failing = new Map(this.#readers.map(({ name }) => [name, 0]));
+    for (const { reader } of this.failing) failing.set(reader, (failing.get(reader) ?? 0) + 1);
+    return failing;
+  }
+
   forget(): void {
     for (const { failure } of this.#all()) failure?.timer.cancel();
     this.#places.clear();

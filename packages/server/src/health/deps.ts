@@ -1,5 +1,6 @@
 import type { RelayState } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
+import type { EventReaderDeps } from "../events/deps.ts";
 import type { StorageHealth } from "../http/storage-health.ts";
 import type { InboundDeps } from "../inbound/deps.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -19,6 +20,8 @@ export interface HealthDeps {
   readonly relays: { states(): Record<string, RelayState> };
   /** Where mail came from over SMTP. */
   readonly inboundPeers: InboundDeps["inboundPeers"];
+  /** What follows from events. */
+  readonly eventReaders: EventReaderDeps["eventReaders"];
   /** Where mail is taken over SMTP. */
   readonly submissionPorts: SubmissionDeps["submissionPorts"];
 }

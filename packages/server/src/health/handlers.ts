@@ -40,7 +40,7 @@ async function findProblem(deps: HealthDeps): Promise<string | null> {
 }
 
 /** A server that is paused, has jobs of unknown kinds, or cannot drop old mail, still accepts mail and delivers it: it is ready. */
-async function describe({ db, queue, relays, submissionPorts, inboundPeers, version }: HealthDeps) {
+async function describe({ db, queue, relays, submissionPorts, inboundPeers, eventReaders, version }: HealthDeps) {
   const delayedSince = await findRetentionDelay(db.read);
   return {
     version,
@@ -49,6 +49,12 @@ async function describe({ db, queue, relays, submissionPorts, inboundPeers, vers
     smtp: submissionPorts.list(),
     inboundPeers: inboundPeers.counts,
     unhandledJobs: await countUnhandledJobs(queue, db.read),
+    failingReaders: eventReaders.failing.map(({ reader, workspaceId, since, error }) => ({
+      reader,
+      workspaceId,
+      since: iso(since),
+      error,
+    })),
     retentionDelayedSince: delayedSince === null ? null : iso(delayedSince),
   };
 }

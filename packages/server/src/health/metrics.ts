@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { countInDoubt, countStatus } from "../emails/emails.ts";
+import { loadStreamEnds } from "../events/events.ts";
 import type { ServedRequest } from "../http/serve-requests.ts";
 import type { MetricsDeps } from "./deps.ts";
 import type { FileWatch } from "./file-watch.ts";
@@ -17,7 +18,7 @@ export interface BackendStats {
 }
 
 interface MetricsSources {
-  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks" | "relays">;
+  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks" | "relays" | "eventReaders">;
   readonly readStats: () => Promise<BackendStats>;
   readonly files: Pick<FileWatch, "exhausted">;
 }
@@ -125,7 +126,7 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
   }
 }
 
-function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, readStats, files }: MetricsSources): Source[] {
+function listSources({ deps: { db, queue, clock, storage, webhooks, relays, eventReaders }, readStats, files }: MetricsSources): Source[] {
   return [
     {
       name: "mailsvc_jobs",
@@ -143,6 +144,18 @@ function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, re
       name: "mailsvc_oldest_due_job_seconds",
       help: "How long the job that has waited longest, such as the delivery of an email, has been due",
       read: async () => Math.max(0, clock.now() - ((await queue.readStats(db.read)).oldestDueAt ?? clock.now())) / 1000,
+    },
+    {
+      name: "mailsvc_unread_events",
+      help: "Events whose consequences are not stored yet, by reader",
+      label: "reader",
+      read: async () => Object.fromEntries(eventReaders.countUnread(await loadStreamEnds(db.read))),
+    },
+    {
+      name: "mailsvc_failing_readers",
+      help: "Workspaces in which a reader of events cannot go on in this process, by reader",
+      label: "reader",
+      read: async () => Object.fromEntries(eventReaders.countFailing()),
     },
     {
       name: "mailsvc_sending_paused",
