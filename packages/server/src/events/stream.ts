@@ -201,11 +201,15 @@ export class EventStreamLoop implements EventStreamWorker {
     });
   }
 
-  async readOn(): Promise<boolean> {
+  readOn(): Promise<boolean> {
+    return this.#readOn(() => this.#lookAtAll());
+  }
+
+  async #readOn(look: () => void): Promise<boolean> {
     if (!this.#started) return false;
     return new Promise((resolve) => {
       this.#readingOn.push(resolve);
-      this.#lookAtAll();
+      look();
       this.#endRest();
     });
   }
@@ -214,7 +218,8 @@ export class EventStreamLoop implements EventStreamWorker {
     await this.catchUp();
     if (!this.#started) return;
     const end = await findStreamEnd(this.#deps().db.read, workspaceId);
-    while (this.#readers.some((reader) => reader.isBehind?.(workspaceId, end)) && (await this.readOn()));
+    const isBehind = (): boolean => this.#readers.some((reader) => reader.isBehind?.(workspaceId, end) === true);
+    while (isBehind() && (await this.#readOn(() => this.wake([{ workspaceId, last: end }]))));
   }
 
   async storeNumbers(): Promise<void> {
@@ -270,7 +275,8 @@ export class EventStreamLoop implements EventStreamWorker {
     for (const { workspaceId } of streams) this.followers.wake(workspaceId);
     this.#letGo(catchingUp.filter(({ last }) => last <= done));
     const more = await this.#callReaders(all ? null : streams);
-    if (more) this.#anyLonger = true;
+    if (more && all) this.#anyLonger = true;
+    else if (more) for (const stream of streams) this.#lengthen(stream);
     return { didSomething: streams.length > 0 || more, busy };
   }
 
