@@ -210,12 +210,12 @@ async function judge(api: Api, id: string, about: Pick<KillRecord, "database" | 
       waiting: 0,
       skipped: 0,
     });
-  // The revenue is the sum of the values that were tracked between entering and completing, in the order of commits.
+  // The revenue is the sum of the values that were tracked between what made the contact enter and completing, in the order of commits.
   const read = (type: string) => all<Event>(api, `/api/v1/events?type=${type}`);
   const at = (events: readonly Event[]) => new Map(events.map(({ contactId, sequence }) => [contactId, sequence]));
   const [entered, completed] = [await read(`automation.entered&automation=${id}`), await read(`automation.completed&automation=${id}`)];
   expect([entered.length, completed.length]).toEqual([ENTRIES, ENTRIES]);
-  const [from, to] = [at(entered), at(completed)];
+  const [from, to] = [at(await read("contact.created")), at(completed)];
   const inside = (await read("contact.tracked")).filter(
     ({ contactId, sequence }) => sequence > (from.get(contactId) ?? 0) && sequence < (to.get(contactId) ?? 0),
   );

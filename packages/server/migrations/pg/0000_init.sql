@@ -106,6 +106,7 @@ CREATE TABLE "automation_entries" (
 	"entered_at" bigint NOT NULL,
 	"entered_after" bigint NOT NULL,
 	"ended_at" bigint,
+	"ended_after" bigint,
 	"goal_reached_at" bigint,
 	"revenue" bigint,
 	"goal_revenue" bigint

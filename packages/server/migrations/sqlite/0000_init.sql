@@ -116,6 +116,7 @@ CREATE TABLE `automation_entries` (
 	`entered_at` integer NOT NULL,
 	`entered_after` integer NOT NULL,
 	`ended_at` integer,
+	`ended_after` integer,
 	`goal_reached_at` integer,
 	`revenue` integer,
 	`goal_revenue` integer

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { markOf, type ReadEvent } from "../events/events.ts";
+import type { ReadEvent } from "../events/events.ts";
 import { listEntriesInside } from "./entries.ts";
 import { listKeys, passesFilter } from "./triggers.ts";
 
@@ -16,7 +16,7 @@ export async function addRevenue(tx: Tx, events: readonly ReadEvent[]): Promise<
     const { contactId, data } = event;
     if (event.type !== "contact.tracked" || !contactId || typeof data?.value !== "number") continue;
     const amount = Math.round(data.value * 100);
-    const inside = (await listEntriesInside(tx, [contactId])).filter(({ enteredAfter }) => enteredAfter < markOf(tx, event));
+    const inside = await listEntriesInside(tx, [event]);
     if (inside.length === 0) continue;
     const { automations: a, automationEntries: e, automationRevenue: r } = tx.t;
     const counting = await tx

@@ -2,7 +2,7 @@ import type { PersonEntry } from "@mailsvc/sdk/contract";
 import { and, desc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AutomationDeps } from "./deps.ts";
-import { endEntries, listEntriesInside, readPaths, showEntry } from "./entries.ts";
+import { endEntries, listLatestEntries, readPaths, showEntry } from "./entries.ts";
 
 /** The entries of a contact in all automations, newest first, with the tracked event that each keeps. */
 export async function listEntriesOfContact(read: Reader, contactId: string): Promise<PersonEntry[]> {
@@ -27,5 +27,6 @@ export async function listEntriesOfContact(read: Reader, contactId: string): Pro
 
 /** Ends the entries of a deleted contact, which clears the events they keep. */
 export async function forgetEntries(tx: Tx, { id }: { readonly id: string }, deps: AutomationDeps): Promise<void> {
-  await endEntries(tx, deps, await listEntriesInside(tx, [id]), "EXITED", "contact_deleted");
+  const inside = (await listLatestEntries(tx, [id])).filter(({ status }) => status === "ACTIVE");
+  await endEntries(tx, deps, inside, "EXITED", "contact_deleted");
 }

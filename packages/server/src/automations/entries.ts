@@ -7,7 +7,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { assumeContactHeld, type HeldContact } from "../db/held.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { findMark, recordEvents } from "../events/events.ts";
+import { findMark, markOf, type ReadEvent, recordEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
 import { HOUR } from "../lib/units.ts";
@@ -66,6 +66,7 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
     enteredAt: now,
     enteredAfter: unique.get(contactId)?.mark ?? present,
     endedAt: null,
+    endedAfter: null,
     goalReachedAt: null,
     revenue: null,
     goalRevenue: null,
@@ -167,9 +168,14 @@ export async function endEntries(
     event: null,
     endedAt: now,
   };
+  const marks = new Map<string, number>();
+  for (const { workspaceId } of entries) if (!marks.has(workspaceId)) marks.set(workspaceId, await findMark(tx, workspaceId));
   const written = await tx.updateAll(
     e,
-    entries.map(({ id, moves }) => ({ where: { id, status: "ACTIVE" as const }, set: { ...over, moves } })),
+    entries.map(({ id, workspaceId, moves }) => ({
+      where: { id, status: "ACTIVE" as const },
+      set: { ...over, moves, endedAfter: marks.get(workspaceId) ?? null },
+    })),
   );
   const ended = entries.filter((_, i) => written[i]);
   await tx.updateAll(
@@ -222,16 +228,26 @@ export async function reachGoal(tx: Tx, deps: AutomationDeps, entries: readonly 
   );
 }
 
-/** The entries of contacts that are inside. */
-export async function listEntriesInside(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
+/** The latest entries of the contacts of events that were inside when it happened. No contact may have two of the events. */
+export async function listEntriesInside(tx: Tx, events: readonly ReadEvent[]): Promise<EntryRow[]> {
+  const marks = new Map(events.map((event) => [event.contactId ?? "", markOf(tx, event)]));
+  const latest = await listLatestEntries(tx, [...marks.keys()]);
+  return latest.filter(({ contactId, status, enteredAfter, endedAfter }) => {
+    const mark = marks.get(contactId) ?? 0;
+    return enteredAfter < mark && (status === "ACTIVE" || mark <= (endedAfter ?? 0));
+  });
+}
+
+/** The latest entry of each contact in each automation. */
+export async function listLatestEntries(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
   if (contactIds.length === 0) return [];
   return tx
-    .prepared("entries_inside", (q, { automationEntries: e, automationContacts: c }, arg) =>
+    .prepared("latest_entries", (q, { automationEntries: e, automationContacts: c }, arg) =>
       q
         .select(getTableColumns(e))
         .from(c)
         .innerJoin(e, eq(e.id, c.entryId))
-        .where(and(tx.sqlDialect.among(c.contactId, arg("contactIds")), eq(c.inside, true))),
+        .where(tx.sqlDialect.among(c.contactId, arg("contactIds"))),
     )
     .execute({ contactIds: JSON.stringify(contactIds) });
 }

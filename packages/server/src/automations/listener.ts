@@ -108,11 +108,8 @@ async function reactToKeys(
     const { goal, goalKey } = automation;
     if (goal === null) continue;
     const events = (eventsByKey.get(goalKey ?? "") ?? []).filter((event) => passesFilter(goal, event));
-    const marks = new Map(events.map((event) => [event.contactId ?? "", markOf(tx, event)]));
-    for (const ids of splitIntoChunks([...marks.keys()])) {
-      const inside = (await listEntriesInside(tx, ids)).filter(
-        ({ automationId, contactId, enteredAfter }) => automationId === automation.id && enteredAfter < (marks.get(contactId) ?? 0),
-      );
+    for (const some of splitIntoChunks(events)) {
+      const inside = (await listEntriesInside(tx, some)).filter(({ automationId }) => automationId === automation.id);
       await reachGoal(tx, deps, inside);
       // Who answered waits for a person now, and must not get the next mail of the series.
       if (goal.type === "replied") await endEntries(tx, deps, inside, "EXITED", goal.type);

@@ -141,6 +141,8 @@ function automationEntries(c: ColumnTypes) {
       /** The mark of the log at that time: only events behind it are its goal, or add to its revenue. */
       enteredAfter: c.reference("entered_after").notNull(),
       endedAt: c.instant("ended_at"),
+      /** The mark of the log at its end: what happened before it, and is read later, still counts. */
+      endedAfter: c.reference("ended_after"),
       goalReachedAt: c.instant("goal_reached_at"),
       /** In hundredths of the currency; null for nothing. */
       revenue: c.reference("revenue"),

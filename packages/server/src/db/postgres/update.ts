@@ -13,7 +13,7 @@ export function createUpdates(raw: Raw): Pick<Tx, "updateAll" | "deleteAll"> {
     const where = selectColumns(table, first);
     const set = selectColumns(table, changes?.[0] ?? {});
     const verb = changes ? "update" : "delete";
-    const name = `${verb}_all_${nameOf(table)}_${[where, set].map((list) => list.map(({ position }) => position).join("_")).join("__")}`;
+    const name = `${verb}_all_${nameOf(table)}_${[where, set].map(nameSet).join("_")}`;
     let text = texts.get(name);
     if (text === undefined) {
       text = buildText(table, where, changes && set);
@@ -53,4 +53,9 @@ function buildText(table: PgTable, where: readonly NamedColumn[], set: readonly 
     `unnest(${all.map((column, i) => `$${i + 1}::${toArrayType(column)}`).join(", ")}) ` +
     `with ordinality as v (${all.map((_, i) => `c${i}`).join(", ")}, i) where ${conditions.join(" and ")} returning v.i`
   );
+}
+
+/** A short name of a set of columns: Postgres takes 63 characters for that of a statement. */
+function nameSet(columns: readonly { readonly position: number }[]): string {
+  return columns.reduce((bits, { position }) => bits | (1n << BigInt(position)), 0n).toString(36);
 }
