@@ -31,7 +31,7 @@ export function readForWebhooks(deps: () => DeveloperWebhookDeps): StreamReader 
   return {
     read: async (streams) => {
       const { read, tx } = deps().db;
-      const workspaceIds = streams && streams.map(({ workspaceId }) => workspaceId);
+      const workspaceIds = streams === null ? null : streams.map(({ workspaceId }) => workspaceId);
       if ((await listBehind(read, workspaceIds)).length === 0) return false;
       await tx(async (t) => {
         // Another process may have read for them meanwhile.
