@@ -41,7 +41,7 @@ const headers = { "X-Second": "2", "X-First": "1", "x-10": "10", "9": "nine" };
 const fill = async (): Promise<void> => {
   const { db, makeQueue } = await sqliteBackend(folder, { synchronous: "OFF" });
   const queue = makeQueue({ clock: systemClock, random: seededRandom(1), log: silentLog, overloaded: () => false });
-  const { meta, workspaces, contents, attachments, emails, events, keys } = db.read.t;
+  const { meta, workspaces, contents, attachments, emails, events, keys, engagements } = db.read.t;
   await db.tx(async (tx) => {
     await tx.insert(workspaces).values({ id: "ws_1", name: "default", replies: false, createdAt: 1 });
     await tx.insert(meta).values({ name: "firstWorkspace", value: "ws_1" });
@@ -86,6 +86,9 @@ const fill = async (): Promise<void> => {
         .insert(events)
         .values({ workspaceId: "ws_1", type: "email.sent", emailId: assumeEmailHeld(id), at: n, data: n % 3 === 0 ? { n } : null });
     }
+    // A flag is part of their key.
+    const reader = { workspaceId: "ws_1", emailId: assumeEmailHeld("em_1"), events: 1, firstAt: 1, lastAt: 1 };
+    for (let linkId = 0; linkId < 1001; linkId += 1) await tx.insert(engagements).values({ ...reader, linkId, machine: linkId % 2 === 0 });
     for (let n = 0; n < 1200; n += 1)
       await queue.enqueue(tx, {
         kind: `kind.${n % 3}`,
@@ -109,7 +112,7 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
   const report = await migrateToPostgres({ from: folder, to: target.url, onProgress: (p) => seen.push(p) });
   const rows = new Map(report.tables.map((t) => [t.table, t.rows]));
   expect([rows.get("emails"), rows.get("events"), rows.get("contents"), rows.get("jobs")]).toEqual([EMAILS, EMAILS, 2, 1200]);
-  expect(report).toMatchObject({ resumed: false, rows: EMAILS * 2 + 2 + 1 + 1 + 1 + 1 + 1200 });
+  expect(report).toMatchObject({ resumed: false, rows: EMAILS * 2 + 2 + 1 + 1 + 1 + 1 + 1001 + 1200 });
   expect(seen.at(-1)).toMatchObject({ phase: "check", done: report.rows, total: report.rows });
 
   const db = await openPostgres(target.url, postgresSchema);

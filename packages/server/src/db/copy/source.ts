@@ -12,15 +12,15 @@ const BYTES = 8 * MB;
 
 interface Chunk {
   readonly rows: Value[][];
-  /** The key of the last row: where the next chunk begins. */
-  readonly last: Value[];
+  /** The key of the last row as it is stored: where the next chunk begins. */
+  readonly last: Raw[];
 }
 
 /** The SQLite side of a copy. */
 interface Source {
   count(table: string): number;
   /** The rows after `after`, in order of the key; null when there are none. */
-  next(shape: Shape, after: readonly Value[] | null): Chunk | null;
+  next(shape: Shape, after: readonly Raw[] | null): Chunk | null;
   fact(name: string): string | null;
   close(): void;
 }
@@ -39,18 +39,19 @@ export function openSource(file: string): Source {
       const sql = `SELECT ${list(columns.map((c) => c.name))} FROM ${quote(table)} ${where} ORDER BY ${list(key)} LIMIT ${ROWS}`;
       const rows: Value[][] = [];
       let bytes = 0;
+      let final: Raw[] = [];
       for (const raw of db
         .prepare(sql)
         .raw()
         .iterate(...(after ?? [])) as IterableIterator<Raw[]>) {
         const row = raw.map((value, i) => toPostgresValue(value, columns[i] as Column));
         rows.push(row);
+        final = raw;
         bytes += measureRow(row);
         if (bytes >= BYTES) break;
       }
-      const final = rows.at(-1);
-      const last = key.map((name) => final?.[columns.findIndex((c) => c.name === name)] ?? null);
-      return final ? { rows, last } : null;
+      const last = key.map((name) => final[columns.findIndex((c) => c.name === name)] ?? null);
+      return rows.length > 0 ? { rows, last } : null;
     },
     fact: (name) => (db.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(name) as string | undefined) ?? null,
     close: () => db.close(),
