@@ -1,10 +1,12 @@
 // Lives through worlds that are disturbed at random, and holds what must always be true against each (test/worlds).
 //
 //   npm run worlds -- [--seed 17] [--count 100] [--minutes 10] [--database sqlite|postgres] [--noun campaign] [--disturbance restart]
+//   npm run worlds -- --untried [--seed 17] [--database sqlite|postgres]
 //   npm run worlds -- --mutation NAME|all [--seed 17] [--minutes 10]
 //   npm run worlds -- --script FILE [--mutation NAME]
 //
 // It uses as many processes as there are cores, unless --processes says otherwise. Without --seed it begins with a fresh one. A world
+// --untried leaves out worlds whose pair of a noun and a disturbance another one has tried, until all pairs were tried. A world
 // that fails is made as short as it can be, and printed as a test to paste. With --mutation it plants a fault into the server, and fails
 // unless the worlds find it. --script lives through one world, of a script in JSON.
 import { readFileSync } from "node:fs";
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     database: { type: "string", default: "sqlite" },
     noun: { type: "string" },
     disturbance: { type: "string" },
+    untried: { type: "boolean", default: false },
     mutation: { type: "string" },
     script: { type: "string" },
     processes: { type: "string" },
@@ -26,7 +29,7 @@ const { values } = parseArgs({
     share: { type: "string" },
   },
 });
-const { database, noun, disturbance, mutation } = values;
+const { database, noun, disturbance, untried, mutation } = values;
 if (database !== "sqlite" && database !== "postgres") throw new Error("--database is sqlite or postgres.");
 const from = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
 const processes = values.processes === undefined ? undefined : Number(values.processes);
@@ -41,17 +44,17 @@ else await live();
 async function live() {
   const { sumUp } = await import("../test/worlds/live.ts");
   const { liveTogether } = await import("../test/worlds/processes.ts");
-  const count = values.count ?? (values.minutes !== undefined ? 1e9 : values.seed === undefined ? 100 : 1);
-  const wanted = { from, count: Number(count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance };
-  const { failures, untried } = sumUp(await liveTogether({ ...wanted, log: console.log }, processes), console.log);
-  process.exitCode = failures + untried.length === 0 ? 0 : 1;
+  const count = values.count ?? (values.minutes !== undefined || untried ? 1e9 : values.seed === undefined ? 100 : 1);
+  const wanted = { from, count: Number(count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance, untried };
+  const { failures, missing } = sumUp(await liveTogether({ ...wanted, log: console.log }, processes), console.log);
+  process.exitCode = failures + missing.length === 0 ? 0 : 1;
 }
 
 /** Lives through the share of this process, and tells the one that has started it. */
 async function livePartHere() {
   if (mutation !== undefined) await plantOne(mutation);
   const { findFirst, livePart } = await import("../test/worlds/live.ts");
-  const wanted = { from, count: Number(values.count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance };
+  const wanted = { from, count: Number(values.count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance, untried };
   const send = (sent) => new Promise((done) => process.send(sent, done));
   if (mutation === undefined) await send({ part: await livePart({ ...wanted, log: (line) => void send({ line }) }, { which, of }) });
   else await send({ found: await findFirst(wanted, { which, of }) });

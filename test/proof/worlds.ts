@@ -28,7 +28,7 @@ export const worlds: Part = {
       log,
     });
     const lived = sumUp(parts, () => {});
-    for (const pair of lived.untried) failures.push(`The pair ${pair} was not tried on ${database}.`);
+    for (const pair of lived.missing) failures.push(`The pair ${pair} was not tried on ${database}.`);
     return { counts: { worlds: lived.worlds, failed: lived.failures }, rows: [], failures };
   },
 };

@@ -1,6 +1,7 @@
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { DAY, type Disturbance, done, HOUR, verb } from "./disturbances/disturbance.ts";
 import { INSTALLATION_DISTURBANCES } from "./disturbances/installation.ts";
+import { changeRole } from "./disturbances/roles.ts";
 import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
@@ -10,13 +11,27 @@ import type { Thing, Universe } from "./universe.ts";
 
 /** Lets the mail server of a world be in another mode for a while. */
 function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
-  return async (u, _thing, pick) => {
+  return async (u, thing, pick) => {
     if (!u.peer) return false;
     u.peer.mode = mode;
-    await u.pass(pick.of(HOUR, 6 * HOUR));
-    u.peer.mode = "up";
+    await whileMailWaits(u, thing, pick, () => u.peer && (u.peer.mode = "up"));
     return true;
   };
+}
+
+/** Begins another thing while no mail leaves, does something to it, and lets mail leave again; what was paused goes on later. */
+async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () => unknown): Promise<void> {
+  const label = `${thing.label}-while-mail-waits`;
+  const making = { universe: u, tenant: thing.tenant, pick, label };
+  const made = pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
+  if (made) await u.add({ ...made, label, noun: thing.noun, tenant: thing.tenant });
+  const waiting = u.things.get(label) ?? thing;
+  await u.pass(pick.of(0, HOUR));
+  await verb(pick.of("pause", "pause", "cancel", "edit"))(u, waiting, pick);
+  await u.pass(pick.of(0, HOUR, 5 * HOUR));
+  await goOn();
+  await u.pass(pick.of(0, HOUR, DAY));
+  await verb("resume")(u, waiting, pick);
 }
 
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
@@ -34,7 +49,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   bulkTag: async (u, { tenant }, pick) => {
     const contacts = Array.from({ length: 8 }, (_, i) => addressOf(i));
-    return u.call(() => u.sdk(tenant).contacts.tag({ contacts, add: [pick.of("vip", "bulk")], remove: [pick.of("trial", "customer")] }));
+    // The tag that segments look for comes or goes.
+    const [add, remove] = pick.of(["vip", "trial"], ["vip", "customer"], ["bulk", "vip"], ["trial", "vip"]);
+    return u.call(() => u.sdk(tenant).contacts.tag({ contacts, add: [add as string], remove: [remove as string] }));
   },
   suppress: async (u, thing, pick) => {
     const { tenant } = thing;
@@ -88,18 +105,21 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const agent = u.things.get(thing.also["agent"] ?? "");
     const paused = agent ?? (NOUNS[thing.noun]?.verbs.pause || others.length === 0 ? thing : pick.of(...others));
     const acted = await verb("pause")(u, paused, pick);
-    await u.pass(pick.of(0, HOUR, 2 * DAY));
+    await u.pass(pick.of(0, HOUR, HOUR, 2 * DAY));
     await verb("resume")(u, paused, pick);
     return acted;
   },
-  pauseSending: async (u, _thing, pick) => {
+  pauseSending: async (u, thing, pick) => {
     const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
     // What a server has claimed still leaves.
     await u.settle();
     if (paused) u.ledger.stop("sending");
-    await u.pass(pick.of(0, HOUR, 3 * DAY));
-    u.ledger.go("sending");
-    return u.call(() => operator(u).queue.resume());
+    await whileMailWaits(u, thing, pick, async () => {
+      await u.pass(pick.of(0, 3 * DAY));
+      u.ledger.go("sending");
+      await u.call(() => operator(u).queue.resume());
+    });
+    return paused !== null;
   },
   holdDomain: async (u, _thing, pick) => {
     await u.call(() => operator(u).queue.hold({ domain: "people.test", reason: "blocked" }));
@@ -118,6 +138,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await followAll(u);
     return modes.size > 0;
   },
+  role: changeRole,
   plan: async (u, { tenant }, pick) => {
     const changed = await u.call(() => u.sdk(tenant).plans.change({ plan: pick.of("free", "starter", "scale") }));
     await followAll(u);

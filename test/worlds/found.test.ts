@@ -42,3 +42,17 @@ held("why", {
     { do: "make", noun: "manualCampaign", as: "manualCampaign-1", tenant: "a", seed: 1 },
   ],
 });
+
+// A folder with opens or clicks of readers cannot be moved to Postgres.
+held("crash", {
+  seed: 4252015,
+  database: "sqlite",
+  delivery: "relay",
+  servers: 1,
+  keepDays: null,
+  steps: [
+    { do: "make", noun: "crowd", as: "crowd-0", tenant: "a", seed: 1219637055 },
+    { do: "make", noun: "clicking", as: "clicking-8", tenant: "a", seed: 1887843302 },
+    { do: "disturb", by: "move", on: "clicking-8", seed: 1642694830 },
+  ],
+});

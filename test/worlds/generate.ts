@@ -1,7 +1,7 @@
 import { DISTURBANCES } from "./disturbances.ts";
 import { NOUNS } from "./nouns.ts";
 import { DELIVERED_BY } from "./pairs.ts";
-import { type Pick, picker, type Script, STARTS, type Step, TENANTS } from "./script.ts";
+import { type Pick, picker, type Script, STARTS, type Step, TENANTS, type Tenant } from "./script.ts";
 
 const NOUN_NAMES = Object.keys(NOUNS);
 const DISTURBANCE_NAMES = Object.keys(DISTURBANCES);
@@ -20,19 +20,21 @@ export function generate(seed: number, database: Script["database"]): Script {
   const pick = picker(seed);
   const steps: Step[] = [];
   const things: string[] = [];
-  const make = (noun: string): string => {
+  // The second workspace has less to do, but the same.
+  const choose = (): Tenant => (pick.oneIn(5) ? TENANTS[1] : TENANTS[0]);
+  const make = (noun: string, tenant = choose()): string => {
     const label = `${noun}-${steps.length}`;
-    // The second workspace has less to do, but the same.
-    steps.push({ do: "make", noun, as: label, tenant: pick.oneIn(5) ? TENANTS[1] : TENANTS[0], seed: chance(pick) });
+    steps.push({ do: "make", noun, as: label, tenant, seed: chance(pick) });
     things.push(label);
     return label;
   };
   const disturb = (by: string, on: string): void => void steps.push({ do: "disturb", by, on, seed: chance(pick) });
   const pass = (): void => void steps.push({ do: "pass", by: pick.of("0s", "1s", "30s", "20m", "5h", "2d") });
 
-  // Deeds to a thing itself, and pauses, come more often than all else; then the thing is let be for a while.
+  // Deeds to a thing itself, and pauses, come more often than all else; then the thing is let be for a while. What the first thing needs,
+  // and what all need, is disturbed as well.
   const disturbOne = (): void => {
-    const on = pick.of(...things);
+    const on = pick.oneIn(4) ? pick.of(...basis) : pick.oneIn(3) ? first : pick.of(...things);
     const own = Object.keys(NOUNS[on.slice(0, on.lastIndexOf("-"))]?.verbs ?? {});
     const kind = pick.int(0, 9);
     if (kind < 4 && own.length > 0) disturb(pick.of(...own), on);
@@ -41,11 +43,13 @@ export function generate(seed: number, database: Script["database"]): Script {
     if (kind < 7 && pick.oneIn(2)) pass();
   };
 
-  for (const noun of BASIS) steps.push({ do: "make", noun, as: `${noun}-${steps.length}`, tenant: TENANTS[0], seed: chance(pick) });
+  const basis = BASIS.map((noun, i) => `${noun}-${i}`);
+  for (const [i, noun] of BASIS.entries()) steps.push({ do: "make", noun, as: basis[i] as string, tenant: TENANTS[0], seed: chance(pick) });
   const { noun, disturbance } = pairOf(seed);
-  for (const needed of NEEDS[noun] ?? []) make(needed);
+  const tenant = choose();
+  for (const needed of NEEDS[noun] ?? []) make(needed, tenant);
   for (let i = pick.int(0, 3); i > 0; i -= 1) make(pick.of(...NOUN_NAMES));
-  const first = make(noun);
+  const first = make(noun, tenant);
   if (pick.oneIn(3)) pass();
   disturb(disturbance, first);
   if (pick.oneIn(2)) pass();

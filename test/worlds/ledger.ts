@@ -1,14 +1,18 @@
 import type { Tenant } from "./script.ts";
 
-/** A mail that a mail server was given. */
-export interface HandOver {
+/** When something happened. */
+export interface Mark {
   readonly order: number;
+  /** By the clock of the world, ms. */
+  readonly at: number;
+}
+
+/** A mail that a mail server was given. */
+export interface HandOver extends Mark {
   readonly workspaceId: string;
   readonly emailId: string | null;
   readonly to: string;
   readonly messageId: string;
-  /** By the clock of the world, ms. */
-  readonly at: number;
   /** Workspaces whose words are in it. */
   readonly words: readonly Tenant[];
   /** False if the connection broke or the mail server refused, so that nobody has the mail for certain. */
@@ -16,8 +20,7 @@ export interface HandOver {
 }
 
 /** A no that the service has acknowledged: from then on no mail of this scope goes to the address. */
-export interface Refusal {
-  readonly order: number;
+export interface Refusal extends Mark {
   readonly tenant: Tenant;
   readonly address: string;
   readonly scope: "marketing" | "all";
@@ -27,9 +30,9 @@ export interface Refusal {
 interface Stop {
   /** The id of the thing, or what an operator has stopped. */
   readonly what: string;
-  readonly from: { readonly order: number; readonly at: number };
+  readonly from: Mark;
   /** Null while it lasts. */
-  until: { readonly order: number; readonly at: number } | null;
+  until: Mark | null;
 }
 
 /** A key, and when it was to work. */
@@ -104,7 +107,7 @@ export class Ledger {
     this.notes.set(invariant, [...(this.notes.get(invariant) ?? []), ...what]);
   }
 
-  handOver(one: Omit<HandOver, "order" | "at">): void {
+  handOver(one: Omit<HandOver, keyof Mark>): void {
     this.handOvers.push({ ...one, order: this.next(), at: this.now() });
   }
 
@@ -133,8 +136,8 @@ export class Ledger {
     for (const stop of this.stops) if (stop.what === what) stop.until ??= { order: this.next(), at: this.now() };
   }
 
-  refuse(one: Omit<Refusal, "order">): void {
-    this.refusals.push({ ...one, address: one.address.toLowerCase(), order: this.next() });
+  refuse(one: Omit<Refusal, keyof Mark>): void {
+    this.refusals.push({ ...one, address: one.address.toLowerCase(), order: this.next(), at: this.now() });
   }
 
   /** Takes back a no, because the person has said yes since. */

@@ -17,6 +17,8 @@ export interface Living {
   /** Only worlds of this noun, or this disturbance, in the pair of their seed. */
   readonly noun?: string | undefined;
   readonly disturbance?: string | undefined;
+  /** Only worlds whose pair no earlier one has tried; each seed from the first on is about another pair, up to the last of them. */
+  readonly untried?: boolean | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -25,7 +27,7 @@ interface Lived {
   readonly worlds: number;
   readonly failures: number;
   /** The pairs of the seeds that were never tried, although they make sense. */
-  readonly untried: readonly string[];
+  readonly missing: readonly string[];
 }
 
 /** Every `of`-th seed, beginning with the number `which`. */
@@ -70,10 +72,13 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
     log(await shorten(script, report, lives));
   };
   for (let seed = from + which; worlds < count && performance.now() < end; seed += of) {
+    if (wanted.untried && seed >= from + PAIRS) break;
     const { noun, disturbance } = pairOf(seed);
     if (noun !== (wanted.noun ?? noun) || disturbance !== (wanted.disturbance ?? disturbance)) continue;
     const pair = `${noun} ${disturbance}`;
-    if (whySenseless(noun, disturbance) === null) due.add(pair);
+    const isSensible = whySenseless(noun, disturbance) === null;
+    if (wanted.untried && (tried.has(pair) || !isSensible)) continue;
+    if (isSensible) due.add(pair);
     await liveThroughOne(seed);
     for (let i = 1; i <= ATTEMPTS && due.has(pair) && !tried.has(pair); i += 1) await liveThroughOne(seed + i * PAIRS);
   }
@@ -85,10 +90,10 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
 export function sumUp(parts: readonly Part[], log: (line: string) => void): Lived {
   const [tried, due] = [new Set(parts.flatMap((part) => part.tried)), new Set(parts.flatMap((part) => part.due))];
   const [worlds, failures] = [parts.reduce((all, part) => all + part.worlds, 0), parts.reduce((all, part) => all + part.failures, 0)];
-  const untried = [...due].filter((pair) => !tried.has(pair));
+  const missing = [...due].filter((pair) => !tried.has(pair));
   log(`${worlds} worlds, ${failures} failed, ${tried.size} of ${listPairs().length} pairs tried`);
-  if (untried.length > 0) log(`not tried: ${untried.join(", ")}`);
-  return { worlds, failures, untried };
+  if (missing.length > 0) log(`not tried: ${missing.join(", ")}`);
+  return { worlds, failures, missing };
 }
 
 /** Lives through worlds until one fails, and tells what does not hold in it. */

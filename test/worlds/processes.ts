@@ -16,14 +16,16 @@ export interface Part {
   readonly tried: readonly string[];
 }
 
-type Args = Readonly<Record<string, string | number | undefined>>;
+type Args = Readonly<Record<string, string | number | boolean | undefined>>;
 
 function start(
   args: Args,
   share: string,
   on: (sent: Sent) => void,
 ): { readonly child: ChildProcess; readonly ended: Promise<number | null> } {
-  const words = Object.entries({ ...args, share }).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, `${value}`]));
+  const words = Object.entries<Args[string]>({ ...args, share }).flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : typeof value === "boolean" ? [`--${name}`] : [`--${name}`, `${value}`],
+  );
   const child = fork(PROGRAM, words, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   child.on("message", (sent) => on(sent as Sent));
   return { child, ended: new Promise((done) => child.on("close", done)) };

@@ -67,14 +67,21 @@ async function stillness(universe: Universe, progress: Progress, end: AbortSigna
 }
 
 async function live(universe: Universe, progress: Progress): Promise<string[]> {
+  const broken: string[] = [];
+  const look = async (): Promise<void> => {
+    for (const { name, always } of INVARIANTS) for (const what of (await always?.(universe)) ?? []) broken.push(`${name}: ${what}`);
+  };
   for (const step of universe.script.steps) {
     progress.doing = JSON.stringify(step);
     await take(universe, step, progress.pairs);
     await universe.poll();
+    if (step.do === "pass") await look();
   }
   progress.doing = "coming to rest";
+  await stopDisturbing(universe);
+  await look();
+  if (broken.length > 0) return broken;
   await comeToRest(universe);
-  const broken: string[] = [];
   for (const { name, check } of INVARIANTS) {
     progress.doing = `checking ${name}`;
     for (const what of await check(universe)) broken.push(`${name}: ${what}`);
@@ -98,12 +105,17 @@ async function take(universe: Universe, step: Step, pairs: Set<string>): Promise
   for (const pair of pairsOf(step.by, thing.noun, nouns)) pairs.add(pair);
 }
 
-/** Mends what was broken on purpose and lets time pass, so that everything that can end has ended. */
-async function comeToRest(universe: Universe): Promise<void> {
+/** Mends what was broken on purpose, and does what is due. */
+async function stopDisturbing(universe: Universe): Promise<void> {
   for (const server of universe.servers) server.spare();
   if (universe.peer) universe.peer.mode = "up";
   universe.mayFail = false;
   await universe.clearFaults();
+  await universe.settle();
+}
+
+/** Lets time pass, so that everything that can end has ended. */
+async function comeToRest(universe: Universe): Promise<void> {
   await universe.pass(DAY);
   await universe.poll();
   for (const [days, stride] of REST) {

@@ -11,6 +11,8 @@ interface ServerOptions {
   /** Null where mail is captured. */
   readonly peer: MailPeer | null;
   readonly flags: Readonly<Record<string, string>>;
+  /** False for a server in production; true when absent. */
+  readonly dev?: boolean;
   /** Gets each line of the log. */
   readonly log: (line: string) => void;
 }
@@ -56,16 +58,21 @@ export class Server {
     this.#makeMortal();
   }
 
-  static async start({ place, seed, now, peer, flags, log }: ServerOptions): Promise<Server> {
+  static async start({ place, seed, now, peer, flags, log, dev = true }: ServerOptions): Promise<Server> {
     const isDead = { value: () => false };
     const world = await createWorld({
       seed,
       now: new Date(now).toISOString(),
       folder: place.folder,
       flags,
+      dev,
       log: jsonLog(log, () => now),
       ...(place.databaseUrl !== null && { databaseUrl: place.databaseUrl }),
-      ...(peer && { mailer: peer.mailerFor(() => isDead.value()) }),
+      // All relays lead to the same mail server.
+      ...(peer && {
+        mailer: peer.mailerFor(() => isDead.value()),
+        relays: { makeMailer: async () => peer.mailerFor(() => isDead.value()) },
+      }),
     });
     return new Server(world, isDead);
   }

@@ -6,7 +6,7 @@ export const ENDS: Invariant = {
   promise: "Everything that was begun ends, or waits for something that exists and can still happen.",
   says: [
     "A world comes to rest for four weeks after its last disturbance, with all servers, mail servers and webhooks in order. That is longer than any retry, window, test, schedule and wait in it. So nothing may be under way at the end but what waits for a person.",
-    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running. A delivery to a webhook that works is not waiting for its time to come.",
+    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running, from that moment on. A delivery to a webhook that works is not waiting for its time to come.",
     "No job is dead, left without somebody who knows it, or overdue.",
   ],
   check: async (universe) => [
@@ -17,6 +17,7 @@ export const ENDS: Invariant = {
     ...(await openDeliveries(universe)),
     ...(await deadJobs(universe)),
   ],
+  always: workOfTheEnded,
 };
 
 const OPEN = ["queued", "sending", "deferred"];
@@ -69,6 +70,21 @@ async function openEntries(universe: Universe): Promise<string[]> {
     const exists = stepId === null || versions.get(`${automationId} ${version}`)?.some((step) => step.id === stepId);
     return exists ? [] : [`The entry ${id} stands at ${stepId}, which its version does not have.`];
   });
+}
+
+/** What is open of agents that were turned off; it ends with them. */
+async function workOfTheEnded({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const ended = new Set((await read.select().from(read.t.activations)).flatMap(({ id, status }) => (status === "deactivated" ? id : [])));
+  if (ended.size === 0) return [];
+  const open = [
+    ...(await read.select().from(read.t.runs)).filter(({ status }) => status === "RUNNING" || status === "WAITING"),
+    ...(await read.select().from(read.t.wakeups)).filter(({ status }) => status === "SCHEDULED"),
+    ...(await read.select().from(read.t.approvals)).filter(({ status }) => status === "PENDING"),
+  ];
+  return open.flatMap(({ activationId, status }) =>
+    ended.has(activationId) ? [`Something ${status} of the activation ${activationId} is open, which was turned off.`] : [],
+  );
 }
 
 /** What agents work on: runs, wakeups and approvals. */

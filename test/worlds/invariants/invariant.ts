@@ -9,8 +9,10 @@ export interface Invariant {
   readonly promise: string;
   /** What that means, in paragraphs for people who do not know the code. */
   readonly says: readonly string[];
-  /** Says what does not hold; empty if all does. */
+  /** Says what does not hold at rest; empty if all does. */
   check(universe: Universe): Promise<readonly string[]>;
+  /** The same at any moment at which nothing is due: what time mends by itself would be right again at rest. */
+  always?(universe: Universe): Promise<readonly string[]>;
 }
 
 /** All rows of a world, by the names of their tables. */

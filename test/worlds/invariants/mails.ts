@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
 import { isTestMail } from "../../../packages/server/src/lib/test-mail.ts";
-import type { HandOver, Refusal } from "../ledger.ts";
+import type { Refusal } from "../ledger.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
+import { listSends, type Send } from "./sends.ts";
 
 interface Sent {
   readonly marketing: boolean;
@@ -39,18 +40,20 @@ export const REFUSALS: Invariant = {
     const { refusals, handOvers } = universe.ledger;
     const unasked = await listUnconfirmed(universe);
     const found = [...unasked].map((id) => `The mail ${id} of a campaign to a list went to somebody who has not joined it.`);
-    const late = handOvers.flatMap((one) => {
-      if (isTestMail(one.emailId)) return [`The test mail ${one.emailId} went to ${one.to}.`];
+    const tests = handOvers
+      .filter(({ emailId }) => isTestMail(emailId))
+      .map(({ emailId, to }) => `The test mail ${emailId} went to ${to}.`);
+    const late = (await listSends(universe)).flatMap((one) => {
       const mail = sent.get(`${one.emailId} ${one.to}`);
       const no = mail && refusals.find((refusal) => forbids(universe, refusal, one, mail));
       return no ? [`The mail ${one.emailId} went to ${one.to} after a no of scope ${no.scope}.`] : [];
     });
-    return [...found, ...late];
+    return [...found, ...tests, ...late];
   },
 };
 
-function forbids({ workspaces }: Universe, no: Refusal, one: HandOver, mail: Sent): boolean {
-  if (no.order > one.order || no.address !== one.to || workspaces[no.tenant] !== one.workspaceId) return false;
+function forbids({ workspaces }: Universe, no: Refusal, one: Send, mail: Sent): boolean {
+  if (!one.isAfter(no) || no.address !== one.to || workspaces[no.tenant] !== one.workspaceId) return false;
   return no.scope === "all" || (mail.marketing && !mail.bypass);
 }
 

@@ -1,6 +1,7 @@
 import { findOpening } from "../../../packages/server/src/campaigns/throttle.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
+import { listSends } from "./sends.ts";
 
 export const STILL: Invariant = {
   name: "still",
@@ -13,11 +14,11 @@ export const STILL: Invariant = {
     if (universe.rewound) return [];
     const { read } = universe.world.app.deps.db;
     const campaigns = new Map((await read.select().from(read.t.emails)).map(({ id, campaignId }) => [id, campaignId]));
-    const { handOvers, stops } = universe.ledger;
-    const found = handOvers.flatMap((one) => {
+    const { stops } = universe.ledger;
+    const found = (await listSends(universe)).flatMap((one) => {
       const names = [one.emailId, campaigns.get(one.emailId ?? ""), "sending"];
       const stop = stops.find(
-        ({ what, from, until }) => names.includes(what) && from.order < one.order && (until === null || one.order < until.order),
+        ({ what, from, until }) => names.includes(what) && one.isAfter(from) && (until === null || one.isBefore(until)),
       );
       return stop ? [`The mail ${one.emailId} was handed over to ${one.to} while ${stop.what} was stopped.`] : [];
     });

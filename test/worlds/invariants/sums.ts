@@ -11,16 +11,26 @@ export const SUMS: Invariant = {
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
     "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none.",
-    "The recipients of a campaign by state add up to its recipients. A segment has the members that its rules find. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
+    "The recipients of a campaign by state add up to its recipients. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
   ],
   check: async (universe) => {
     const found: string[] = [];
     for (const tenant of TENANTS) {
       found.push(...(await contacts(universe, tenant)));
       found.push(...(await campaigns(universe, tenant)));
-      found.push(...(await groups(universe, tenant)));
+      found.push(...(await lists(universe, tenant)));
+      found.push(...(await segments(universe, tenant, { timed: true })));
       found.push(...(await automations(universe, tenant)));
       found.push(...(await credits(universe, tenant)));
+    }
+    return found;
+  },
+  always: async (universe) => {
+    const found: string[] = [];
+    for (const tenant of TENANTS) {
+      found.push(...(await contacts(universe, tenant)));
+      found.push(...(await lists(universe, tenant)));
+      found.push(...(await segments(universe, tenant, { timed: false })));
     }
     return found;
   },
@@ -67,7 +77,7 @@ async function samples({ world, script }: Universe, workspaceId: string): Promis
   });
 }
 
-async function groups(universe: Universe, tenant: Tenant): Promise<string[]> {
+async function lists(universe: Universe, tenant: Tenant): Promise<string[]> {
   const sdk = universe.sdk(tenant);
   const found: string[] = [];
   for (const { id, memberCount, pendingCount } of await sdk.lists.list({ limit: 100 }).toArray()) {
@@ -78,10 +88,26 @@ async function groups(universe: Universe, tenant: Tenant): Promise<string[]> {
         `The list ${id} says ${memberCount} members and ${pendingCount} to confirm, and has ${members} and ${all.length - members}.`,
       );
   }
-  for (const { id, rules } of await sdk.segments.list({ limit: 100 }).toArray()) {
-    const kept = (await sdk.segments.contacts(id, { limit: 100 }).toArray()).map(({ email }) => email).sort();
+  return found;
+}
+
+/** Compares the kept members of segments with those that their rules find now. Where time changes them, they follow within an hour. */
+async function segments(universe: Universe, tenant: Tenant, { timed }: { readonly timed: boolean }): Promise<string[]> {
+  const { read } = universe.world.app.deps.db;
+  const own = (await read.select().from(read.t.segments)).filter(
+    (one) => one.workspaceId === universe.workspaces[tenant] && one.deletedAt === null && one.state === "READY" && (timed || !one.timed),
+  );
+  if (own.length === 0) return [];
+  const kept = await read.select().from(read.t.segmentMembers);
+  const sdk = universe.sdk(tenant);
+  const found: string[] = [];
+  for (const { id, seq, rules } of own) {
+    const members = kept.filter(({ segmentSeq }) => segmentSeq === seq).length;
+    const shown = (await sdk.segments.contacts(id, { limit: 100 }).toArray()).length;
+    const { memberCount } = await sdk.segments.get(id);
     const { count } = await sdk.segments.preview({ rules });
-    if (count !== kept.length) found.push(`The segment ${id} has ${kept.length} members (${kept.join(" ")}), and ${count} fit its rules.`);
+    if (new Set([members, memberCount, shown, count]).size > 1)
+      found.push(`The segment ${id} keeps ${members} members, says ${memberCount} and shows ${shown}, and ${count} fit its rules.`);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { AgentClient } from "@mailsvc/sdk";
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
-import { find, known, type Making, type Noun } from "../noun.ts";
+import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, type Tenant } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
 
@@ -51,7 +51,8 @@ function work(begin: (client: AgentClient, making: Making) => Promise<{ readonly
       if (!agent) return null;
       return known(await making.universe.value(() => begin(clientOf(making.universe, agent), making)), { agent: agent.label });
     },
-    verbs,
+    // Its agent is turned off.
+    verbs: { delete: (u, thing) => endAgentOf(u, thing), ...verbs },
   };
 }
 
@@ -71,6 +72,11 @@ const change = (verb: "pause" | "resume" | "deactivate") => async (u: Universe, 
   await followActivation(u, thing);
   return outcome;
 };
+
+async function endAgentOf(u: Universe, thing: Thing): Promise<Acted> {
+  const agent = agentOf(u, thing);
+  return agent ? change("deactivate")(u, agent) : false;
+}
 
 const agentOf = (u: Universe, { also }: Thing): Thing | undefined => u.things.get(also["agent"] ?? "");
 

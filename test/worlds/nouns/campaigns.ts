@@ -138,7 +138,9 @@ export const CAMPAIGN_NOUNS = {
     verbs: CAMPAIGN_WITH_CHOICE.verbs,
   },
   localCampaign: campaign(({ universe }) => {
-    const day = new Date(nextChangeOfTime(universe.now())).toISOString().slice(0, 10);
+    // Where no clock changes before the world is at rest, some other day.
+    const at = Math.min(nextChangeOfTime(universe.now()), universe.now() + 15 * 24 * HOUR);
+    const day = new Date(at).toISOString().slice(0, 10);
     return { localTime: { at: `${day}T02:30`, fallback: "Europe/Berlin" } };
   }),
 } satisfies Record<string, Noun>;

@@ -53,7 +53,7 @@ export const PEOPLE_NOUNS = {
     },
     verbs: {
       edit: (u, { tenant, id }, pick) =>
-        u.call(() => u.sdk(tenant).lists.remove(id, { contacts: [addressOf(pick.int(0, 12)), addressOf(pick.int(0, 12))] })),
+        u.call(() => u.sdk(tenant).lists.remove(id, { contacts: [addressOf(pick.int(0, 3) * 2), addressOf(pick.int(0, 12))] })),
       delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).lists.delete(id)),
     },
   },
@@ -63,6 +63,7 @@ export const PEOPLE_NOUNS = {
       const list = find(making, "list");
       const rules = pick.of<SegmentRule>(
         { field: "tags", operator: "contains", value: "vip" },
+        { not: { field: "tags", operator: "contains", value: "vip" } },
         { field: "customFields.score", operator: "gte", value: pick.int(0, 90) },
         { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
         {
