@@ -1,14 +1,15 @@
+import type { Activity } from "./activity.ts";
 import type { Answer, Answers } from "./answers.ts";
 import type { AgentClient } from "./client.ts";
 import type { CreditTransaction, Message } from "./contract.generated.ts";
 import { UsageError } from "./errors.ts";
 import type { HandledEvents } from "./event.ts";
-import type { Heartbeat, LogEntry } from "./heartbeat.ts";
+import type { Heartbeat, LogEntry, Mark, Report } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
 import type { ApprovalAnswer, ApprovalRequest, CreditsRequest, Run, WakeupRequest } from "./run.ts";
+import type { RunState } from "./run-state.ts";
 import type { AgentClock } from "./runtime.ts";
-import type { Slot } from "./slots.ts";
-import type { Step, StepId, StepKind, Steps } from "./steps.ts";
+import { labelOf, type Step, type StepId, type StepKind, type Steps } from "./steps.ts";
 import type { Store } from "./stores/store.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { WorkLimits } from "./work-limits.ts";
@@ -16,12 +17,11 @@ import type { WorkLimits } from "./work-limits.ts";
 /** What runs need of their agent. */
 export interface RunDeps {
   readonly client: AgentClient;
-  /** A client whose calls tell that the work does something. */
-  readonly observedClient: (onCall: () => void) => AgentClient;
+  /** A client whose calls are performed by a function, which sees that the work does something. */
+  readonly observedClient: (around: <T>(call: () => Promise<T>) => Promise<T>) => AgentClient;
   readonly store: Store;
   readonly clock: AgentClock;
   readonly answers: Answers;
-  readonly slot: Slot;
   readonly telemetry: Telemetry;
   /** How long results of steps are kept. */
   readonly keepMs: number;
@@ -34,6 +34,8 @@ interface ActiveRunParts {
   readonly deps: RunDeps;
   readonly runId: string;
   readonly steps: Steps;
+  readonly state: RunState;
+  readonly activity: Activity;
   readonly heartbeat: Heartbeat;
   readonly limits: WorkLimits;
   readonly signal: AbortSignal;
@@ -51,10 +53,13 @@ export class ActiveRun implements Run {
   readonly #open = new Set<Promise<unknown>>();
 
   constructor(parts: ActiveRunParts) {
-    const { deps, runId, limits, signal } = parts;
+    const { deps, runId, limits, activity, signal } = parts;
     this.id = runId;
     this.activationId = deps.client.activationId;
-    this.client = deps.observedClient(() => limits.touch());
+    this.client = deps.observedClient((call) => {
+      limits.touch();
+      return activity.call(call);
+    });
     this.signal = signal;
     this.#parts = parts;
     this.#workedMs = () => limits.workedMs;
@@ -65,28 +70,30 @@ export class ActiveRun implements Run {
   }
 
   get lastCheckpoint(): unknown {
-    return this.#parts.steps.checkpoint;
+    const { value, unconfirmed } = this.#parts.state.readCheckpoint();
+    for (const report of unconfirmed) this.#send(report);
+    return value;
   }
 
   log(message: string, { level = "info", data }: { level?: LogEntry["level"]; data?: unknown } = {}): void {
     assertJson(data, "The data of the log entry");
-    if (!this.#isNew()) return;
     const at = new Date(this.#parts.deps.clock.now()).toISOString();
-    this.#parts.heartbeat.log({ level, message, data, at });
+    this.#send({ mark: this.#mark("log"), entry: { level, message, data, at } });
   }
 
   progress(percent: number, label?: string): void {
-    if (this.#isNew()) this.#parts.heartbeat.report({ progress: { percent, label } });
+    this.#send({ mark: this.#mark("progress"), progress: { percent, label } });
   }
 
   async checkpoint(value: unknown): Promise<void> {
-    if (!this.#isNew()) return;
-    await this.#parts.steps.setCheckpoint(value, this.#workedMs);
-    this.#parts.heartbeat.report({ checkpoint: value });
+    const { activity, state, heartbeat } = this.#parts;
+    assertJson(value, "The checkpoint");
+    this.#send({ mark: this.#mark("checkpoint"), checkpoint: value });
+    await activity.call(() => state.setCheckpoint(value, heartbeat.listUnconfirmed(""), this.#workedMs()));
   }
 
   step<T>(name: string, work: (step: Step) => Promise<T>): Promise<T> {
-    return this.#named("step", name, (id) => this.#once(id, (step) => this.#parts.limits.step(() => work(step))));
+    return this.#named("step", name, (id) => this.#once(id, work));
   }
 
   credits(name: string, spending: CreditsRequest): Promise<CreditTransaction> {
@@ -100,14 +107,14 @@ export class ActiveRun implements Run {
   approval(name: string, { text, format, ...approval }: ApprovalRequest): Promise<ApprovalAnswer> {
     return this.#named("approval", name, (id) =>
       this.#once(id, async () => {
-        // What is logged before the question reads before it.
-        await this.#parts.heartbeat.flush();
-        const message = await this.#once({ ...id, kind: "approval-request" }, ({ idempotencyKey: externalId }) =>
-          this.client.messages.create(
+        const message = await this.#once({ ...id, kind: "approval-request" }, async ({ idempotencyKey: externalId }) => {
+          // What is logged before the question reads before it.
+          await this.#parts.heartbeat.flush();
+          return this.client.messages.create(
             { type: "APPROVAL_REQUEST", text, format, runId: this.id, externalId, approval },
-            { signal: this.signal, onStatus: approval.suspendRun === false ? undefined : this.#onStatus },
-          ),
-        );
+            { signal: this.signal, onStatus: this.#onStatus },
+          );
+        });
         const { decision, comment } = decisionOf(message) ?? (await this.#answerTo<HandledEvents["approval_response"]>(message.id));
         return { decision, approved: decision === "approved", comment, messageId: message.id };
       }),
@@ -119,23 +126,33 @@ export class ActiveRun implements Run {
       this.#once(id, async () => {
         if (when.delaySeconds === undefined && when.runAt === undefined)
           throw new UsageError(`The wakeup ${name} needs delaySeconds or runAt.`);
-        await this.#parts.heartbeat.flush();
-        const { wakeupId } = await this.#once({ ...id, kind: "wakeup-request" }, ({ idempotencyKey: dedupeKey }) =>
-          this.client.wakeups.create(
+        const { wakeupId } = await this.#once({ ...id, kind: "wakeup-request" }, async ({ idempotencyKey: dedupeKey }) => {
+          await this.#parts.heartbeat.flush();
+          return this.client.wakeups.create(
             { reason: name, ...when, runId: this.id, dedupeKey, suspendRun: true },
             { signal: this.signal, onStatus: this.#onStatus },
-          ),
-        );
+          );
+        });
         return this.#answerTo<HandledEvents["agent.wakeup"]>(wakeupId);
       }),
     );
   }
 
-  /** Whether what is reported now has not been reported by an earlier pass. Throws when the run is over. */
-  #isNew(): boolean {
+  /** The place and number of what is reported now. Throws when the run is over. */
+  #mark(kind: "log" | "progress" | "checkpoint"): Mark {
+    this.#touch();
+    return this.#parts.state.count(`${this.#parts.activity.path}|${kind}`);
+  }
+
+  /** Reports what no pass has reported yet. */
+  #send(report: Report): void {
+    if (this.#parts.state.claim(report.mark)) this.#parts.heartbeat.report(report);
+  }
+
+  #touch(): void {
     this.signal.throwIfAborted();
     this.#parts.limits.touch();
-    return !this.#parts.steps.isReplaying;
+    this.#parts.activity.touch();
   }
 
   #named<T>(kind: StepKind, name: string, work: (id: StepId) => Promise<T>): Promise<T> {
@@ -147,18 +164,24 @@ export class ActiveRun implements Run {
   }
 
   async #perform<T>(kind: StepKind, name: string, work: (id: StepId) => Promise<T>): Promise<T> {
-    this.signal.throwIfAborted();
-    this.#parts.limits.touch();
-    const result = await this.#parts.steps.named(kind, name, work);
-    this.signal.throwIfAborted();
-    this.#parts.limits.touch();
+    this.#touch();
+    const { steps, activity } = this.#parts;
+    const result = await steps.named(kind, name, activity.path, (id) => activity.inside(labelOf({ ...id, inside: "" }), () => work(id)));
+    this.#touch();
     return result;
   }
 
   async #once<T>(id: StepId, work: (step: Step) => Promise<T>): Promise<T> {
-    const { steps, deps } = this.#parts;
+    const { steps, state, limits, heartbeat, deps } = this.#parts;
     const attributes = { activationId: this.activationId, runId: this.id, kind: id.kind, step: id.name };
-    return steps.once(id, this.#workedMs, (step) => deps.telemetry({ name: "step", attributes }, () => work(step)));
+    const inside = `${labelOf(id)}>`;
+    const look = () => ({ workedMs: limits.workedMs, unconfirmed: heartbeat.listUnconfirmed(inside) });
+    const done = await steps.once(id, look, (step) => deps.telemetry({ name: "step", attributes }, () => work(step)));
+    limits.atLeast(done.workedMs);
+    // An earlier pass made these, and may have been killed before they arrived.
+    for (const report of done.unconfirmed) this.#send(report);
+    if (done.unconfirmed.length === 0) state.forget(inside);
+    return done.value;
   }
 
   /** The service suspends a run when a request is new, not when a repeat finds it. */
@@ -167,14 +190,10 @@ export class ActiveRun implements Run {
   };
 
   async #answerTo<A extends Answer>(id: string): Promise<A> {
-    const { deps, heartbeat, limits } = this.#parts;
-    return limits.wait(() =>
-      deps.slot.lend(async () => {
-        const answer = (await deps.answers.wait(id, this.signal)) as A;
-        heartbeat.resume();
-        return answer;
-      }),
-    );
+    const { deps, activity, heartbeat } = this.#parts;
+    const answer = (await activity.wait(id, () => deps.answers.wait(id, this.signal))) as A;
+    heartbeat.resume();
+    return answer;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Activation, type Activations, createActivations } from "./activations.ts";
-import { createAnswers } from "./answers.ts";
+import { type Answers, answerIdOf, createAnswers } from "./answers.ts";
 import type { AgentClient } from "./client.ts";
 import { Clients } from "./clients.ts";
 import { type Context, Dispatcher } from "./dispatcher.ts";
@@ -63,16 +63,16 @@ class KitAgent implements Agent {
   readonly #intake: Intake;
 
   constructor(settings: Settings) {
-    const { store, masterKey, keepMs, leaseMs } = settings;
+    const { store, masterKey, keepMs } = settings;
     this.vault = createVault({ store, masterKey });
     this.#activations = createActivations(store, this.vault);
     this.#clients = new Clients(settings, this.#activations, this.#runs);
     this.#log = new EventLog(settings);
-    const shared = { settings, activations: this.#activations, answers: createAnswers(store, keepMs, leaseMs / 6), runs: this.#runs };
+    const shared = { settings, activations: this.#activations, answers: createAnswers(store, keepMs), runs: this.#runs };
     const dispatcher = new Dispatcher({ ...shared, handlers: this.#handlers, clients: this.#clients });
-    this.#worker = this.#createWorker(settings, dispatcher);
+    this.#worker = this.#createWorker(settings, dispatcher, shared.answers);
     const onError: ErrorHandler = (error, about) => this.#tell(error, about);
-    this.#intake = new Intake({ ...shared, log: this.#log, worker: this.#worker, dispatcher, onError });
+    this.#intake = new Intake({ ...shared, log: this.#log, worker: this.#worker, onError });
   }
 
   on<T extends keyof HandledEvents>(type: T, handler: Handler<Context<HandledEvents[T]>>): Agent {
@@ -141,13 +141,15 @@ class KitAgent implements Agent {
     return revived;
   }
 
-  #createWorker(settings: Settings, dispatcher: Dispatcher): Worker {
+  #createWorker(settings: Settings, dispatcher: Dispatcher, answers: Answers): Worker {
     return new Worker({
       ...settings,
       log: this.#log,
       clock: settings.clock ?? systemClock,
       slots: new Slots(settings.concurrency),
-      handle: (lease, slot) => dispatcher.perform(lease, slot),
+      handle: (lease) => dispatcher.perform(lease),
+      answerIdOf: ({ event }) => (event === null ? null : answerIdOf(event)),
+      hasAnswer: (id) => answers.has(id),
       isPaused: async (activationId) => (await this.#activations.read(activationId))?.status === "paused",
       hasKey: async (activationId) => (await this.vault.load(activationId)) !== null,
       onLost: (key) => this.#runs.abort({ key }, () => new AgentStoppedError()),

@@ -30,8 +30,8 @@ interface ClientOptions {
   readonly fetch: typeof fetch;
   /** Gives the key before each attempt; throws while the activation is paused or deactivated. */
   readonly authorize: () => Promise<string>;
-  /** Called before each call. */
-  readonly onCall?: () => void;
+  /** Performs each call. */
+  readonly around?: <T>(call: () => Promise<T>) => Promise<T>;
   /** Called when a call was refused for good. */
   readonly onRefused: (error: unknown) => void;
   readonly telemetry: Telemetry;
@@ -72,9 +72,11 @@ async function call(client: ClientOptions, label: string, [method, path, takesIn
   const isRead = method === "GET";
   const url = client.baseUrl + target + (isRead ? toQuery(input) : "");
   const body = isRead || !takesInput ? null : JSON.stringify(input);
-  client.onCall?.();
-  return client.telemetry({ name: "call", attributes: { activationId: client.activationId, endpoint: label } }, () =>
-    sendUntilAnswered(client, { method, url, body, idempotencyKey, signal, onStatus, maxWaitMs }),
+  const { around = (perform) => perform() }: Pick<ClientOptions, "around"> = client;
+  return around(() =>
+    client.telemetry({ name: "call", attributes: { activationId: client.activationId, endpoint: label } }, () =>
+      sendUntilAnswered(client, { method, url, body, idempotencyKey, signal, onStatus, maxWaitMs }),
+    ),
   );
 }
 

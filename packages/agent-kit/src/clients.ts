@@ -17,8 +17,8 @@ export class Clients {
     this.#runs = runs;
   }
 
-  /** The client of an activation; `onCall` is called before each of its calls. */
-  of(activationId: string, onCall?: () => void): AgentClient {
+  /** The client of an activation; `around` performs each of its calls. */
+  of(activationId: string, around?: <T>(call: () => Promise<T>) => Promise<T>): AgentClient {
     const { baseUrl, fetch, telemetry } = this.#settings;
     return createClient({
       activationId,
@@ -27,7 +27,7 @@ export class Clients {
       telemetry,
       stopped: this.#stopped.signal,
       authorize: () => this.#activations.authorize(activationId),
-      ...(onCall && { onCall }),
+      ...(around && { around }),
       onRefused: (error) => this.#endRuns(activationId, error),
     });
   }

@@ -576,6 +576,42 @@ export interface RunLogEntry {
   agentAt: string | null;
 }
 
+export interface StartedRun {
+  runId: string;
+  activationId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  title: string | null;
+  trigger: {
+    type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+    /** What triggered it, e.g. the id of a message */
+    ref?: string | undefined;
+  } | null;
+  parentRunId: string | null;
+  /** ISO 8601 instant */
+  startedAt: string;
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  deadlineAt: string | null;
+  finishedAt: string | null;
+  waitingFor: "approval" | "wakeup" | null;
+  progress: {
+    percent: number;
+    label?: string | undefined;
+  } | null;
+  summary: string | null;
+  output: unknown;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  failureReason: "heartbeat_timeout" | "reported" | null;
+  metrics: Record<string, number> | null;
+  metadata: Record<string, unknown> | null;
+  creditsConsumed: number;
+  cancelRequested: boolean;
+  logSequence: number;
+}
+
 export interface Wakeup {
   wakeupId: string;
   status: "SCHEDULED" | "FIRED" | "CANCELLED" | "SKIPPED";
@@ -782,7 +818,7 @@ export interface AgentApi<O> {
       parentRunId?: string | undefined;
       /** Your own data, up to 4 KiB of JSON */
       metadata?: Record<string, unknown> | undefined;
-    }, options?: O): Promise<Run>;
+    }, options?: O): Promise<StartedRun>;
     /** Log to a run, and send its heartbeat. */
     log(input: {
       /** Id of the run */
@@ -802,6 +838,8 @@ export interface AgentApi<O> {
       } | undefined;
       /** What you need to continue after a crash, up to 16 KiB of JSON */
       checkpoint?: unknown;
+      /** The run does nothing until what it asked for is answered: while that is open, it is WAITING afterwards */
+      waiting?: boolean | undefined;
       /** Your counter of log calls of this run */
       seq?: number | undefined;
     }, options?: O): Promise<Heartbeat>;

@@ -3,6 +3,7 @@ import type { Activation, Activations } from "./activations.ts";
 import type { Answers } from "./answers.ts";
 import type { AgentClient } from "./client.ts";
 import type { Clients } from "./clients.ts";
+import { RunWaitingError } from "./errors.ts";
 import type { HandledEvent, UnknownEvent } from "./event.ts";
 import type { Lease } from "./event-log.ts";
 import type { Handlers } from "./handlers.ts";
@@ -11,7 +12,6 @@ import { goesOnLater, performRun } from "./perform-run.ts";
 import type { ExactOutcome, Run, RunOptions, RunResult } from "./run.ts";
 import type { RunRegistry } from "./run-registry.ts";
 import { systemClock } from "./runtime.ts";
-import type { Slot } from "./slots.ts";
 
 /** What a handler gets. */
 export interface Context<E = HandledEvent | UnknownEvent> {
@@ -53,7 +53,7 @@ export class Dispatcher {
   }
 
   /** Rejects with the error of the handler or run that failed. */
-  async perform({ event, key, attempts }: Lease, slot: Slot): Promise<void> {
+  async perform({ event, key, attempts }: Lease): Promise<void> {
     if (event === null) return;
     const { settings, handlers, activations, clients } = this.#deps;
     const { activationId } = event;
@@ -65,12 +65,13 @@ export class Dispatcher {
       client: clients.of(activationId),
       credentials: async () => ({ activationId, apiKey: await activations.authorize(activationId), baseUrl: settings.baseUrl }),
       activation: () => activations.read(activationId),
-      run: (options, work) => started.add((number) => this.#run(event, key, number, slot, options, work)),
+      run: (options, work) => started.add((number) => this.#run(event, key, number, options, work)),
     };
     const attributes = { activationId, key, type: event.type, attempt: attempts + 1 };
     await settings.telemetry({ name: "event", attributes }, async () => {
-      await handlers.run(event, context as Context<never>);
-      await started.end();
+      const failures: unknown[] = [];
+      await handlers.run(event, context as Context<never>).catch((error) => failures.push(error));
+      await started.end(failures);
     });
   }
 
@@ -78,7 +79,6 @@ export class Dispatcher {
     event: HandledEvent | UnknownEvent,
     key: string,
     number: number,
-    slot: Slot,
     options: RunOptions,
     work: (run: Run) => Promise<unknown>,
   ): Promise<RunResult> {
@@ -87,11 +87,10 @@ export class Dispatcher {
     const runId = options?.id ?? runIdOf(activationId, key, number);
     const deps = {
       client: clients.of(activationId),
-      observedClient: (onCall: () => void) => clients.of(activationId, onCall),
+      observedClient: (around: <T>(call: () => Promise<T>) => Promise<T>) => clients.of(activationId, around),
       store: settings.store,
       clock: settings.clock ?? systemClock,
       answers,
-      slot,
       telemetry: settings.telemetry,
       keepMs: settings.keepMs,
       register: (abort: (reason: Error) => void) => runs.add({ activationId, runId, key }, abort),
@@ -104,7 +103,7 @@ export class Dispatcher {
 class StartedRuns {
   readonly #all: Promise<RunResult>[] = [];
   readonly #open = new Set<Promise<RunResult>>();
-  #goesOn: unknown;
+  readonly #goesOn: unknown[] = [];
 
   add(start: (number: number) => Promise<RunResult>): Promise<RunResult> {
     const run = start(this.#all.length);
@@ -112,19 +111,22 @@ class StartedRuns {
     this.#open.add(run);
     run
       .catch((error) => {
-        if (goesOnLater(error)) this.#goesOn ??= error;
+        if (goesOnLater(error)) this.#goesOn.push(error);
       })
       .finally(() => this.#open.delete(run));
     return run;
   }
 
   /**
-   * Waits for the runs that no handler waited for. Throws the error of one that failed, or of one that must go on later, so that the event
-   * is repeated.
+   * Waits for the runs that no handler waited for. Throws the error of one that must go on later, so that the event is repeated; else the
+   * first of these failures of handlers, or the error of a run that failed. Runs that wait go on with the first of their answers.
    */
-  async end(): Promise<void> {
+  async end(failures: readonly unknown[]): Promise<void> {
     const results = await Promise.allSettled(this.#open);
-    if (this.#goesOn) throw this.#goesOn;
+    for (const error of this.#goesOn) if (!(error instanceof RunWaitingError)) throw error;
+    const waits = this.#goesOn.filter((error) => error instanceof RunWaitingError);
+    if (waits.length > 0) throw new RunWaitingError(waits.flatMap(({ waitsFor }) => waitsFor));
+    for (const failure of failures) throw failure;
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 }

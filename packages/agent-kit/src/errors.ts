@@ -79,6 +79,32 @@ export class AgentStoppedError extends AgentKitError {
   }
 }
 
+/**
+ * The run waits for an answer or a wakeup and holds nothing meanwhile: its event is laid aside, and its work begins again, from the results of its
+ * steps, when what it waits for is there.
+ */
+export class RunWaitingError extends AgentKitError {
+  override name = "RunWaitingError";
+  readonly code = "run_waiting";
+  /** The ids of the messages and wakeups whose answers it waits for; one of them suffices. */
+  readonly waitsFor: readonly string[];
+
+  constructor(waitsFor: readonly string[]) {
+    super(`The run waits for ${waitsFor.join(", ")}. Its work begins again with the answer.`);
+    this.waitsFor = waitsFor;
+  }
+}
+
+/** @internal Another process works on the event that this one is to continue. */
+export class EventBusyError extends AgentKitError {
+  override name = "EventBusyError";
+  readonly code = "event_busy";
+
+  constructor() {
+    super("Another process works on the event that goes on with this one.");
+  }
+}
+
 /** The service answered with an error (docs/reference/errors.md). */
 export class AgentApiError extends AgentKitError {
   override name = "AgentApiError";

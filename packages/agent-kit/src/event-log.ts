@@ -1,6 +1,7 @@
 import type { HandledEvent, UnknownEvent } from "./event.ts";
 import { type AgentClock, randomToken } from "./runtime.ts";
-import type { CheckedStore } from "./stores/store.ts";
+import { LONGEST_WAIT_MS } from "./steps.ts";
+import { type CheckedStore, update } from "./stores/store.ts";
 
 /** How many milliseconds a lease lasts without renewal, and how long finished events are remembered. */
 interface EventLogOptions {
@@ -14,7 +15,7 @@ interface EventLogOptions {
 type AnyEvent = HandledEvent | UnknownEvent;
 
 interface Entry {
-  readonly state: "claimed" | "stored" | "parked" | "dead" | "done";
+  readonly state: "claimed" | "stored" | "parked" | "waiting" | "dead" | "done";
   /** When it may be taken again; 0: at once. */
   readonly due: number;
   /** When the lease of the process that works on it ends; 0: none does. */
@@ -51,12 +52,18 @@ export interface Lease {
   retry(ms: number, failed: boolean): Promise<boolean>;
   /** Stores it until `wake`. */
   park(): Promise<boolean>;
+  /** Says for which answers it is about to wait: who stores one of them finds it by that. */
+  announce(answerIds: readonly string[]): Promise<void>;
+  /** Stores it until one of them: nobody looks at it meanwhile. */
+  wait(): Promise<boolean>;
   /** Gives it up, until `revive`. */
   bury(error: string): Promise<boolean>;
 }
 
 const PREFIX = "event/";
 const DEAD = "dead/";
+/** The key of the event that waits for an answer. */
+const WAIT = "wait/";
 
 /**
  * The events an agent has received, each once, over a store. Every step is one atomic swap, so any number of processes can share it:
@@ -68,6 +75,7 @@ const DEAD = "dead/";
  *   claimed            | complete | done
  *   claimed            | release  | none
  *   claimed            | park     | parked
+ *   claimed, stored    | wait     | waiting
  *   claimed            | retry    | stored, due later
  *   none               | put      | stored, due now
  *   stored, due        | take     | stored, leased
@@ -76,9 +84,11 @@ const DEAD = "dead/";
  *   stored             | park     | parked
  *   stored, not leased | wake     | stored, due now
  *   parked             | wake     | stored, due now
+ *   waiting, parked    | answered | stored, due now
+ *   any, not leased    | resume   | claimed; not if it is done or dead
  *   stored             | bury     | dead
  *   dead               | revive   | stored, due now, with all its attempts
- *   done, dead, parked | claim    | done
+ *   any but claimed    | claim    | done
  *   any but none       | put      | unchanged
  *
  * A crash leaves an event claimed or stored; the end of its lease makes it available again. The clock of the store decides when that is,
@@ -110,7 +120,7 @@ export class EventLog {
       if (entry !== null && entry.leasedUntil > now) return "busy";
       const leasedUntil = now + this.#leaseMs;
       const next = toText({ state: "claimed", due: 0, leasedUntil, token: randomToken(), attempts: 0, event });
-      if (await this.#store.swap(PREFIX + key, text, next, this.#keepMs)) return this.#leaseOf(key, next);
+      if (await this.#store.swap(PREFIX + key, text, next, this.#waitMs)) return this.#leaseOf(key, next);
     }
   }
 
@@ -147,11 +157,48 @@ export class EventLog {
     let woken = 0;
     for (const name of await this.#store.list(PREFIX)) {
       const [[text, entry], now] = await this.#read(name.slice(PREFIX.length));
-      const waits = entry?.state === "parked" || (entry?.state === "stored" && entry.leasedUntil <= now && entry.due > 0);
-      if (entry === null || !waits || entry.event?.activationId !== activationId) continue;
+      if (entry === null || !isWaking(entry, now) || entry.event?.activationId !== activationId) continue;
       if (await this.#store.swap(name, text, toText({ ...entry, state: "stored", due: 0 }))) woken += 1;
     }
     return woken;
+  }
+
+  /** The events that `wake` would make due. */
+  async listWaking(activationId: string): Promise<string[]> {
+    const keys: string[] = [];
+    for (const name of await this.#store.list(PREFIX)) {
+      const [[, entry], now] = await this.#read(name.slice(PREFIX.length));
+      if (entry?.event?.activationId === activationId && isWaking(entry, now)) keys.push(name.slice(PREFIX.length));
+    }
+    return keys;
+  }
+
+  /** The key of the event that waits for an answer; null if none does. */
+  findWaiting(answerId: string): Promise<string | null> {
+    return this.#store.get(WAIT + answerId);
+  }
+
+  /** Makes an event due whose answer is there. `busy`: a process works on it, and may not have seen the answer. */
+  async answered(key: string): Promise<"due" | "busy" | "gone"> {
+    for (;;) {
+      const [[text, entry], now] = await this.#read(key);
+      if (entry === null || entry.state === "done" || entry.state === "dead") return "gone";
+      if (entry.leasedUntil > now) return "busy";
+      if (entry.state === "stored") return "due";
+      if (entry.state === "claimed") return "gone";
+      if (await this.#store.swap(PREFIX + key, text, toText({ ...entry, state: "stored", due: 0 }))) return "due";
+    }
+  }
+
+  /** Claims an event that waits or is parked, or whose process has crashed. */
+  async resume(key: string): Promise<Lease | "busy" | "gone"> {
+    for (;;) {
+      const [[text, entry], now] = await this.#read(key);
+      if (entry === null || entry.state === "done" || entry.state === "dead") return "gone";
+      if (entry.leasedUntil > now) return "busy";
+      const next = toText({ ...entry, state: "claimed", due: 0, leasedUntil: now + this.#leaseMs, token: randomToken() });
+      if (await this.#store.swap(PREFIX + key, text, next, this.#waitMs)) return this.#leaseOf(key, next);
+    }
   }
 
   /** The events that were given up, oldest first. */
@@ -181,6 +228,11 @@ export class EventLog {
     return [[text, parse(text)], now];
   }
 
+  /** How long what waits is kept: as long as the results of its steps. */
+  get #waitMs(): number {
+    return this.#keepMs + LONGEST_WAIT_MS;
+  }
+
   #dueTime(storeTime: number): number {
     return this.#clock === null ? storeTime : this.#clock.now();
   }
@@ -194,7 +246,7 @@ export class EventLog {
       event: entry.event,
       attempts: entry.attempts,
       renew: () =>
-        held.move(async (now) => ({ ...entry, leasedUntil: now + this.#leaseMs }), entry.state === "claimed" ? this.#keepMs : undefined),
+        held.move(async (now) => ({ ...entry, leasedUntil: now + this.#leaseMs }), entry.state === "claimed" ? this.#waitMs : undefined),
       complete: () => held.move(async () => ({ ...entry, ...free, state: "done", event: null }), this.#keepMs),
       release: () => held.move(async () => null),
       retry: (ms, failed) =>
@@ -203,6 +255,10 @@ export class EventLog {
           return { ...entry, state: "stored", due: this.#dueTime(now) + ms, leasedUntil: 0, attempts, token: randomToken() };
         }),
       park: () => held.move(async () => ({ ...entry, ...free, state: "parked" })),
+      announce: async (answerIds) => {
+        for (const id of answerIds) await update(this.#store, WAIT + id, () => ({ to: key, ttlMs: this.#waitMs }));
+      },
+      wait: () => held.move(async () => ({ ...entry, ...free, state: "waiting" }), this.#waitMs),
       bury: (error) =>
         held.move(async (now) => {
           const dead: DeadEvent = { key, event: entry.event as AnyEvent, error, at: this.#dueTime(now) };
@@ -241,6 +297,11 @@ class HeldEntry {
     this.#last = result.catch(() => {});
     return result;
   }
+}
+
+/** Whether an entry waits for the end of a pause, a key or another attempt. */
+function isWaking({ state, leasedUntil, due }: Entry, now: number): boolean {
+  return state === "parked" || (state === "stored" && leasedUntil <= now && due > 0);
 }
 
 function newEntry(event: AnyEvent): Entry {

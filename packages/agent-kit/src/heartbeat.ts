@@ -11,16 +11,34 @@ export interface LogEntry {
   readonly at: string;
 }
 
-/** What the next call reports besides its entries. */
-interface Report {
-  progress?: { percent: number; label?: string | undefined };
-  checkpoint?: unknown;
+/** Where a report was made, and its number there. */
+export interface Mark {
+  readonly place: string;
+  readonly number: number;
+}
+
+/** What a run tells the service: an entry of its log, its progress, or its checkpoint. */
+export type Report = { readonly mark: Mark } & (
+  | { readonly entry: LogEntry }
+  | { readonly progress: { percent: number; label?: string | undefined } }
+  | { readonly checkpoint: unknown }
+);
+
+/** A call with reports. It is repeated as it is until the service has answered it. */
+interface Batch {
+  readonly seq: number;
+  readonly reports: readonly Report[];
+  isPrepared: boolean;
 }
 
 interface HeartbeatOptions {
   readonly client: AgentClient;
   readonly clock: AgentClock;
   readonly runId: string;
+  /** The `seq` of the last call with news. */
+  readonly logSequence: number;
+  /** Stores what a call is about to report, before it is made. */
+  readonly prepare: (seq: number, reports: readonly Report[]) => Promise<void>;
   /** Ends the call that is under way, and all that would follow. */
   readonly signal: AbortSignal;
   /** Called once, when the service refuses a heartbeat for good or says that the run is to stop. */
@@ -29,14 +47,17 @@ interface HeartbeatOptions {
 
 /** The heartbeats of a run, merged with its log. */
 export interface Heartbeat {
-  log(entry: LogEntry): void;
   report(report: Report): void;
+  /** What the service has not confirmed yet, of what was reported inside of something. */
+  listUnconfirmed(inside: string): readonly Report[];
   /** The service knows that the run waits for an answer, and expects no heartbeat, until the next log. */
   wait(): void;
   /** The answer came, and a new window began. */
   resume(): void;
   /** Sends what is buffered. Never rejects: what could not be sent stays buffered. */
   flush(): Promise<void>;
+  /** Sends what is buffered, and says that the run waits. Rejects when the service cannot be reached: it would expect heartbeats. */
+  suspend(): Promise<void>;
   stop(): void;
 }
 
@@ -49,44 +70,60 @@ const MAX_BUFFERED = 1000;
 const RETRY_MS = 10_000;
 
 /** Starts the heartbeats of a run: one a minute, or as often as the service asks for, up to a tenth earlier or later. */
-export function startHeartbeat({ client, clock, runId, signal, onEnd }: HeartbeatOptions, waiting: boolean): Heartbeat {
-  const entries: LogEntry[] = [];
-  let report: Report = {};
+export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Heartbeat {
+  const { client, clock, runId, signal, prepare, onEnd } = options;
+  let queue: Report[] = [];
+  let seq = options.logSequence;
+  let batch: Batch | null = null;
   let intervalMs = 60_000;
   // As the service has it: a log to a WAITING run makes it RUNNING.
   let isWaiting = waiting;
   let stopped = false;
-  let hasFailed = false;
+  let failure: unknown = null;
   let sending: Promise<void> | null = null;
   let cancel = (): void => {};
   let dueAt = Number.POSITIVE_INFINITY;
 
-  const hasNews = (): boolean => entries.length > 0 || Object.keys(report).length > 0;
+  const hasNews = (): boolean => batch !== null || queue.length > 0;
   /** Sends at the earlier of the planned time and `ms` from now. */
   const plan = (ms: number): void => {
-    if (stopped || clock.now() + ms >= dueAt) return;
+    if (stopped || signal.aborted || clock.now() + ms >= dueAt) return;
     cancel();
     dueAt = clock.now() + ms;
     cancel = clock.after(ms, () => void send());
   };
   const planNext = (): void => {
-    if (hasNews()) plan(entries.length >= MAX_ENTRIES ? 0 : MERGE_MS);
+    if (hasNews()) plan(queue.length >= MAX_ENTRIES ? 0 : MERGE_MS);
     else if (!isWaiting) plan(intervalMs * (0.9 + 0.2 * randomFraction()));
   };
+  /** Takes what is buffered for the next call. */
+  const takeBatch = async (): Promise<Batch | null> => {
+    if (batch === null && queue.length > 0) {
+      seq += 1;
+      batch = { seq, reports: queue.slice(0, MAX_ENTRIES), isPrepared: false };
+      queue = queue.slice(MAX_ENTRIES);
+    }
+    if (batch !== null && !batch.isPrepared) {
+      await prepare(batch.seq, batch.reports);
+      batch.isPrepared = true;
+    }
+    return batch;
+  };
 
-  const sendOnce = async (): Promise<void> => {
-    const batch = entries.slice(0, MAX_ENTRIES);
-    const reported = report;
-    report = {};
+  const sendOnce = async (ended: boolean): Promise<void> => {
+    // The call that ends the pass is made although the signal has aborted.
+    const limits = { ...(!ended && { signal }), maxWaitMs: RETRY_MS };
     try {
-      read(await client.runs.log({ runId, entries: batch, ...reported }, { signal, maxWaitMs: RETRY_MS }));
-      entries.splice(0, batch.length);
-      hasFailed = false;
+      const news = await takeBatch();
+      const said = news === null ? {} : { seq: news.seq, ...merge(news.reports) };
+      read(await client.runs.log({ runId, ...said, ...(ended && { waiting: true }) }, limits));
+      if (news !== null) batch = null;
+      failure = null;
       planNext();
     } catch (error) {
-      if (signal.aborted) return;
-      report = { ...reported, ...report };
-      hasFailed = true;
+      if (signal.aborted && !ended) return;
+      failure = error;
+      if (ended) return;
       if (isTransient(error)) return plan(RETRY_MS);
       stopped = true;
       onEnd(error);
@@ -98,10 +135,10 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
     if (cancelRequested) onEnd("cancel_requested");
   };
   /** One call at a time: a caller that comes during one waits for it. */
-  const send = (): Promise<void> => {
+  const send = (ended = false): Promise<void> => {
     cancel();
     dueAt = Number.POSITIVE_INFINITY;
-    sending ??= sendOnce().finally(() => {
+    sending ??= sendOnce(ended).finally(() => {
       sending = null;
     });
     return sending;
@@ -109,14 +146,11 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
 
   planNext();
   return {
-    log: (entry) => {
-      if (entries.length < MAX_BUFFERED) entries.push(entry);
+    report: (report) => {
+      if (queue.length < MAX_BUFFERED) queue.push(report);
       planNext();
     },
-    report: (more) => {
-      report = { ...report, ...more };
-      planNext();
-    },
+    listUnconfirmed: (inside) => [...(batch?.reports ?? []), ...queue].filter(({ mark }) => mark.place.startsWith(inside)),
     wait: () => {
       isWaiting = true;
       cancel();
@@ -131,7 +165,16 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
       await sending;
       while (!stopped && !signal.aborted && hasNews()) {
         await send();
-        if (hasFailed) return;
+        if (failure !== null) return;
+      }
+    },
+    suspend: async () => {
+      await sending;
+      while (!stopped && (hasNews() || !isWaiting)) {
+        await send(true);
+        if (failure !== null) throw failure;
+        // The answer came meanwhile: the run is RUNNING, with a whole window.
+        if (!hasNews()) return;
       }
     },
     stop: () => {
@@ -139,4 +182,16 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
       cancel();
     },
   };
+}
+
+/** The fields of a call: all entries, and the last progress and checkpoint. */
+function merge(reports: readonly Report[]) {
+  const { entry: _, ...last } = Object.assign({}, ...reports) as {
+    entry?: LogEntry;
+    mark?: Mark;
+    progress?: { percent: number };
+    checkpoint?: unknown;
+  };
+  const { mark: _mark, ...fields } = last;
+  return { ...fields, entries: reports.flatMap((report) => ("entry" in report ? [report.entry] : [])) };
 }

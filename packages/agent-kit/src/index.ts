@@ -18,6 +18,7 @@ export {
   MissingKeyError,
   ParsedBodyError,
   RunEndedError,
+  RunWaitingError,
   StoreError,
   UsageError,
 } from "./errors.ts";

@@ -1,4 +1,5 @@
 import { ActiveRun, type RunDeps } from "./active-run.ts";
+import { Activity } from "./activity.ts";
 import type { AgentClient } from "./client.ts";
 import {
   AgentApiError,
@@ -9,11 +10,14 @@ import {
   isTransient,
   MissingKeyError,
   RunEndedError,
+  RunWaitingError,
 } from "./errors.ts";
-import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
+import { type Heartbeat, type Report, startHeartbeat } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
 import { anything, checkOptions, limitMs } from "./options.ts";
 import type { Run, RunOptions, RunOutcome, RunResult } from "./run.ts";
+import { RunState } from "./run-state.ts";
+import { within } from "./runtime.ts";
 import { Steps } from "./steps.ts";
 import { WorkLimits } from "./work-limits.ts";
 
@@ -32,6 +36,7 @@ const HOUR_MS = 3_600_000;
  *   RUNNING          | the work throws                     | FAILED, RunEndedError with the cause
  *   RUNNING          | it takes too long, or is silent     | `signal`, then FAILED, RunEndedError with the cause
  *   RUNNING          | the brand asks it to stop           | `signal`, then CANCELLED, RunEndedError
+ *   RUNNING, WAITING | the work can only wait              | WAITING; RunWaitingError goes up, and the answer repeats the event
  *   any              | pause, stop, service not reachable  | unchanged; the error goes up, and the event is repeated later
  */
 export async function performRun(
@@ -47,23 +52,29 @@ export async function performRun(
   if (started.status === "COMPLETED") return { runId, summary: started.summary, output: started.output };
   if (started.status === "FAILED" || started.status === "CANCELLED") throw endedBefore(started);
 
-  const steps = await Steps.load(store, `${client.activationId}/${runId}`, keepMs);
-  const controller = new AbortController();
-  const abort = (reason: Error): void => controller.abort(reason);
+  const key = `run/${client.activationId}/${runId}`;
+  const state = await RunState.load(store, key, keepMs, started.logSequence);
+  const { signal, abort } = createController();
   const { clock } = deps;
-  const heartbeat = startHeartbeat(
-    { client, clock, runId, signal: controller.signal, onEnd: (cause) => abort(toEnd(runId, cause)) },
-    started.status === "WAITING",
-  );
-  const limits = new WorkLimits({ clock, maxDurationMs, maxSilenceMs, workedMs: steps.workedMs, onExceeded: abort });
+  const { logSequence } = started;
+  const prepare = (seq: number, reports: readonly Report[]) => state.prepare(seq, reports);
+  const onEnd = (cause: unknown): void => abort(toEnd(runId, cause));
+  const heartbeat = startHeartbeat({ client, clock, runId, logSequence, prepare, signal, onEnd }, started.status === "WAITING");
+  const limits = new WorkLimits({ clock, maxDurationMs, maxSilenceMs, workedMs: state.workedMs, onExceeded: abort });
   const unregister = deps.register(abort);
-  const run = new ActiveRun({ deps, runId, steps, heartbeat, limits, signal: controller.signal });
+  const activity = new Activity(
+    (isStill) => limits.hold(isStill),
+    (waitsFor) => abort(new RunWaitingError(waitsFor)),
+  );
+  const run = new ActiveRun({ deps, runId, steps: new Steps(store, key, keepMs), state, activity, heartbeat, limits, signal });
   try {
     return await doWork(deps, run, heartbeat, work);
   } catch (error) {
-    if (!controller.signal.aborted) await heartbeat.flush();
-    throw await endBy(client, runId, controller.signal.aborted ? controller.signal.reason : error);
+    if (!signal.aborted) await heartbeat.flush();
+    if (signal.reason instanceof RunWaitingError) await suspend(runId, heartbeat, () => state.setWorked(limits.workedMs));
+    throw await endBy(client, runId, signal.aborted ? signal.reason : error);
   } finally {
+    activity.stop();
     limits.stop();
     heartbeat.stop();
     unregister();
@@ -74,9 +85,11 @@ export async function performRun(
 async function doWork(deps: RunDeps, run: Run, heartbeat: Heartbeat, work: (run: Run) => Promise<unknown>): Promise<RunResult> {
   const { client, telemetry } = deps;
   const { id: runId, activationId, signal } = run;
-  const outcome = await telemetry({ name: "run", attributes: { activationId, runId } }, () =>
-    Promise.race([work(run), rejectWhenOver(signal)]),
-  );
+  const outcome = await telemetry({ name: "run", attributes: { activationId, runId } }, async () => {
+    const done = work(run);
+    return Promise.race([done, rejectWhenOver(signal, done)]);
+  });
+  signal.throwIfAborted();
   const { summary, output, metrics } = (outcome ?? {}) as RunOutcome;
   assertJson(output, "The output of the run");
   await heartbeat.flush();
@@ -94,14 +107,35 @@ const RUN_CHECKS = {
   maxSilenceMs: limitMs,
 } satisfies Record<keyof RunOptions, unknown>;
 
+/** Says that a run waits, so that no heartbeat is expected. */
+async function suspend(runId: string, heartbeat: Heartbeat, store: () => Promise<void>): Promise<void> {
+  await store();
+  await heartbeat.suspend().catch((error) => Promise.reject(goesOnLater(error) ? error : toEnd(runId, error)));
+}
+
+function createController(): { readonly signal: AbortSignal; readonly abort: (reason: Error) => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
+}
+
+// What work may do that cleans up when its run is suspended.
+const CLEANUP_MS = 1000;
+
 /**
  * Rejects when the run is over for good, so that work that hangs does not hold its event. After a pause or a stop the work is waited for:
- * it begins again later, and must not do so twice.
+ * it begins again later, and must not do so twice. Work that can only wait has little to do.
  */
-function rejectWhenOver(signal: AbortSignal): Promise<never> {
+function rejectWhenOver(signal: AbortSignal, work: Promise<unknown>): Promise<never> {
   return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => {
-      if (!(signal.reason instanceof AgentPausedError || signal.reason instanceof AgentStoppedError)) reject(signal.reason);
+    signal.addEventListener("abort", async () => {
+      const { reason } = signal;
+      if (reason instanceof AgentPausedError || reason instanceof AgentStoppedError) return;
+      if (reason instanceof RunWaitingError)
+        await within(
+          CLEANUP_MS,
+          work.catch(() => {}),
+        );
+      reject(reason);
     });
   });
 }
@@ -127,7 +161,7 @@ async function endBy(client: AgentClient, runId: string, error: unknown): Promis
 
 /** Whether an error leaves a run as it is, so that its event must be repeated. */
 export function goesOnLater(error: unknown): boolean {
-  const kinds = [AgentPausedError, AgentStoppedError, MissingKeyError];
+  const kinds = [AgentPausedError, AgentStoppedError, MissingKeyError, RunWaitingError];
   return kinds.some((kind) => error instanceof kind) || isTransient(error);
 }
 

@@ -38,7 +38,7 @@ export interface RunResult {
 }
 
 /** A request for approval: the question, and `text`, the message it is asked in. */
-export type ApprovalRequest = Approval & { text: string; format?: "plain" | "markdown" };
+export type ApprovalRequest = Omit<Approval, "suspendRun"> & { text: string; format?: "plain" | "markdown" };
 
 /** How credits are spent. `action` is the name of the step by default. */
 export type CreditsRequest = Omit<Spending, "runId" | "action"> & { action?: string };
@@ -59,6 +59,9 @@ export interface ApprovalAnswer {
  * A run while its work goes on. Heartbeats are sent by themselves. Everything with a name happens once in a run, also when a crash
  * repeats the work: the second time it returns the stored result.
  *
+ * An approval or a wakeup holds nothing: once the work can only wait, its event is laid aside, and the handlers begin again with the answer. So
+ * what they do outside of steps is done again, and what goes on beside a wait is a step too.
+ *
  * Steps, approvals, credits and wakeups have a name space each. A name that is used again is another one: in a loop, the second use of `list`
  * is stored as `list#2`. So the order of equal names must be the same when the work is repeated; what happens at the same time needs names of
  * its own, and is a UsageError without.
@@ -68,23 +71,28 @@ export interface Run {
   readonly activationId: string;
   readonly client: AgentClient;
   /**
-   * Aborted when the work must stop; the reason is an AgentPausedError, AgentDeactivatedError, RunEndedError, WorkLimitError or
-   * AgentStoppedError. Every method of the run then throws this reason too.
+   * Aborted when the work must stop; the reason is an AgentPausedError, AgentDeactivatedError, RunWaitingError, RunEndedError,
+   * WorkLimitError or AgentStoppedError. Every method of the run then throws this reason too.
    */
   readonly signal: AbortSignal;
   /**
-   * Adds to the log of the run. Entries are sent together, within two seconds. While a repetition goes through steps that are done, it
-   * adds nothing: these entries are there.
+   * Adds to the log of the run. Entries are sent together, within two seconds. A repetition of the work adds those that are not there yet:
+   * the third entry of the work, or of a step, stays the third.
    */
   log(message: string, details?: { level?: LogEntry["level"]; data?: unknown }): void;
   /** Reports the progress, 0 to 100. */
   progress(percent: number, label?: string): void;
-  /** Stores what the work needs to continue; `lastCheckpoint` has it after a crash, and is null before the first one. */
+  /**
+   * Stores what the work needs to continue; `lastCheckpoint` has it after a crash, and is null before the first one. Work that looks at it goes
+   * on from there, and so do its log and progress.
+   */
   checkpoint<T>(value: T & Json<T>): Promise<void>;
   readonly lastCheckpoint: unknown;
-  /** Does a part of the work once and remembers its result. Throws UsageError for a result that JSON cannot carry, such as a Map or a Date. */
+  /**
+   * Does a part of the work once and remembers its result. A step may contain others: their names count inside of it. Throws UsageError for a result that JSON cannot carry, such as a Map or a Date.
+   */
   step<T>(name: string, work: (step: Step) => Promise<T & Json<T>>): Promise<T>;
-  /** Asks the brand and waits for the answer, for days if it must be, also over a restart. */
+  /** Asks the brand. The run goes on with the answer, after days if it must be, also over a restart. */
   approval(name: string, request: ApprovalRequest): Promise<ApprovalAnswer>;
   /** Spends credits. */
   credits(name: string, spending: CreditsRequest): Promise<CreditTransaction>;

@@ -8,12 +8,6 @@ export interface Concurrency {
   perActivation?: number;
 }
 
-/** The right to work on one event. */
-export interface Slot {
-  /** Lends the slot to others while the work waits for an answer, and takes one again before it returns. */
-  lend<T>(wait: () => Promise<T>): Promise<T>;
-}
-
 interface Waiting {
   readonly activationId: string;
   readonly enter: () => void;
@@ -33,33 +27,12 @@ export class Slots {
   }
 
   /** Performs work in a slot. Throws AgentStoppedError if none came free before `close`. */
-  async use<T>(activationId: string, work: (slot: Slot) => Promise<T>): Promise<T> {
-    await this.#enter(activationId, false);
-    let lent = 0;
-    let holds = true;
-    const slot: Slot = {
-      lend: async (wait) => {
-        lent += 1;
-        if (lent === 1) {
-          holds = false;
-          this.#leave(activationId);
-        }
-        try {
-          return await wait();
-        } finally {
-          lent -= 1;
-          // Work that waited goes on before events that have not begun.
-          if (lent === 0) {
-            await this.#enter(activationId, true);
-            holds = true;
-          }
-        }
-      },
-    };
+  async use<T>(activationId: string, work: () => Promise<T>): Promise<T> {
+    await this.#enter(activationId);
     try {
-      return await work(slot);
+      return await work();
     } finally {
-      if (holds) this.#leave(activationId);
+      this.#leave(activationId);
     }
   }
 
@@ -69,13 +42,11 @@ export class Slots {
     for (const { refuse } of this.#waiting.splice(0)) refuse(new AgentStoppedError());
   }
 
-  async #enter(activationId: string, first: boolean): Promise<void> {
+  async #enter(activationId: string): Promise<void> {
     if (this.#closed) throw new AgentStoppedError();
     if (this.#isFree(activationId)) return this.#count(activationId, 1);
     await new Promise<void>((enter, refuse) => {
-      const one = { activationId, enter, refuse };
-      if (first) this.#waiting.unshift(one);
-      else this.#waiting.push(one);
+      this.#waiting.push({ activationId, enter, refuse });
     });
   }
 

@@ -24,22 +24,10 @@ export class WorkLimitError extends Error {
 const TICK_MS = 60_000;
 const GAP_MS = 30_000;
 
-/**
- * Ends work that takes too long or hangs. Time counts while there is something to do:
- *
- *   waits | steps at work | time
- *   ------|---------------|---------------------------------
- *   none  | any           | counts
- *   some  | none          | stands still: it waits for people
- *   some  | some          | counts
- *
- * It does not count while the machine sleeps.
- */
+/** Ends work that takes too long or hangs. Time does not count while the work can only wait, nor while the machine sleeps. */
 export class WorkLimits {
   readonly #options: WorkLimitsOptions;
   #workedMs: number;
-  #waits = 0;
-  #steps = 0;
   /** Since when time has counted; null while it stands still. */
   #since: number | null;
   #lastSign: number;
@@ -66,39 +54,23 @@ export class WorkLimits {
     this.#lastSign = this.#options.clock.now();
   }
 
-  /** Performs a step. */
-  async step<T>(work: () => Promise<T>): Promise<T> {
-    this.#change(0, 1);
-    try {
-      return await work();
-    } finally {
-      this.#change(0, -1);
-    }
+  /** An earlier pass of the work had worked for so long, ms. */
+  atLeast(workedMs: number): void {
+    this.#workedMs += Math.max(0, workedMs - this.workedMs);
   }
 
-  /** The run waits for an answer. */
-  async wait<T>(work: () => Promise<T>): Promise<T> {
-    this.#change(1, 0);
-    try {
-      return await work();
-    } finally {
-      this.#change(-1, 0);
-    }
+  /** Whether the work can only wait: its time stands still. */
+  hold(isHeld: boolean): void {
+    if (isHeld === (this.#since === null)) return;
+    this.#workedMs = this.workedMs;
+    this.#since = isHeld ? null : this.#options.clock.now();
+    this.#lastSign = this.#options.clock.now();
+    this.#plan();
   }
 
   stop(): void {
     this.#cancel();
     this.#dueAt = Number.POSITIVE_INFINITY;
-  }
-
-  #change(waits: number, steps: number): void {
-    const worked = this.workedMs;
-    this.#waits += waits;
-    this.#steps += steps;
-    this.#workedMs = worked;
-    this.#since = this.#waits > 0 && this.#steps === 0 ? null : this.#options.clock.now();
-    this.touch();
-    this.#plan();
   }
 
   #plan(): void {

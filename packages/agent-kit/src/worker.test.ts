@@ -90,6 +90,7 @@ test("a run that waits for its brand holds up nothing", async () => {
   );
   const activation = await market.activate();
   await activation.say("Hello");
+  await market.until("the answer to the message", async () => (await activation.messages()).length === 3);
   expect((await activation.messages()).map(({ text }) => text)).toEqual(["Shall I?", "Hello", "You wrote: Hello"]);
   await activation.answer("approve");
   await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");

@@ -1,7 +1,7 @@
-import { AgentPausedError, AgentStoppedError, isFinal, MissingKeyError } from "./errors.ts";
+import { AgentPausedError, AgentStoppedError, EventBusyError, isFinal, MissingKeyError, RunWaitingError } from "./errors.ts";
 import type { EventLog, Lease } from "./event-log.ts";
 import { type AgentClock, randomFraction, systemClock, within } from "./runtime.ts";
-import type { Slot, Slots } from "./slots.ts";
+import type { Slots } from "./slots.ts";
 
 /** Where an error came from: the event and the attempt, and whether another attempt follows. */
 export interface Failure {
@@ -17,7 +17,11 @@ interface WorkerOptions {
   readonly leaseMs: number;
   readonly maxAttempts: number;
   /** Runs the handlers of an event. */
-  readonly handle: (lease: Lease, slot: Slot) => Promise<void>;
+  readonly handle: (lease: Lease) => Promise<void>;
+  /** The id of the message or wakeup that an event answers. */
+  readonly answerIdOf: (lease: Lease) => string | null;
+  /** Whether an answer is there. */
+  readonly hasAnswer: (id: string) => Promise<boolean>;
   /** Whether the activation of an event is paused now. */
   readonly isPaused: (activationId: string) => Promise<boolean>;
   /** Whether there is a key of an activation now. */
@@ -30,6 +34,7 @@ interface WorkerOptions {
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 3_600_000;
 const PAUSED_RETRY_MS = 10_000;
+const BUSY_RETRY_MS = 2000;
 
 /**
  * Works on stored events, in this process. Any number of processes may work on one store; each event has one of them at a time.
@@ -71,7 +76,8 @@ export class Worker {
     const known = this.#working.get(key);
     if (known) return known;
     const work = this.#options.slots
-      .use(activationId, (slot) => this.#work(key, activationId, slot))
+      .use(activationId, () => this.#work(key, activationId))
+      .then((next) => (next === null ? undefined : this.process(next, activationId)))
       // An error here is one of the store: the lease ends, and a later scan finds the event again.
       .catch(() => {})
       .finally(() => this.#working.delete(key));
@@ -90,7 +96,7 @@ export class Worker {
   }
 
   /** Keeps a lease while work goes on; returns how to end that. */
-  keep(lease: Lease): () => void {
+  #keep(lease: Lease): () => void {
     let ended = false;
     let cancel = (): void => {};
     const plan = (): void => {
@@ -109,9 +115,46 @@ export class Worker {
     };
   }
 
+  /** Runs the handlers of an event until they are done, or can only wait. Rejects with their error. */
+  async perform(lease: Lease): Promise<void> {
+    const release = this.#keep(lease);
+    try {
+      for (;;) {
+        const waits = await this.#options.handle(lease).then(() => null, asWait);
+        if (waits === null) break;
+        await lease.announce(waits.waitsFor);
+        // From here on, who stores an answer finds the event; what was stored before is seen here.
+        if (await this.#hasAnswer(waits.waitsFor)) continue;
+        release();
+        return void (await lease.wait());
+      }
+      release();
+      await lease.complete();
+    } finally {
+      release();
+    }
+  }
+
+  async #hasAnswer(ids: readonly string[]): Promise<boolean> {
+    for (const id of ids) if (await this.#options.hasAnswer(id)) return true;
+    return false;
+  }
+
+  /** Makes the event due that waits for the answer in this one, and returns its key; null without one. Throws EventBusyError. */
+  async #continue(lease: Lease): Promise<string | null> {
+    const { log, answerIdOf } = this.#options;
+    const answerId = answerIdOf(lease);
+    const key = answerId === null ? null : await log.findWaiting(answerId);
+    const found = key === null ? "gone" : await log.answered(key);
+    // Should that process crash now, nobody else would tell the event.
+    if (found === "busy") throw new EventBusyError();
+    return found === "due" ? key : null;
+  }
+
   /** Ends an event whose handlers failed. */
   async settle(lease: Lease, error: unknown): Promise<void> {
     const { maxAttempts, onError } = this.#options;
+    if (error instanceof EventBusyError) return this.#retry(lease, BUSY_RETRY_MS, false);
     if (error instanceof AgentStoppedError) return void (await lease.retry(0, false));
     if (error instanceof AgentPausedError) return this.#park(lease, error.activationId);
     const attempt = lease.attempts + 1;
@@ -125,19 +168,19 @@ export class Worker {
     if (error instanceof MissingKeyError && (await this.#options.hasKey(error.activationId))) await this.wake(error.activationId);
   }
 
-  async #work(key: string, activationId: string, slot: Slot): Promise<void> {
+  /** Works on an event; returns the key of another one that goes on with it. */
+  async #work(key: string, activationId: string): Promise<string | null> {
     const lease = await this.#options.log.take(key);
     if (typeof lease === "number") this.#plan(key, activationId, lease);
-    if (lease === null || typeof lease === "number") return;
-    const release = this.keep(lease);
+    if (lease === null || typeof lease === "number") return null;
+    let next: string | null = null;
     try {
-      await this.#options.handle(lease, slot);
-      release();
-      await lease.complete();
+      next = await this.#continue(lease);
+      await this.perform(lease);
     } catch (error) {
-      release();
       await this.settle(lease, error);
     }
+    return next;
   }
 
   async #park(lease: Lease, activationId: string): Promise<void> {
@@ -165,4 +208,10 @@ export class Worker {
     await this.#scan().catch(() => {});
     if (this.#mode === "running") this.#cancelScan = systemClock.after(this.#options.leaseMs / 2, () => void this.#scanRegularly());
   }
+}
+
+/** The error of work that can only wait. Throws any other. */
+function asWait(error: unknown): RunWaitingError {
+  if (error instanceof RunWaitingError) return error;
+  throw error;
 }

@@ -2985,6 +2985,42 @@ export interface Snapshot {
   size: number;
 }
 
+export interface StartedRun {
+  runId: string;
+  activationId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  title: string | null;
+  trigger: {
+    type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+    /** What triggered it, e.g. the id of a message */
+    ref?: string | undefined;
+  } | null;
+  parentRunId: string | null;
+  /** ISO 8601 instant */
+  startedAt: string;
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  deadlineAt: string | null;
+  finishedAt: string | null;
+  waitingFor: "approval" | "wakeup" | null;
+  progress: {
+    percent: number;
+    label?: string | undefined;
+  } | null;
+  summary: string | null;
+  output: unknown;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  failureReason: "heartbeat_timeout" | "reported" | null;
+  metrics: Record<string, number> | null;
+  metadata: Record<string, unknown> | null;
+  creditsConsumed: number;
+  cancelRequested: boolean;
+  logSequence: number;
+}
+
 interface StatusChange {
   source: string;
   before: ContactStatus;

@@ -38,6 +38,13 @@ export const Heartbeat = z
   .meta({ id: "Heartbeat" });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
+/** A run as its start answers it. */
+export const StartedRun = Run.extend({
+  /** The highest `seq` of its log calls so far: what a repetition of the work has reported already. */
+  logSequence: z.int(),
+}).meta({ id: "StartedRun" });
+export type StartedRun = z.infer<typeof StartedRun>;
+
 const Entry = z.strictObject({
   level: z.enum(LOG_LEVELS).default("info"),
   message: prose(4000).min(1),
@@ -78,7 +85,7 @@ export const agentRuns = {
         .meta({ description: "Your own data, up to 4 KiB of JSON" }),
     }),
     status: [201, 200],
-    output: Run,
+    output: StartedRun,
     errors: ["not_found", "id_reused", "limit_reached"],
     examples: [{ summary: "In response to a message", params, body: { title: "Draft the launch page", trigger: { type: "message" } } }],
   }),
@@ -89,7 +96,7 @@ export const agentRuns = {
     summary: "Log to a run, and send its heartbeat",
     agentBucket: "log",
     description:
-      "Entries are optional. At most 60 calls a minute for each run. A WAITING run is RUNNING afterwards. With `seq`, your own counter that increases with each call, a repeat is recognized and its entries are not stored twice.",
+      "Entries are optional. At most 60 calls a minute for each run. A WAITING run is RUNNING afterwards, unless `waiting` says otherwise. With `seq`, your own counter that increases with each call, a repeat is recognized and its entries are not stored twice.",
     body: z.strictObject({
       runId: RunId,
       entries: z
@@ -101,6 +108,10 @@ export const agentRuns = {
       checkpoint: jsonValue(16 * KIB)
         .optional()
         .meta({ description: "What you need to continue after a crash, up to 16 KiB of JSON" }),
+      waiting: z
+        .boolean()
+        .default(false)
+        .meta({ description: "The run does nothing until what it asked for is answered: while that is open, it is WAITING afterwards" }),
       seq: z.int().min(1).max(2_000_000_000).optional().meta({ description: "Your counter of log calls of this run" }),
     }),
     output: Heartbeat,

@@ -4,7 +4,7 @@ export * from "./agent-base.ts";
 export { AgentCredits, CreditTransaction } from "./agent-credits.ts";
 export * from "./agent-events.ts";
 export * from "./agent-reads.ts";
-export { Heartbeat } from "./agent-runs.ts";
+export { Heartbeat, StartedRun } from "./agent-runs.ts";
 export { WAKEUP_LIMITS, Wakeup } from "./agent-wakeups.ts";
 export * from "./brand.ts";
 export * from "./callbacks.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type Heartbeat, RUN_LIMITS, type Run } from "@mailsvc/sdk/contract";
+import { type Heartbeat, RUN_LIMITS, type Run, type StartedRun } from "@mailsvc/sdk/contract";
 import { and, count, eq } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -8,7 +8,7 @@ import { lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { getActiveRunRow, getRunRow, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
-import { cancelWaits } from "./waits.ts";
+import { cancelWaits, findOpenWait } from "./waits.ts";
 
 export { getActiveRunRow, getRunRow, type RunRow } from "./store.ts";
 export { endWait, suspendRun } from "./waits.ts";
@@ -22,6 +22,7 @@ export { endWait, suspendRun } from "./waits.ts";
  *   RUNNING            logRun: the heartbeat                                  RUNNING, with a whole window
  *   RUNNING, WAITING   suspendRun: a question or wakeup with suspendRun       WAITING, without a window
  *   WAITING            logRun                                                 RUNNING; the question stays open
+ *   RUNNING, WAITING   logRun with waiting                                    WAITING for what is open; else RUNNING
  *   WAITING            endWait: answered, expired, cancelled, fired           RUNNING, or WAITING for what else is open
  *   RUNNING            cancelRunForBrand                                      RUNNING, cancelRequested
  *   WAITING            cancelRunForBrand                                      CANCELLED
@@ -52,7 +53,7 @@ export interface Actor {
  * Starts a run. A repeat of the request returns the run it started, with `created` false. Throws ApiError not_found for an
  * unknown parent, id_reused for a runId of another request, and limit_reached with too many active runs.
  */
-export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; created: boolean }> {
+export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: StartedRun; created: boolean }> {
   const { activationId, workspaceId } = actor;
   const overdue = deps.runClock.overdue();
   await lockActivation(tx, activationId);
@@ -61,7 +62,7 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   const runId = request.runId ?? id;
   const known = await lookUpRun(tx, { activationId, runId });
   if (known) {
-    if (known.requestHash === requestHash) return { run: showRun(known, overdue), created: false };
+    if (known.requestHash === requestHash) return { run: showStarted(known, overdue), created: false };
     throw new ApiError("id_reused", `The run ${runId} was started with a different request.`, {
       details: [{ path: "runId", code: "run_id_conflict", message: "Use another runId, or omit it." }],
     });
@@ -99,7 +100,11 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   };
   await tx.insert(tx.t.runs).values(row);
   await scheduleSweep(tx, deps, now + WINDOW_MS);
-  return { run: showRun(row, overdue), created: true };
+  return { run: showStarted(row, overdue), created: true };
+}
+
+function showStarted(row: RunRow, overdue: number): StartedRun {
+  return { ...showRun(row, overdue), logSequence: row.logSequence };
 }
 
 interface RunLog {
@@ -108,28 +113,34 @@ interface RunLog {
   progress?: NonNullable<Run["progress"]> | undefined;
   checkpoint?: unknown;
   seq?: number | undefined;
+  waiting: boolean;
 }
 
 /**
- * Stores log entries, progress and a checkpoint. Every call is a heartbeat and makes a WAITING run RUNNING. A call whose
+ * Stores log entries, progress and a checkpoint. Every call is a heartbeat and makes a WAITING run RUNNING; with `waiting`, the run is WAITING
+ * for what it asked for that is still open. A call whose
  * `seq` is not higher than the last one is a repeat: it counts as heartbeat only. Throws ApiError not_found, or
  * invalid_state for a run that has ended.
  */
 export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
+  // An answer that comes at the same time must not find the run RUNNING, and leave it WAITING for what is answered.
+  if (log.waiting) await lockActivation(tx, activationId);
   const row = await getActiveRunRow(tx, { activationId, runId: log.runId }, overdue);
   const isNew = log.seq === undefined || log.seq > row.logSequence;
-  const deadlineAt = now + WINDOW_MS;
+  const wait = log.waiting ? await findOpenWait(tx, row, now) : null;
+  const deadlineAt = wait?.deadlineAt ?? now + WINDOW_MS;
+  const status = wait === null ? "RUNNING" : "WAITING";
   const { runs, runLogs } = tx.t;
   const alive = await tx
     .update(runs)
     .set({
-      status: "RUNNING",
+      status,
       lastHeartbeatAt: now,
       deadlineAt,
-      waitingFor: null,
-      waitingOn: null,
+      waitingFor: wait?.waitingFor ?? null,
+      waitingOn: wait?.waitingOn ?? null,
       ...(isNew && log.progress !== undefined && { progress: log.progress }),
       ...(isNew && log.checkpoint !== undefined && { checkpoint: log.checkpoint }),
       ...(isNew && log.seq !== undefined && { logSequence: log.seq }),
@@ -137,7 +148,7 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
     .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
     .returning({ id: runs.id });
   if (alive.length === 0) throw runEndedError(row);
-  if (row.status === "WAITING") await scheduleSweep(tx, deps, deadlineAt);
+  if (row.status === "WAITING" && wait === null) await scheduleSweep(tx, deps, deadlineAt);
   const entries = isNew ? log.entries : [];
   await tx.insertAll(
     runLogs,
@@ -152,7 +163,7 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
   );
   return {
     runId: row.runId,
-    status: "RUNNING",
+    status,
     lastHeartbeatAt: iso(now),
     deadlineAt: iso(deadlineAt),
     heartbeatIntervalSeconds: RUN_LIMITS.heartbeatSeconds,

@@ -30,7 +30,7 @@ export async function endWait(tx: AgentTx, deps: AgentDeps, name: RunKey, on: st
   if (row?.status !== "WAITING" || row.waitingOn !== on) return;
   const now = deps.clock.now();
   const { runs } = tx.t;
-  const next = await openWait(tx, name, now);
+  const next = await findOpenWait(tx, name, now);
   const change = next ?? {
     status: "RUNNING" as const,
     waitingFor: null,
@@ -74,8 +74,8 @@ export async function cancelWaits(tx: AgentTx, ended: readonly (RunKey & Pick<Ru
   if (alarms.length > 0) await tx.update(w).set({ status: "CANCELLED", scheduled: null }).where(inArray(w.id, alarms));
 }
 
-/** The newest open approval or wakeup that suspends a run. */
-async function openWait(tx: AgentTx, { activationId, runId }: RunKey, now: number): Promise<Wait | null> {
+/** The newest open approval or wakeup that suspends a run. `now` is in ms. */
+export async function findOpenWait(tx: AgentTx, { activationId, runId }: RunKey, now: number): Promise<Wait | null> {
   const { approvals: p, wakeups: w } = tx.t;
   const [approval] = await tx
     .select({ waitingOn: p.messageId, deadlineAt: p.expiresAt })

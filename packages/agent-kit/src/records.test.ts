@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { Mortal } from "../test/mortal.ts";
+import { masterKey, never, perform } from "../test/perform.ts";
+import { createAgent } from "./agent.ts";
+import type { Run } from "./run.ts";
+import { fileStore } from "./stores/file.ts";
+import { memoryStore } from "./stores/memory.ts";
+import { sqliteStore } from "./stores/sqlite.ts";
+import type { Store } from "./stores/store.ts";
+import { TestMarketplace } from "./testing.ts";
+
+/** Performs work that is interrupted by so many pauses, one after the other. */
+async function interrupt(work: (run: Run, pass: number, hold: () => Promise<never>) => Promise<void>, pauses: number) {
+  let pass = 0;
+  const holds: (() => void)[] = [];
+  const { market, activation } = await perform(async (run) => {
+    pass += 1;
+    await work(run, pass, () => {
+      for (const held of holds.splice(0)) held();
+      return never(run.signal);
+    });
+  });
+  for (let i = 0; i < pauses; i += 1) {
+    await activation.pause();
+    await activation.resume();
+    await market.until("the next pass", () => pass === i + 2);
+  }
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  const [run] = await activation.runs();
+  return { run, logs: await activation.logs(run?.runId ?? "") };
+}
+
+test("work that goes on from its checkpoint does each item once, and logs it once", async () => {
+  const items: number[] = [];
+  const { run, logs } = await interrupt(async (run, pass, hold) => {
+    run.log("begins");
+    let at = run.lastCheckpoint as { next: number } | null;
+    if (at === null) {
+      await run.step("setup", async () => 1);
+      at = { next: 0 };
+    }
+    for (let i = at.next; i < 6; i += 1) {
+      items.push(i);
+      run.log(`item ${i}`);
+      await run.checkpoint({ next: i + 1 });
+      if (i === 2 * pass - 1 && pass < 3) await hold();
+    }
+  }, 2);
+  expect(items).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(logs).toEqual(["begins", ...items.map((i) => `item ${i}`)]);
+  expect(run).toMatchObject({ status: "COMPLETED" });
+});
+
+test("what is reported after a nested step is reported also when the step is not performed again", async () => {
+  const { run, logs } = await interrupt(async (run, pass, hold) => {
+    run.log("begins");
+    await run.step("outer", async () => {
+      run.log("inside");
+      return (await run.step("inner", async () => 1)) + 1;
+    });
+    if (pass === 1) await hold();
+    await run.checkpoint({ pass });
+    run.log("after");
+    run.progress(77);
+  }, 1);
+  expect(logs).toEqual(["begins", "inside", "after"]);
+  expect(run).toMatchObject({ progress: { percent: 77 } });
+});
+
+test("a step inside of another one has its own name, whichever of them was performed again", async () => {
+  const seen: unknown[] = [];
+  await interrupt(async (run, pass, hold) => {
+    await run.step("outer", () => run.step("name", async () => "inside"));
+    if (pass === 1) await hold();
+    seen.push(await run.step("name", async () => "beside"));
+  }, 1);
+  expect(seen).toEqual(["beside"]);
+});
+
+test("400 steps with results of 5 kB write at most 4 MB", async () => {
+  let bytes = 0;
+  const inner = memoryStore();
+  const swap: Store["swap"] = (key, from, to, ttlMs) => {
+    bytes += key.length + (to?.length ?? 0);
+    return inner.swap(key, from, to, ttlMs);
+  };
+  const { market, activation } = await perform(
+    async (run) => {
+      for (let i = 0; i < 400; i += 1) {
+        await run.step(`step-${i}`, async () => "x".repeat(5000));
+        run.log(`Step ${i}`);
+      }
+    },
+    { store: { ...inner, swap } },
+  );
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  expect(bytes).toBeLessThan(4_000_000);
+});
+
+/** A part of the work of a run. */
+type Part =
+  | { readonly kind: "log" | "progress" | "checkpoint" | "step" | "credits" | "approval" | "wakeup" }
+  | { readonly kind: "nested" | "both"; readonly parts: readonly Part[] };
+
+const part: fc.Arbitrary<Part> = fc.letrec<{ part: Part }>((tie) => ({
+  part: fc.oneof(
+    { maxDepth: 2, depthSize: "small" },
+    { weight: 6, arbitrary: fc.constantFrom<Part>(...(["log", "progress", "checkpoint", "step"] as const).map((kind) => ({ kind }))) },
+    { weight: 2, arbitrary: fc.constantFrom<Part>(...(["credits", "approval", "wakeup"] as const).map((kind) => ({ kind }))) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("nested" as const), parts: fc.array(tie("part"), { maxLength: 3 }) }) },
+  ),
+})).part;
+
+/** Performs parts; `says` counts what is reported. */
+async function performParts(run: Run, parts: readonly Part[], place: string, effects: string[]): Promise<void> {
+  for (const [i, one] of parts.entries()) {
+    const name = `${place}${i}`;
+    if (one.kind === "log") run.log(name);
+    else if (one.kind === "progress") run.progress(Math.min(100, i), name);
+    else if (one.kind === "checkpoint") await run.checkpoint(name);
+    else if (one.kind === "credits") await run.credits("audit", { amount: 1 });
+    else if (one.kind === "step") await run.step("step", async () => void effects.push(name));
+    else if (one.kind === "approval") await run.approval("ask", { title: name, text: name });
+    else if (one.kind === "wakeup") await run.wakeup("sleep", { delaySeconds: 10 + i });
+    else if ("parts" in one) await run.step("nested", () => performParts(run, one.parts, `${name}.`, effects));
+  }
+}
+
+/** What is known of a run at its end. */
+async function live(parts: readonly Part[], lives: readonly number[], mode: "inbox" | "inline", store: Store) {
+  const market = await TestMarketplace.create();
+  try {
+    const effects: string[] = [];
+    let mortal = new Mortal(Number.POSITIVE_INFINITY);
+    const rest = [...lives];
+    let agent: ReturnType<typeof createAgent> | undefined;
+    const start = () => {
+      mortal = new Mortal(rest.shift() ?? Number.POSITIVE_INFINITY);
+      agent = createAgent({
+        ...market.options,
+        mode,
+        masterKey,
+        leaseMs: 100,
+        store: mortal.store(store),
+        fetch: mortal.fetch(market.options.fetch),
+      }).on("agent.activated", (ctx) => ctx.run({}, (run) => performParts(run, parts, "", effects)));
+      market.serve(agent);
+      agent.start();
+    };
+    start();
+    const activation = await market.activate();
+    for (let i = 0; i < 4000; i += 1) {
+      if (mortal.isDead) start();
+      const [run] = await activation.runs();
+      if (run && ["COMPLETED", "FAILED", "CANCELLED"].includes(run.status)) {
+        const asked = (await activation.messages()).filter(({ type }) => type === "APPROVAL_REQUEST").length;
+        const { status, progress } = run;
+        const { checkpoint } = (await market.world.app.deps.db.read.select().from(market.world.app.deps.db.read.t.runs))[0] ?? {};
+        return {
+          status,
+          progress,
+          checkpoint,
+          asked,
+          credits: await activation.balance(),
+          logs: await activation.logs(run.runId),
+          effects,
+        };
+      }
+      for (const { id } of (await market.world.sdk.approvals.list()).data)
+        await market.world.sdk.messages.answer(id, { decision: "approve" });
+      await market.advance("3s");
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    throw new Error(`No end: ${JSON.stringify({ parts, lives, mode })}`);
+  } finally {
+    await market.dispose();
+  }
+}
+
+const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), "agent-kit-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+};
+
+test.each([
+  ["memory", () => memoryStore()],
+  ["sqlite", () => sqliteStore(new DatabaseSync(join(folder(), "agent.db")))],
+  ["a file", () => fileStore(join(folder(), "agent.ndjson"))],
+] as const)(
+  "over %s, a run that is killed at any moment ends with the same record as one that is not",
+  { timeout: 600_000 },
+  async (_name, createStore) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { minLength: 1, maxLength: 7 }),
+        fc.array(
+          fc.integer({ min: 4, max: 120 }).map((calls) => calls / 2),
+          { maxLength: 4 },
+        ),
+        fc.constantFrom("inbox", "inline"),
+        async (parts, lives, mode) => {
+          const { effects: once, ...expected } = await live(parts, [], mode, memoryStore());
+          const { effects, ...record } = await live(parts, lives, mode, createStore());
+          expect(record).toEqual(expected);
+          // A kill between the end of a step and the writing of its result repeats it; nothing else does.
+          expect(new Set(effects)).toEqual(new Set(once));
+          expect(effects.length - once.length).toBeLessThanOrEqual(lives.length);
+        },
+      ),
+      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 5) },
+    );
+  },
+);

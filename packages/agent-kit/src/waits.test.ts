@@ -1,0 +1,186 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { masterKey, perform } from "../test/perform.ts";
+import { createAgent } from "./agent.ts";
+import type { Run } from "./run.ts";
+import { memoryStore } from "./stores/memory.ts";
+import { TestMarketplace } from "./testing.ts";
+
+const QUESTION = { title: "Go?", text: "Shall I?" };
+
+const ended = async ({ market, activation }: Pick<Awaited<ReturnType<typeof perform>>, "market" | "activation">) =>
+  market.until("the end", async () => {
+    const [run] = await activation.runs();
+    return run?.status === "COMPLETED" || run?.status === "FAILED" ? run : null;
+  });
+
+describe("a wait inline", () => {
+  test("ends the delivery it stands in, and the answer goes on with the run", async () => {
+    const world = await perform(
+      async (run) => {
+        await run.step("draft", async () => "page");
+        const { decision } = await run.approval("go", QUESTION);
+        const { payload } = await run.wakeup("later", { delaySeconds: 3600, payload: { page: 7 } });
+        return { summary: decision, output: payload };
+      },
+      { mode: "inline" },
+    );
+    const { market, activation } = world;
+    const deliveries = async () =>
+      (await market.world.builder.sdk.deliveries.list("agent-under-test").toArray()).map((d) => [d.type, d.state]);
+    expect(await deliveries()).toEqual([["agent.activated", "delivered"]]);
+    expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+    await market.advance("2d");
+    await activation.answer("approve");
+    expect(await activation.runs()).toMatchObject([{ status: "WAITING", waitingFor: "wakeup" }]);
+    await market.advance("1h");
+    expect(await ended(world)).toMatchObject({ status: "COMPLETED", summary: "approved", output: { page: 7 } });
+    expect(new Set((await deliveries()).map(([, state]) => state))).toEqual(new Set(["delivered"]));
+    expect(await activation.runs()).toHaveLength(1);
+  });
+
+  test("fails the run when its work throws after the answer", async () => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const store = memoryStore();
+    let crashes = 1;
+    const serve = () =>
+      market.serve(
+        createAgent({ ...market.options, store, masterKey, mode: "inline", leaseMs: 50 }).on("agent.activated", (ctx) =>
+          ctx.run({}, async (run) => {
+            const { decision } = await run.approval("go", QUESTION);
+            if (crashes-- > 0) throw Object.assign(new Error("The connection broke."), { code: "x" });
+            return { summary: decision };
+          }),
+        ),
+      );
+    serve();
+    const activation = await market.activate();
+    await activation.answer("approve");
+    expect(await ended({ market, activation } as never)).toMatchObject({ status: "FAILED" });
+  });
+
+  test("is continued by the next delivery of the answer when the service cannot be reached", async () => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    let refusals = 5;
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      String(input).endsWith("/credits/consume") && refusals-- > 0
+        ? Response.json({}, { status: 503, headers: { "retry-after": "0" } })
+        : market.options.fetch(input, init);
+    market.serve(
+      createAgent({ ...market.options, fetch, store: memoryStore(), masterKey, mode: "inline" }).on("agent.activated", (ctx) =>
+        ctx.run({}, async (run) => {
+          const { decision } = await run.approval("go", QUESTION);
+          await run.credits("publish", { amount: 5 });
+          return { summary: decision };
+        }),
+      ),
+    );
+    const activation = await market.activate();
+    await activation.answer("approve");
+    await market.advance("10s");
+    expect(await ended({ market, activation } as never)).toMatchObject({ status: "COMPLETED", summary: "approved" });
+    expect([refusals < 0, await activation.balance()]).toEqual([true, 995]);
+  });
+
+  test("is held over a pause, and goes on after it", async () => {
+    const world = await perform(async (run) => ({ summary: (await run.approval("go", QUESTION)).decision }), { mode: "inline" });
+    const { activation, market } = world;
+    await activation.pause();
+    await activation.answer("approve");
+    await market.advance("1h");
+    expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+    await activation.resume();
+    expect(await ended(world)).toMatchObject({ status: "COMPLETED", summary: "approved" });
+  });
+});
+
+test("a waiting run costs no call of the store", async () => {
+  const inner = memoryStore();
+  let calls = 0;
+  const counted =
+    <A extends unknown[], R>(call: (...args: A) => R) =>
+    (...args: A): R => {
+      calls += 1;
+      return call(...args);
+    };
+  const store = { get: counted(inner.get), swap: counted(inner.swap), list: inner.list };
+  const { market, activation } = await perform(async (run) => ({ summary: (await run.approval("go", QUESTION)).decision }), {
+    store,
+    leaseMs: 100,
+  });
+  await market.until("the event to be laid aside", async () => (await inner.list("event/")).length === 0);
+  const before = calls;
+  // Three scans of the worker.
+  await new Promise((done) => setTimeout(done, 300));
+  expect(calls).toBe(before);
+  expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+});
+
+test("several waits at once go on with the first answer, and each question is asked once", async () => {
+  const order: string[] = [];
+  const world = await perform(async (run) => {
+    const ask = async (name: string) => {
+      const { decision } = await run.approval(name, { ...QUESTION, title: name });
+      await run.step(`after-${name}`, async () => order.push(name));
+      return decision;
+    };
+    return { summary: (await Promise.all([ask("one"), ask("two")])).join() };
+  });
+  const { market, activation } = world;
+  await market.until("both questions", async () => (await activation.messages()).length === 2);
+  await activation.answer("approve");
+  await market.until("the first", () => order.length === 1);
+  expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+  await activation.answer("reject");
+  expect(await ended(world)).toMatchObject({ status: "COMPLETED" });
+  expect([...order].sort()).toEqual(["one", "two"]);
+  expect((await activation.messages()).filter(({ type }) => type === "APPROVAL_REQUEST")).toHaveLength(2);
+});
+
+test("runs of one event that wait go on one by one", async () => {
+  const market = await TestMarketplace.create();
+  onTestFinished(() => market.dispose());
+  const work = (name: string) => async (run: Run) => ({
+    summary: `${name} ${(await run.approval("go", { ...QUESTION, title: name })).decision}`,
+  });
+  market.serve(
+    createAgent({ ...market.options }).on("agent.activated", (ctx) => Promise.all([ctx.run({}, work("a")), ctx.run({}, work("b"))])),
+  );
+  const activation = await market.activate();
+  await market.until("both questions", async () => (await activation.messages()).length === 2);
+  await activation.answer("approve");
+  await market.until("one end", async () => (await activation.runs()).filter(({ status }) => status === "COMPLETED").length === 1);
+  await activation.answer("approve");
+  await market.until("both ends", async () => (await activation.runs()).every(({ status }) => status === "COMPLETED"));
+});
+
+test("a wait inside of a step ends the pass too, and the step begins again with what is done inside of it", async () => {
+  const effects: string[] = [];
+  const world = await perform(async (run) => {
+    const decision = await run.step("outer", async () => {
+      await run.step("inner", async () => effects.push("inner"));
+      return (await run.approval("go", QUESTION)).decision;
+    });
+    await run.step("inner", async () => effects.push("other"));
+    return { summary: decision };
+  });
+  await world.market.until("the event to be laid aside", async () => (await world.store.list("event/")).length === 0);
+  await world.activation.answer("approve");
+  expect(await ended(world)).toMatchObject({ status: "COMPLETED", summary: "approved" });
+  expect(effects).toEqual(["inner", "other"]);
+});
+
+test("work that catches the end of its pass neither completes nor fails the run", async () => {
+  const world = await perform(async (run) => {
+    try {
+      return { summary: (await run.approval("go", QUESTION)).decision };
+    } catch {
+      return { summary: "caught" };
+    }
+  });
+  await world.market.until("the event to be laid aside", async () => (await world.store.list("event/")).length === 0);
+  expect(await world.activation.runs()).toMatchObject([{ status: "WAITING" }]);
+  await world.activation.answer("approve");
+  expect(await ended(world)).toMatchObject({ status: "COMPLETED", summary: "approved" });
+});
