@@ -4,8 +4,9 @@ import type { AgentClient } from "./client.ts";
 import type { CreditTransaction, Message } from "./contract.generated.ts";
 import { UsageError } from "./errors.ts";
 import type { HandledEvents } from "./event.ts";
-import type { Heartbeat, LogEntry, Mark, Report } from "./heartbeat.ts";
+import type { Heartbeat } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
+import type { LogEntry, Mark, Report, Reports } from "./reports.ts";
 import type { ApprovalAnswer, ApprovalRequest, CreditsRequest, Run, WakeupRequest } from "./run.ts";
 import type { RunState } from "./run-state.ts";
 import type { AgentClock } from "./runtime.ts";
@@ -37,6 +38,7 @@ interface ActiveRunParts {
   readonly state: RunState;
   readonly activity: Activity;
   readonly heartbeat: Heartbeat;
+  readonly reports: Reports;
   readonly limits: WorkLimits;
   readonly signal: AbortSignal;
 }
@@ -86,10 +88,10 @@ export class ActiveRun implements Run {
   }
 
   async checkpoint(value: unknown): Promise<void> {
-    const { activity, state, heartbeat } = this.#parts;
+    const { activity, state, reports } = this.#parts;
     assertJson(value, "The checkpoint");
     this.#send({ mark: this.#mark("checkpoint"), checkpoint: value });
-    await activity.call(() => state.setCheckpoint(value, heartbeat.listUnconfirmed(""), this.#workedMs()));
+    await activity.call(() => state.setCheckpoint(value, reports.listUnconfirmed(""), this.#workedMs()));
   }
 
   step<T>(name: string, work: (step: Step) => Promise<T>): Promise<T> {
@@ -172,10 +174,10 @@ export class ActiveRun implements Run {
   }
 
   async #once<T>(id: StepId, work: (step: Step) => Promise<T>): Promise<T> {
-    const { steps, state, limits, heartbeat, deps } = this.#parts;
+    const { steps, state, limits, reports, deps } = this.#parts;
     const attributes = { activationId: this.activationId, runId: this.id, kind: id.kind, step: id.name };
     const inside = `${labelOf(id)}>`;
-    const look = () => ({ workedMs: limits.workedMs, unconfirmed: heartbeat.listUnconfirmed(inside) });
+    const look = () => ({ workedMs: limits.workedMs, unconfirmed: reports.listUnconfirmed(inside) });
     const done = await steps.once(id, look, (step) => deps.telemetry({ name: "step", attributes }, () => work(step)));
     limits.atLeast(done.workedMs);
     // An earlier pass made these, and may have been killed before they arrived.

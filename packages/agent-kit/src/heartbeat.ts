@@ -1,44 +1,14 @@
 import type { AgentClient } from "./client.ts";
 import type { Heartbeat as Response } from "./contract.generated.ts";
 import { isTransient } from "./errors.ts";
+import type { Report, Reports } from "./reports.ts";
 import { type AgentClock, randomFraction } from "./runtime.ts";
-
-/** An entry of a run's log. */
-export interface LogEntry {
-  readonly level: "debug" | "info" | "warn" | "error";
-  readonly message: string;
-  readonly data?: unknown;
-  readonly at: string;
-}
-
-/** Where a report was made, and its number there. */
-export interface Mark {
-  readonly place: string;
-  readonly number: number;
-}
-
-/** What a run tells the service: an entry of its log, its progress, or its checkpoint. */
-export type Report = { readonly mark: Mark } & (
-  | { readonly entry: LogEntry }
-  | { readonly progress: { percent: number; label?: string | undefined } }
-  | { readonly checkpoint: unknown }
-);
-
-/** A call with reports. It is repeated as it is until the service has answered it. */
-interface Batch {
-  readonly seq: number;
-  readonly reports: readonly Report[];
-  isPrepared: boolean;
-}
 
 interface HeartbeatOptions {
   readonly client: AgentClient;
   readonly clock: AgentClock;
   readonly runId: string;
-  /** The `seq` of the last call with news. */
-  readonly logSequence: number;
-  /** Stores what a call is about to report, before it is made. */
-  readonly prepare: (seq: number, reports: readonly Report[]) => Promise<void>;
+  readonly reports: Reports;
   /** Ends the call that is under way, and all that would follow. */
   readonly signal: AbortSignal;
   /** Called once, when the service refuses a heartbeat for good or says that the run is to stop. */
@@ -48,8 +18,6 @@ interface HeartbeatOptions {
 /** The heartbeats of a run, merged with its log. */
 export interface Heartbeat {
   report(report: Report): void;
-  /** What the service has not confirmed yet, of what was reported inside of something. */
-  listUnconfirmed(inside: string): readonly Report[];
   /** The service knows that the run waits for an answer, and expects no heartbeat, until the next log. */
   wait(): void;
   /** The answer came, and a new window began. */
@@ -61,20 +29,14 @@ export interface Heartbeat {
   stop(): void;
 }
 
-// The service allows 60 calls a minute for a run, and takes 50 entries with each.
+// The service allows 60 calls a minute for a run.
 const MERGE_MS = 2000;
-const MAX_ENTRIES = 50;
-// What is kept while the service cannot be reached.
-const MAX_BUFFERED = 1000;
 // Five attempts of a call with such waits take less time than the service allows between two heartbeats.
 const RETRY_MS = 10_000;
 
 /** Starts the heartbeats of a run: one a minute, or as often as the service asks for, up to a tenth earlier or later. */
 export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Heartbeat {
-  const { client, clock, runId, signal, prepare, onEnd } = options;
-  let queue: Report[] = [];
-  let seq = options.logSequence;
-  let batch: Batch | null = null;
+  const { client, clock, runId, signal, reports, onEnd } = options;
   let intervalMs = 60_000;
   // As the service has it: a log to a WAITING run makes it RUNNING.
   let isWaiting = waiting;
@@ -84,7 +46,6 @@ export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Hea
   let cancel = (): void => {};
   let dueAt = Number.POSITIVE_INFINITY;
 
-  const hasNews = (): boolean => batch !== null || queue.length > 0;
   /** Sends at the earlier of the planned time and `ms` from now. */
   const plan = (ms: number): void => {
     if (stopped || signal.aborted || clock.now() + ms >= dueAt) return;
@@ -93,31 +54,16 @@ export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Hea
     cancel = clock.after(ms, () => void send());
   };
   const planNext = (): void => {
-    if (hasNews()) plan(queue.length >= MAX_ENTRIES ? 0 : MERGE_MS);
+    if (reports.hasNews) plan(reports.isFull ? 0 : MERGE_MS);
     else if (!isWaiting) plan(intervalMs * (0.9 + 0.2 * randomFraction()));
   };
-  /** Takes what is buffered for the next call. */
-  const takeBatch = async (): Promise<Batch | null> => {
-    if (batch === null && queue.length > 0) {
-      seq += 1;
-      batch = { seq, reports: queue.slice(0, MAX_ENTRIES), isPrepared: false };
-      queue = queue.slice(MAX_ENTRIES);
-    }
-    if (batch !== null && !batch.isPrepared) {
-      await prepare(batch.seq, batch.reports);
-      batch.isPrepared = true;
-    }
-    return batch;
-  };
-
   const sendOnce = async (ended: boolean): Promise<void> => {
     // The call that ends the pass is made although the signal has aborted.
     const limits = { ...(!ended && { signal }), maxWaitMs: RETRY_MS };
     try {
-      const news = await takeBatch();
-      const said = news === null ? {} : { seq: news.seq, ...merge(news.reports) };
-      read(await client.runs.log({ runId, ...said, ...(ended && { waiting: true }) }, limits));
-      if (news !== null) batch = null;
+      const news = await reports.take();
+      read(await client.runs.log({ runId, ...news, ...(ended && { waiting: true }) }, limits));
+      reports.confirm();
       failure = null;
       planNext();
     } catch (error) {
@@ -147,10 +93,9 @@ export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Hea
   planNext();
   return {
     report: (report) => {
-      if (queue.length < MAX_BUFFERED) queue.push(report);
+      reports.add(report);
       planNext();
     },
-    listUnconfirmed: (inside) => [...(batch?.reports ?? []), ...queue].filter(({ mark }) => mark.place.startsWith(inside)),
     wait: () => {
       isWaiting = true;
       cancel();
@@ -163,18 +108,18 @@ export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Hea
     },
     flush: async () => {
       await sending;
-      while (!stopped && !signal.aborted && hasNews()) {
+      while (!stopped && !signal.aborted && reports.hasNews) {
         await send();
         if (failure !== null) return;
       }
     },
     suspend: async () => {
       await sending;
-      while (!stopped && (hasNews() || !isWaiting)) {
+      while (!stopped && (reports.hasNews || !isWaiting)) {
         await send(true);
         if (failure !== null) throw failure;
         // The answer came meanwhile: the run is RUNNING, with a whole window.
-        if (!hasNews()) return;
+        if (!reports.hasNews) return;
       }
     },
     stop: () => {
@@ -182,16 +127,4 @@ export function startHeartbeat(options: HeartbeatOptions, waiting: boolean): Hea
       cancel();
     },
   };
-}
-
-/** The fields of a call: all entries, and the last progress and checkpoint. */
-function merge(reports: readonly Report[]) {
-  const { entry: _, ...last } = Object.assign({}, ...reports) as {
-    entry?: LogEntry;
-    mark?: Mark;
-    progress?: { percent: number };
-    checkpoint?: unknown;
-  };
-  const { mark: _mark, ...fields } = last;
-  return { ...fields, entries: reports.flatMap((report) => ("entry" in report ? [report.entry] : [])) };
 }

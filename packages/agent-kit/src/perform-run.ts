@@ -12,9 +12,10 @@ import {
   RunEndedError,
   RunWaitingError,
 } from "./errors.ts";
-import { type Heartbeat, type Report, startHeartbeat } from "./heartbeat.ts";
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
 import { anything, checkOptions, limitMs } from "./options.ts";
+import { Reports } from "./reports.ts";
 import type { Run, RunOptions, RunOutcome, RunResult } from "./run.ts";
 import { RunState } from "./run-state.ts";
 import { within } from "./runtime.ts";
@@ -56,17 +57,16 @@ export async function performRun(
   const state = await RunState.load(store, key, keepMs, started.logSequence);
   const { signal, abort } = createController();
   const { clock } = deps;
-  const { logSequence } = started;
-  const prepare = (seq: number, reports: readonly Report[]) => state.prepare(seq, reports);
+  const reports = new Reports(started.logSequence, (seq, prepared) => state.prepare(seq, prepared));
   const onEnd = (cause: unknown): void => abort(toEnd(runId, cause));
-  const heartbeat = startHeartbeat({ client, clock, runId, logSequence, prepare, signal, onEnd }, started.status === "WAITING");
+  const heartbeat = startHeartbeat({ client, clock, runId, reports, signal, onEnd }, started.status === "WAITING");
   const limits = new WorkLimits({ clock, maxDurationMs, maxSilenceMs, workedMs: state.workedMs, onExceeded: abort });
   const unregister = deps.register(abort);
   const activity = new Activity(
     (isStill) => limits.hold(isStill),
     (waitsFor) => abort(new RunWaitingError(waitsFor)),
   );
-  const run = new ActiveRun({ deps, runId, steps: new Steps(store, key, keepMs), state, activity, heartbeat, limits, signal });
+  const run = new ActiveRun({ deps, runId, steps: new Steps(store, key, keepMs), state, activity, heartbeat, reports, limits, signal });
   try {
     return await doWork(deps, run, heartbeat, work);
   } catch (error) {

@@ -1,9 +1,9 @@
-import type { Mark, Report } from "./heartbeat.ts";
+import type { Mark, Report } from "./reports.ts";
 import { LONGEST_WAIT_MS } from "./steps.ts";
 import { type Store, update } from "./stores/store.ts";
 
 /** How many reports of each kind a pass has made, by what they are inside of. */
-export type Counts = Readonly<Record<string, number>>;
+type Counts = Readonly<Record<string, number>>;
 
 /** Reports up to a log call, by the `seq` of that call. */
 interface Reported {

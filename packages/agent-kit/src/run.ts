@@ -1,8 +1,8 @@
 import type { AgentClient } from "./client.ts";
 import type { AgentApi, CreditTransaction } from "./contract.generated.ts";
 import type { HandledEvents } from "./event.ts";
-import type { LogEntry } from "./heartbeat.ts";
 import type { Json } from "./json.ts";
+import type { LogEntry } from "./reports.ts";
 import type { Step } from "./steps.ts";
 
 type StartInput = NonNullable<Parameters<AgentApi<never>["runs"]["start"]>[0]>;

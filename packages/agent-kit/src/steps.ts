@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "./errors.ts";
-import type { Report } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
+import type { Report } from "./reports.ts";
 import { currentTime } from "./runtime.ts";
 import type { Store } from "./stores/store.ts";
 

@@ -1,13 +1,22 @@
+import type { Agent } from "../src/agent.ts";
 import type { Store } from "../src/stores/store.ts";
 
 /** A process that dies at a given moment: before or after one of its calls of the store or the service takes effect. */
 export class Mortal {
   #left: number;
   #isDead = false;
+  readonly #death = Promise.withResolvers<void>();
 
   /** `left`: how many calls it lives for; half a call more means that its last call takes effect, and nobody learns of it. */
   constructor(left: number) {
     this.#left = left;
+  }
+
+  /** The agent of this process, whose requests end without a proper response when it dies. */
+  agent(agent: Agent): Agent {
+    const dead = this.#death.promise.then(() => ({ status: 502, headers: {}, body: "{}" }));
+    const handle: Agent["handle"] = (...args) => Promise.race([agent.handle(...args), dead]);
+    return Object.assign(Object.create(agent) as Agent, { handle, stop: async () => {} });
   }
 
   get isDead(): boolean {
@@ -21,6 +30,7 @@ export class Mortal {
     if (this.#left > 0) return call();
     this.#isDead = true;
     if (this.#left > -1) await call().catch(() => {});
+    this.#death.resolve();
     return new Promise<never>(() => {});
   }
 

@@ -53,7 +53,12 @@ export interface Actor {
  * Starts a run. A repeat of the request returns the run it started, with `created` false. Throws ApiError not_found for an
  * unknown parent, id_reused for a runId of another request, and limit_reached with too many active runs.
  */
-export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: StartedRun; created: boolean }> {
+export async function startRun(
+  tx: AgentTx,
+  deps: AgentDeps,
+  actor: Actor,
+  request: RunRequest,
+): Promise<{ run: StartedRun; created: boolean }> {
   const { activationId, workspaceId } = actor;
   const overdue = deps.runClock.overdue();
   await lockActivation(tx, activationId);
