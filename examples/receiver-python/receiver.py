@@ -125,26 +125,36 @@ class Webhook(BaseHTTPRequestHandler):
         pass
 
 
-def post_message(activation_id: str, text: str, external_id: str) -> None:
-    """Posts a message to the brand. With its own id, one that is sent again is still one message."""
+def post_message(activation_id: str, text: str, external_id: str) -> bool:
+    """Posts a message to the brand; False while the agent is paused. With its own id, one that is sent again is still one message."""
     with lock:
-        found = database.execute("SELECT api_key FROM activations WHERE id = ? AND status = 'active'", (activation_id,)).fetchone()
-    if found is None or found[0] is None:
-        return
+        found = database.execute("SELECT api_key, status FROM activations WHERE id = ?", (activation_id,)).fetchone()
+    if found is not None and found[1] == "paused":
+        return False
+    if found is None or found[0] is None or found[1] != "active":
+        return True
     request = urllib.request.Request(
         f"{SERVICE}/api/agents/activations/{activation_id}/messages",
         data=json.dumps({"text": text, "externalId": external_id}).encode(),
         headers={"Authorization": f"Bearer {found[0]}", "Content-Type": "application/json"},
     )
     urllib.request.urlopen(request, timeout=10).read()
+    return True
 
 
-def handle(event: dict) -> None:
+def handle(event: dict) -> bool:
+    """Handles an event; False for one that must wait for the end of a pause."""
     activation_id = event["activationId"]
     if event["type"] == "agent.activated":
-        post_message(activation_id, f"Hello {event.get('organizationName')}, I am ready.", f"hello-{activation_id}")
+        return post_message(activation_id, f"Hello {event.get('organizationName')}, I am ready.", f"hello-{activation_id}")
     if event["type"] == "message.posted":
-        post_message(activation_id, f"You wrote: {event.get('text')}", f"reply-{event['id']}")
+        return post_message(activation_id, f"You wrote: {event.get('text')}", f"reply-{event['id']}")
+    if event["type"] == "agent.resumed":
+        with lock:
+            left = database.execute("SELECT body FROM events WHERE NOT done AND id <> ? ORDER BY rowid", (event["id"],)).fetchall()
+        for (body,) in left:
+            inbox.put(json.loads(body))
+    return True
 
 
 def work() -> None:
@@ -156,8 +166,12 @@ def work() -> None:
     while True:
         event = inbox.get()
         try:
-            handle(event)
+            if not handle(event):
+                continue
         except urllib.error.HTTPError as error:
+            # The service may know of a pause before its event is here.
+            if b"activation_paused" in error.read():
+                continue
             print(f"{event['type']} {event['id']} was refused: {error}", file=sys.stderr, flush=True)
         except OSError as error:
             print(f"{event['type']} {event['id']} is handled again after a restart: {error}", file=sys.stderr, flush=True)

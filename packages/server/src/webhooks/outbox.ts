@@ -114,6 +114,13 @@ export async function reviveEvents(
   tx.afterCommit(() => deps.webhooks.wake([endpointId]));
 }
 
+/** Whether a stream is held. */
+export async function isHeld(tx: OutboxTx, streamId: string): Promise<boolean> {
+  const { webhookStreams: s } = tx.t;
+  const [row] = await tx.select({ held: s.held }).from(s).where(eq(s.streamId, streamId));
+  return row?.held === true;
+}
+
 /** Ends the hold on streams: what waits in them goes out, in its order. */
 export async function releaseStreams(tx: OutboxTx, deps: OutboxDeps, streamIds: readonly string[]): Promise<void> {
   const { webhookStreams: s } = tx.t;

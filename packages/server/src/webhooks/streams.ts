@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, not, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import type { ComposedEvent, Endpoint, WebhookPolicy } from "./endpoint.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
@@ -160,6 +160,31 @@ export async function hurryStreams(tx: Tx, { id: endpointId, policy }: Pick<Endp
     .where(and(waiting, isHead(e, s)));
   await tx.update(e).set({ dueAt: now }).where(inArray(e.id, heads));
   await tx.update(s).set({ dueAt: now }).where(waiting);
+}
+
+/** What an endpoint answers that is down or overloaded, besides no answer at all. */
+const OUTAGE = [408, 429, 502, 503, 504];
+
+/**
+ * Makes what waits for its next attempt due now because its endpoint was down, which has just answered. An event that was refused for what
+ * it is keeps its time: it would use up its attempts.
+ */
+export async function recoverStreams(tx: Tx, { id: endpointId }: Pick<Endpoint, "id">, now: number): Promise<number> {
+  const { webhookEvents: e, webhookStreams: s } = tx.t;
+  const down = and(isNotNull(e.lastClass), or(isNull(e.lastStatus), inArray(e.lastStatus, OUTAGE)));
+  const heads = await tx
+    .select({ id: e.id, streamId: s.streamId })
+    .from(s)
+    .innerJoin(e, eq(e.streamId, s.streamId))
+    .where(and(eq(s.endpointId, endpointId), gt(s.dueAt, now), isNull(s.claim), isHead(e, s), down));
+  for (const { id, streamId } of heads) {
+    await tx.update(e).set({ dueAt: now }).where(eq(e.id, id));
+    await tx
+      .update(s)
+      .set({ dueAt: now })
+      .where(and(eq(s.streamId, streamId), isNull(s.claim)));
+  }
+  return heads.length;
 }
 
 /** Makes a stream due now, unless a worker has it, which continues by itself. */

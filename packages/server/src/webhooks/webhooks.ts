@@ -4,6 +4,7 @@ export type { ComposedEvent, Endpoint, Failure, LoadEndpoint, WebhookPolicy } fr
 export { describeAttempts, explainDelivery } from "./explain.ts";
 export { type FetchFile, FileFault } from "./fetch-file.ts";
 export {
+  isHeld,
   type NewWebhookEvent,
   openBody,
   releaseStreams,
@@ -17,4 +18,4 @@ export { recordManualAttempt } from "./outcomes.ts";
 export type { RetrySchedule } from "./retry-policy.ts";
 export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
 export { listAttempts, listTurns, showLastAttempt, type Turn } from "./show.ts";
-export { deleteAsideStreams, type EventRow, hurryStreams } from "./streams.ts";
+export { deleteAsideStreams, type EventRow, hurryStreams, recoverStreams } from "./streams.ts";

@@ -1,7 +1,7 @@
 import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import { releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
+import { isHeld, releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
 import type { ActivationRow } from "../activations/activations.ts";
 import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-webhooks.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
@@ -25,8 +25,8 @@ export function emitPaused(tx: Tx, deps: AgentWebhookDeps, activationId: string,
 }
 
 /**
- * When reasons to pause are cleared: agent.resumed if none is left, and then what was held during the pause. If a failing webhook
- * was one of the reasons, its undelivered events are tried again first, in their order.
+ * When reasons to pause are cleared: agent.resumed if none is left, and then what is older and was not delivered, and what was held during the
+ * pause. Only a key that has not arrived goes before it, with all that waits behind it.
  */
 export async function emitResumed(
   tx: Tx,
@@ -34,7 +34,12 @@ export async function emitResumed(
   activationId: string,
   { cleared, resumed, at }: { cleared: readonly PauseReason[]; resumed: boolean; at: number },
 ): Promise<void> {
-  if (cleared.includes("webhook_failure")) await retryMissedEvents(tx, deps, activationId, resumed);
+  const { activations: a } = tx.t;
+  const [activation] = await tx.select({ keyDeliveredAt: a.keyDeliveredAt }).from(a).where(eq(a.id, activationId));
+  const held = await isHeld(tx, activationId);
+  // The hold lasts until agent.resumed has arrived: see the policy of the endpoint.
+  const goesFirst = resumed && held && activation?.keyDeliveredAt !== null;
+  if (!goesFirst && (cleared.includes("webhook_failure") || (resumed && held))) await retryMissedEvents(tx, deps, activationId, resumed);
   if (!resumed) return;
   await emit(tx, deps, activationId, { type: "agent.resumed", at, fields: {} });
   await releaseHeldEvents(tx, deps, [activationId]);

@@ -171,8 +171,8 @@ function toWebhookEvent(deps: AgentDeps, position: Position, event: NewAgentEven
     at,
     body: toBody(hasKey ? { ...event.fields, apiKey: maskKey(event.fields.apiKey) } : event.fields),
     secretBody: hasKey ? toBody(event.fields) : null,
-    // It tells the builder of the failing webhook that the activation is paused for it.
-    passesHold: event.type === "agent.paused",
+    // These tell the builder of the failing webhook that the activation is paused for it, and that it may go on with what waits.
+    passesHold: event.type === "agent.paused" || event.type === "agent.resumed",
   };
 }
 

@@ -2,28 +2,32 @@ import { AGENT_EVENTS, isAgentEventType } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { iso } from "../../lib/clock.ts";
-import type { Endpoint, RetrySchedule, WebhookPolicy } from "../../webhooks/webhooks.ts";
+import { type Endpoint, isHeld, type RetrySchedule, recoverStreams, type WebhookPolicy } from "../../webhooks/webhooks.ts";
 import { addPauseReason } from "../activations/activations.ts";
 import { type ListingRow, listingById } from "../listings/listings.ts";
-
+import { retryMissedEvents } from "./agent-webhooks.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 
 /** One attempt and three direct retries; then five from the queue, after e^(2.5 n) seconds, a day at most: about 31 hours in all. */
 export const RETRIES: RetrySchedule = { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] };
 
 /** How agent events are delivered. An activation whose event is dead is paused, and its stream is held. */
-function agentPolicy(deps: AgentWebhookDeps): WebhookPolicy {
+function agentPolicy(deps: AgentWebhookDeps, endpointId: string): WebhookPolicy {
   return {
     outbox: "webhookEvents",
     claims: 1,
     retries: RETRIES,
     delivered: async (tx, event) => {
-      if (event.type !== "agent.activated") return;
       const { activations: a } = tx.t;
-      await tx
-        .update(a)
-        .set({ keyDeliveredAt: deps.clock.now() })
-        .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
+      const now = deps.clock.now();
+      if (event.type === "agent.activated")
+        await tx
+          .update(a)
+          .set({ keyDeliveredAt: now })
+          .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
+      // What a failing webhook has missed comes after agent.resumed.
+      if (event.type === "agent.resumed" && (await isHeld(tx, event.streamId))) await retryMissedEvents(tx, deps, event.streamId, false);
+      if ((await recoverStreams(tx, { id: endpointId }, now)) > 0) tx.afterCommit(() => deps.webhooks.wake([endpointId]));
     },
     failed: async (tx, { event, attempt, tries, exhausted }) => {
       const { type } = event;
@@ -47,7 +51,7 @@ function agentPolicy(deps: AgentWebhookDeps): WebhookPolicy {
 
 /** The webhook of a listing: all events of its activations go there. */
 export function toAgentEndpoint(deps: AgentWebhookDeps, { id, webhookUrl, secret, nextSecret, nextSecretAt }: ListingRow): Endpoint {
-  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: agentPolicy(deps) };
+  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: agentPolicy(deps, id) };
 }
 
 /** Finds the webhook of a listing for the delivery engine. */

@@ -1,6 +1,6 @@
 import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import type { Attempt } from "../../webhooks/webhooks.ts";
+import { type Attempt, recoverStreams } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/listings.ts";
 import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
@@ -25,6 +25,10 @@ export const deliveryHandlers: Handlers<typeof contract.deliveries, AgentWebhook
   },
   test: {
     prepare: ({ slug }, { read, deps, workspaceId }) => testWebhook(read, deps, workspaceId, slug),
-    run: async (_input, _context, tested: WebhookTest) => tested,
+    run: async ({ slug }, { tx, deps, workspaceId }, tested: WebhookTest) => {
+      const { id } = await getListingRow(tx, workspaceId, slug);
+      if (tested.ok && (await recoverStreams(tx, { id }, deps.clock.now())) > 0) tx.afterCommit(() => deps.webhooks.wake([id]));
+      return tested;
+    },
   },
 };

@@ -96,7 +96,7 @@ test("events of an activation never overtake each other, and do not wait for oth
   expect(new Set(seen)).toEqual(new Set([2, 3, 4]));
 });
 
-test("after a pause for a failing webhook everything arrives in order, agent.resumed last", async () => {
+test("after a pause for a webhook that never got the key, everything arrives in order, agent.resumed last", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -254,4 +254,70 @@ test("a changed URL is used from the next attempt on", async () => {
   expect(old.calls).toHaveLength(1);
   expect(moved.types()).toEqual(["agent.activated"]);
   expect(moved.calls[0]?.bytes.equals(old.calls[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
+});
+
+test("an event that caused a pause arrives after agent.resumed, and before what was posted during the pause", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url, { permissions: ["agent:read_messages", "agent:write_runs"] });
+  const { id } = await activateAgent(world.sdk);
+  await world.settle();
+  hooks.script = () => (hooks.types().at(-1) === "message.posted" ? 500 : 200);
+  await world.sdk.messages.create(id, { text: "one" });
+  await world.sdk.messages.create(id, { text: "two" });
+  await world.clock.advance("40h");
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused", pauseReasons: ["webhook_failure"] });
+  await world.sdk.messages.create(id, { text: "three" });
+  const before = hooks.calls.length;
+  hooks.script = () => 200;
+  await world.sdk.activations.resume(id);
+  await world.settle();
+  const after = hooks.calls.slice(before).map(({ event }) => (event.type === "message.posted" ? event.text : event.type));
+  expect(after).toEqual(["agent.resumed", "one", "two", "three"]);
+  expect((await world.builder.sdk.deliveries.list("writer", { state: "dead" })).data).toEqual([]);
+});
+
+test("an agent.resumed that fails too pauses again, and what waits keeps waiting", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url, { permissions: ["agent:read_messages", "agent:write_runs"] });
+  const { id } = await activateAgent(world.sdk);
+  await world.settle();
+  hooks.script = () => 500;
+  await world.sdk.messages.create(id, { text: "one" });
+  await world.clock.advance("40h");
+  await world.sdk.activations.resume(id);
+  await world.clock.advance("40h");
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused" });
+  await world.sdk.activations.pause(id);
+  await world.sdk.activations.resume(id);
+  const before = hooks.calls.length;
+  hooks.script = () => 200;
+  await world.clock.advance("40h");
+  const types = hooks.types().slice(before);
+  expect([types.at(-1), types.indexOf("agent.resumed") < types.indexOf("message.posted")]).toEqual(["message.posted", true]);
+});
+
+test("a webhook that answers again gets what waited for it at once, also after a test.ping", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url, { permissions: ["agent:read_messages", "agent:write_runs"] });
+  const { id } = await activateAgent(world.sdk);
+  await world.settle();
+  hooks.script = () => 503;
+  await world.sdk.messages.create(id, { text: "one" });
+  await world.clock.advance("30s");
+  const before = hooks.calls.length;
+  hooks.script = () => 200;
+  expect(await world.builder.sdk.deliveries.test("writer")).toMatchObject({ ok: true });
+  await world.settle();
+  expect(hooks.types().slice(before)).toEqual(["test.ping", "message.posted"]);
+  hooks.script = () => 500;
+  await world.sdk.messages.create(id, { text: "two" });
+  await world.clock.advance("30s");
+  const refused = hooks.calls.length;
+  hooks.script = () => 200;
+  await world.builder.sdk.deliveries.test("writer");
+  await world.settle();
+  expect(hooks.types().slice(refused)).toEqual(["test.ping"]);
 });
