@@ -76,7 +76,10 @@ async function findOwner(text: string): Promise<number | null> {
   if (!Number.isInteger(owner) || owner <= 0) return null;
   // With the id of this process, which does not have it, the lock is left from an earlier one.
   if (owner === process.pid || !isRunning(owner)) return null;
-  const known = start === "" ? "" : await findStart(owner);
+  const { state, start: known } = await lookUp(owner);
+  // A process that was killed, and whose parent has not asked for its end, as in containers without an init.
+  if (state === "Z" || state === "X") return null;
+  if (start === "") return owner;
   return known === "" || known === start ? owner : null;
 }
 
@@ -92,16 +95,23 @@ async function takeAway(path: string, stale: string): Promise<void> {
   else await rename(aside, path);
 }
 
-/** When a process was started: the boot of the machine and the ticks since then, which Linux tells. Empty where that is not known. */
 async function findStart(pid: number): Promise<string> {
-  if (process.platform !== "linux") return "";
+  return (await lookUp(pid)).start;
+}
+
+/**
+ * The state of a process, as a letter, and when it was started: the boot of the machine and the ticks since then, which Linux tells. Both are
+ * empty where that is not known.
+ */
+async function lookUp(pid: number): Promise<{ state: string; start: string }> {
+  if (process.platform !== "linux") return { state: "", start: "" };
   try {
     const [stat, boot] = await Promise.all([readFile(`/proc/${pid}/stat`, "utf8"), readFile("/proc/sys/kernel/random/boot_id", "utf8")]);
-    // The program name is in parentheses and may contain spaces. The start time, in ticks, is the twentieth field after it.
-    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-    return `${boot.trim()}:${ticks}`;
+    // The program name is in parentheses and may contain spaces. The state follows it; the start time, in ticks, is the twentieth field.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { state: fields[0] ?? "", start: `${boot.trim()}:${fields[19] ?? ""}` };
   } catch {
-    return "";
+    return { state: "", start: "" };
   }
 }
 

@@ -32,12 +32,21 @@ const COMPACT_MIN = 1000;
 
 /**
  * A store in one file, for one process at a time, on its own disk: for an agent on a single machine. Writes are appended and
- * flushed before they count; writes that come together share a flush. A line that a crash cut short is ignored. The first use throws
- * UsageError while another process has the file.
+ * flushed before they count; writes that come together share a flush. A line that a crash cut short is ignored. Each use throws
+ * UsageError while another process has the file, and opens it once that has ended.
  */
 export function fileStore(path: string): FileStore {
   let opened: Promise<Opened> | undefined;
-  const use = (): Promise<Opened> => (opened ??= openFile(path));
+  const use = (): Promise<Opened> => {
+    if (opened) return opened;
+    const opening = openFile(path);
+    opened = opening;
+    // What was in the way may be gone at the next use.
+    opening.catch(() => {
+      if (opened === opening) opened = undefined;
+    });
+    return opening;
+  };
   return {
     get: async (key) => (await use()).read(key)?.value ?? null,
     swap: async (key, from, to, ttlMs) => (await use()).write(key, from, to, ttlMs),

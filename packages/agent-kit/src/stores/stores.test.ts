@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -64,6 +65,36 @@ describe("the store in a file", () => {
     const next = fileStore(path);
     expect(await next.get("a")).toBe("1");
     await next.close();
+  });
+
+  test("opens its file once the process that had it has ended, without a restart", async () => {
+    const path = join(useFolder(), "agent.ndjson");
+    const first = fileStore(path);
+    await first.swap("a", null, "1");
+    const second = fileStore(path);
+    await expect(second.get("a")).rejects.toThrow("belongs to the process");
+    await first.close();
+    expect(await second.get("a")).toBe("1");
+    await second.close();
+  });
+
+  test.runIf(process.platform === "linux")("is not kept by a process that was killed and that nobody has reaped", async () => {
+    const path = join(useFolder(), "agent.ndjson");
+    // A shell that starts a process and becomes another program, which never asks for its end.
+    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const zombie = Number(line.toString());
+    const stat = (): string => readFileSync(`/proc/${zombie}/stat`, "utf8");
+    while (!stat().includes(") Z ")) await new Promise((look) => setTimeout(look, 10));
+    const ticks = stat()
+      .slice(stat().lastIndexOf(")") + 2)
+      .split(" ")[19];
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    writeFileSync(`${path}.lock`, `${zombie} ${boot}:${ticks} token`);
+    const store = fileStore(path);
+    expect(await store.get("a")).toBeNull();
+    await store.close();
   });
 
   test.runIf(process.platform === "linux")("is not kept by a process that got the id of one that has ended", async () => {
