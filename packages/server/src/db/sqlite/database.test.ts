@@ -368,6 +368,26 @@ describe("a full disk", () => {
     expect(await db.exclusive((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
   });
 
+  test("stores nothing of a transaction that SQLite has rolled back, also not what was asked at the same time", async () => {
+    const db = await open();
+    await put(db, "before");
+    await fill(db);
+    const both = db.tx(async (tx) => {
+      const insert = (name: string, value: string) => tx.insert(tx.t.meta).values({ name, value });
+      await Promise.all([insert("too much", big), insert("small", "1")]);
+    });
+    await expect(both).rejects.toThrow("SQLITE_FULL");
+    const caught = db.tx(async (tx) => {
+      await tx
+        .insert(tx.t.meta)
+        .values({ name: "too much", value: big })
+        .catch(() => {});
+      await tx.insert(tx.t.meta).values({ name: "small", value: "1" });
+    });
+    await expect(caught).rejects.toBeInstanceOf(StorageUnavailable);
+    expect((await db.read.select().from(db.read.t.meta)).map(({ name }) => name)).toEqual(["before"]);
+  });
+
   test("no caller of a group is told its row is stored when it is not", async () => {
     const db = await open();
     await fill(db);

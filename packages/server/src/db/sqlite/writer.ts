@@ -135,10 +135,15 @@ export class Writer {
     });
   }
 
-  /** The transaction that the current code runs in. Throws MisplacedQuery when it runs in none, or its transaction has ended. */
+  /**
+   * The transaction that the current code runs in. Throws MisplacedQuery when it runs in none, or its transaction has ended, and
+   * StorageUnavailable after SQLite has rolled it back by itself, as it does where the disk is full: a query made at the same time as the one
+   * that failed would be committed on its own.
+   */
   findScope(): Scope {
     const scope = this.#open;
     if (!scope?.open || currentScope.getStore() !== scope) throw new MisplacedQuery("A query was made after its transaction had ended.");
+    if (!this.#connection.active) throw new StorageUnavailable("The database rolled back the transaction.");
     return scope;
   }
 
