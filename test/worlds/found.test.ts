@@ -56,3 +56,18 @@ held("crash", {
     { do: "disturb", by: "move", on: "clicking-8", seed: 1642694830 },
   ],
 });
+
+// What a transaction asked at the same time as the query that found the disk full is stored alone.
+held("ends", {
+  seed: 4261758,
+  database: "sqlite",
+  delivery: "captured",
+  servers: 1,
+  keepDays: 5,
+  start: "2026-10-16T08:00:00Z",
+  steps: [
+    { do: "make", noun: "crowd", as: "crowd-0", tenant: "a", seed: 743647574 },
+    { do: "make", noun: "confirming", as: "confirming-7", tenant: "a", seed: 1727897195 },
+    { do: "disturb", by: "fullDisk", on: "confirming-7", seed: 559440410 },
+  ],
+});

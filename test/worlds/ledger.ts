@@ -8,7 +8,7 @@ export interface Mark {
 }
 
 /** A mail that a mail server was given. */
-export interface HandOver extends Mark {
+interface HandOver extends Mark {
   readonly workspaceId: string;
   readonly emailId: string | null;
   readonly to: string;

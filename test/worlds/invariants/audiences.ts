@@ -11,7 +11,7 @@ export async function findLeftOut({ world, script }: Universe): Promise<string[]
   const contacts = await read.select().from(read.t.contacts);
   const lists = new Map((await read.select().from(read.t.lists)).map(({ id, seq }) => [id, seq]));
   const members = await read.select().from(read.t.listMembers);
-  const mailed = new Set((await read.select().from(read.t.emails)).map(({ campaignId, toKey }) => `${campaignId} ${toKey}`));
+  const states = new Map((await read.select().from(read.t.emails)).map((row) => [`${row.campaignId} ${row.toKey}`, row.status]));
   const sent = (await read.select().from(read.t.campaigns)).filter(
     ({ status, exclude }) => status === "SENT" && (exclude ?? []).length === 0,
   );
@@ -29,8 +29,14 @@ export async function findLeftOut({ world, script }: Universe): Promise<string[]
         one.updatedAt < startedAt &&
         (recipientType === "all" || joined.has(one.seq)),
     );
-    return asked
-      .filter(({ emailKey }) => !mailed.has(`${id} ${emailKey}`))
-      .map(({ email }) => `The campaign ${id} has left out ${email}, who was in its audience when it started.`);
+    const gone = contacts.filter((one) => one.workspaceId === workspaceId && one.status === "UNSUBSCRIBED" && one.updatedAt < startedAt);
+    return [
+      ...asked
+        .filter(({ emailKey }) => !states.has(`${id} ${emailKey}`))
+        .map(({ email }) => `The campaign ${id} has left out ${email}, who was in its audience when it started.`),
+      ...gone
+        .filter(({ emailKey }) => (states.get(`${id} ${emailKey}`) ?? "skipped") !== "skipped")
+        .map(({ email }) => `The campaign ${id} has a mail for ${email}, who had unsubscribed when it started.`),
+    ];
   });
 }

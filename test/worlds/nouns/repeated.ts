@@ -14,23 +14,40 @@ async function sendAs(u: Universe, { tenant, label, also }: Pick<Thing, "tenant"
   return sent?.id ?? null;
 }
 
-/** Repeats the request of a thing within the day for which its answer is kept: it is the same mail, whatever happened meanwhile. */
-async function repeat(u: Universe, thing: Thing): Promise<boolean> {
-  if (u.rewound || u.now() - Number(thing.also["at"]) > 80_000_000) return false;
-  const id = await sendAs(u, thing);
-  if (id !== null && id !== thing.id) u.ledger.note("once", `The repeated request of ${thing.label} sent ${id} besides ${thing.id}.`);
-  return id !== null;
+/** Makes a list under the key of a thing; the same one each time. Returns its id, null if the call was refused or lost. */
+async function listAs(u: Universe, { tenant, label }: Pick<Thing, "tenant" | "label">): Promise<string | null> {
+  const made = await u.value(() =>
+    u.sdk(tenant).lists.create({ name: `Repeated ${label} ${MARKS[tenant]}` }, { idempotencyKey: `${tenant}-${label}` }),
+  );
+  return made?.id ?? null;
 }
 
-/** Requests that a program repeats with their Idempotency-Key, because it did not see the answer. */
-export const REPEATED_NOUNS = {
-  repeated: {
+type Ask = (u: Universe, thing: Pick<Thing, "tenant" | "label" | "also">) => Promise<string | null>;
+
+/** A request that is repeated within the day for which its answer is kept: it has the same answer, whatever happened meanwhile. */
+function repeated(ask: Ask): Noun {
+  const repeat = async (u: Universe, thing: Thing): Promise<boolean> => {
+    if (u.rewound || u.now() - Number(thing.also["at"]) > 80_000_000) return false;
+    const id = await ask(u, thing);
+    if (id !== null && id !== thing.id) u.ledger.note("once", `The repeated request of ${thing.label} made ${id} besides ${thing.id}.`);
+    return id !== null;
+  };
+  return {
     make: async ({ universe, tenant, label, pick }) => {
       const also = { email: addressOf(pick.int(0, 23)), at: String(universe.now()) };
-      const id = await sendAs(universe, { tenant, label, also });
+      const id = await ask(universe, { tenant, label, also });
       if (id !== null) await repeat(universe, { label, noun: "repeated", tenant, id, also });
       return id === null ? null : { id, also };
     },
     verbs: { edit: repeat, resume: repeat, duplicate: repeat },
-  },
+  };
+}
+
+/**
+ * Requests that a program repeats with their Idempotency-Key, because it did not see the answer: of those that the service carries out
+ * together with others, and of those that it carries out alone.
+ */
+export const REPEATED_NOUNS = {
+  repeated: repeated(sendAs),
+  repeatedList: repeated(listAs),
 } satisfies Record<string, Noun>;

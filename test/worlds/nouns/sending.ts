@@ -33,16 +33,17 @@ const { edit: _, ...mailVerbs } = scheduledVerbs;
 /** Mail that programs send. */
 export const SENDING_NOUNS = {
   mail: {
-    make: async ({ universe, tenant, pick }) =>
-      known(await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)) }))),
+    make: async ({ universe, tenant, pick }) => {
+      const email = addressOf(pick.int(0, 23));
+      return known(await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: email })), { email });
+    },
     verbs: mailVerbs,
   },
   scheduled: {
     make: async ({ universe, tenant, pick }) => {
       const scheduledAt = later(universe, pick.int(1, 200));
-      return known(
-        await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: addressOf(pick.int(0, 23)), scheduledAt })),
-      );
+      const email = addressOf(pick.int(0, 23));
+      return known(await universe.value(() => universe.sdk(tenant).emails.send({ ...mail(tenant), to: email, scheduledAt })), { email });
     },
     verbs: scheduledVerbs,
   },
@@ -83,7 +84,7 @@ export const SENDING_NOUNS = {
       if (!template) return null;
       const to: string = addressOf(pick.int(0, 23));
       const send = () => universe.sdk(tenant).templates.send(template.also["slug"] ?? "", { to, variables: { name: "Ann" } });
-      return known(await universe.value(send));
+      return known(await universe.value(send), { email: to });
     },
     verbs: mailVerbs,
   },
