@@ -22,9 +22,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "states-not-counted",
     about: "Campaigns do not count the states of their recipients.",
-    file: "features.ts",
-    text: "[(tx, changes) => countStatusChanges(tx, deps(), changes)]",
-    instead: "[]",
+    file: "campaigns/listeners.ts",
+    text: "deltas.push(...listStateChanges(event, variant));",
+    instead: "",
   },
   {
     name: "nothing-follows-from-events",

@@ -177,7 +177,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       eventStream,
       eventReaders: readers,
       ...hooks,
-      statusListeners: [...hooks.statusListeners, recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
+      statusListeners: [recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
       eventListeners: recorder ? [recorder.eventListener] : [],
       ...(recorder && { onSubmission: recorder.submissionListener, onError: recorder.errorListener }),
       staging: createStaging(() => deps),

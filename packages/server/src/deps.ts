@@ -100,7 +100,7 @@ export interface Deps
 /** What rooms do when something changes in the rooms below them. */
 export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
-  Pick<EmailDeps, "partAnswers" | "renderHooks" | "templateHooks" | "statusListeners"> &
+  Pick<EmailDeps, "partAnswers" | "renderHooks" | "templateHooks"> &
   Pick<DeliveryDeps, "mailTransforms" | "deliveryHooks"> &
   Pick<ListingDeps, "listingHooks"> &
   Pick<ActivationDeps, "activationHooks">;

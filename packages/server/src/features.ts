@@ -11,7 +11,7 @@ import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { finishCampaign } from "./campaigns/finish.ts";
 import { FINISH_JOB } from "./campaigns/finish-job.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
-import { campaignsReader, countStatusChanges } from "./campaigns/listeners.ts";
+import { campaignsReader, countSkipped } from "./campaigns/listeners.ts";
 import { listCampaignsOfTemplate } from "./campaigns/of-template.ts";
 import { releaseResumed } from "./campaigns/release.ts";
 import { renderAgain, renderRecipients, renderSubjects } from "./campaigns/render.ts";
@@ -215,7 +215,6 @@ export function connectHooks(deps: () => Deps): Hooks {
       renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
       renderMail: (read, email) => renderAgain(read, deps(), email),
     },
-    statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes)],
     // What happens to emails before they are handed over, in this order.
     mailTransforms: [
       (read, mails) => renderRecipients(read, deps(), mails),
@@ -228,6 +227,7 @@ export function connectHooks(deps: () => Deps): Hooks {
     ],
     deliveryHooks: {
       putBack: (tx, emails) => releaseResumed(tx, deps(), emails),
+      skipped: (tx, emails) => countSkipped(tx, deps(), emails),
       answered: (mail) => answerSimulated(deps(), mail),
       erased: (tx, emails) => eraseTargetsOf(tx, deps(), emails),
     },

@@ -7,6 +7,7 @@ export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "email.requeue": "try deferred emails again",
   "agent.deliver": "deliver webhooks",
   "relays.check": "check a relay that is out of service",
+  "events.reader": "follow events again that could not be followed",
   "webhooks.redeliver": "deliver webhooks again",
   "webhooks.alert": "tell the owner of a webhook that fails",
   "webhooks.clear": "delete old webhook deliveries",

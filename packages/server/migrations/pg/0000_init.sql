@@ -517,6 +517,7 @@ CREATE TABLE "events" (
 	"campaign_id" text COLLATE "C",
 	"automation_id" text COLLATE "C",
 	"machine" boolean,
+	"was" text COLLATE "C",
 	"starts_nothing" boolean
 );
 --> statement-breakpoint

@@ -563,6 +563,7 @@ CREATE TABLE `events` (
 	`campaign_id` text,
 	`automation_id` text,
 	`machine` integer,
+	`was` text,
 	`starts_nothing` integer
 );
 --> statement-breakpoint

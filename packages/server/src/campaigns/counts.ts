@@ -1,6 +1,8 @@
-import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
+import { EMAIL_STATUSES, type EmailStatus, type SkipReason } from "@mailsvc/sdk/contract";
+import { and, count, eq, inArray } from "drizzle-orm";
 import { COUNTER_PARTS, type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { OF_CAMPAIGN, OPEN } from "../emails/emails.ts";
 import { HOUR } from "../lib/units.ts";
 import type { CampaignDeps } from "./deps.ts";
 
@@ -22,8 +24,17 @@ export const SERIES_METRICS = [
 ] as const;
 export type SeriesMetric = (typeof SERIES_METRICS)[number];
 
+/** The states that are counted: the others are those of few rows, and what is left of the recipients. */
+const COUNTED_STATES: readonly EmailStatus[] = EMAIL_STATUSES.filter((status) => !OPEN.includes(status));
+
 /** Counted in total, and for each variant of an A/B test. */
-export type Metric = SeriesMetric | `status:${EmailStatus}` | `skip:${SkipReason}` | `revenue:${string}` | `purchases:${string}`;
+export type Metric =
+  | SeriesMetric
+  | "recipients"
+  | `status:${EmailStatus}`
+  | `skip:${SkipReason}`
+  | `revenue:${string}`
+  | `purchases:${string}`;
 
 /** A change of the statistics of a campaign. */
 export interface Delta {
@@ -92,9 +103,45 @@ export async function readCounts(q: Tx | Reader, campaignId: string): Promise<Co
   return { total, variants, hours: new Map([...hours].sort(([a], [b]) => a - b)) };
 }
 
-/** The number of recipients, in all states. */
-export function sumRecipients(metrics: ReadonlyMap<Metric, number>): number {
-  return [...metrics].reduce((sum, [metric, n]) => (metric.startsWith("status:") ? sum + n : sum), 0);
+/** What one recipient who is skipped adds to the statistics, besides being a recipient. */
+export function listSkip({ campaignId, variant, reason }: { campaignId: string; variant: string | null; reason: SkipReason }): Delta[] {
+  return (["status:skipped", `skip:${reason}`] as const).map((metric) => ({ campaignId, variant, metric, by: 1 }));
+}
+
+/** True for a state that is counted. */
+export function isCountedState(status: EmailStatus): boolean {
+  return COUNTED_STATES.includes(status);
+}
+
+/** The statistics of a campaign with all states of its recipients: those that are not counted are taken from the rows. */
+export async function readStates(read: Reader, campaignId: string): Promise<Counts> {
+  const { total, variants, hours } = await readCounts(read, campaignId);
+  const { emails: t } = read.t;
+  const open = await read
+    .select({ status: t.status, variant: t.variant, n: count() })
+    .from(t)
+    .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), inArray(t.status, ["sending", "deferred"])))
+    .groupBy(t.status, t.variant);
+  const complete = (metrics: ReadonlyMap<Metric, number>, own: typeof open): Map<Metric, number> => {
+    const all = new Map(metrics);
+    for (const { status, n } of own) all.set(`status:${status}`, (all.get(`status:${status}`) ?? 0) + n);
+    const known = [...all].reduce((sum, [metric, n]) => (metric.startsWith("status:") ? sum + n : sum), 0);
+    // Less than nothing while the reader of events is behind the rows.
+    return all.set("status:queued", Math.max(0, (all.get("recipients") ?? 0) - known));
+  };
+  return {
+    total: complete(total, open),
+    variants: new Map(
+      [...variants].map(([name, metrics]) => [
+        name,
+        complete(
+          metrics,
+          open.filter(({ variant }) => variant === name),
+        ),
+      ]),
+    ),
+    hours,
+  };
 }
 
 /** The entry of a map of maps. */

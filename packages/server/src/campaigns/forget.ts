@@ -1,12 +1,20 @@
-import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
-import { addCounts, type Delta } from "./counts.ts";
+import { addCounts, type Delta, isCountedState } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";
-import { CAMPAIGNS_READER, type CountedEvent, countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
+import {
+  CAMPAIGNS_READER,
+  type CountedEvent,
+  countLink,
+  hashLink,
+  listStateChanges,
+  OF_VARIANTS,
+  toRecipientEvent,
+} from "./recipient-events.ts";
 
 /**
  * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted
@@ -23,8 +31,12 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
     const deltas: Delta[] = [];
     for (const row of rows) {
       const about = { campaignId: row.campaignId as string, variant: row.variant, by: -1 };
-      deltas.push({ ...about, metric: `status:${row.status}` });
-      if (row.skipReason !== null) deltas.push({ ...about, metric: `skip:${row.skipReason}` });
+      deltas.push({ ...about, metric: "recipients" });
+      if (row.skipReason !== null) deltas.push({ ...about, metric: "status:skipped" }, { ...about, metric: `skip:${row.skipReason}` });
+      // Of what the reader has read to its end the older events may be deleted.
+      else if (isCountedState(row.status) && !(await isUncounted(tx, row.id, counted)))
+        deltas.push({ ...about, metric: `status:${row.status}` });
+      else deltas.push(...(await takeStates(tx, row, counted)));
       deltas.push(...(await takeReactions(tx, deps, row.id, about, counted)));
     }
     await addCounts(tx, deps, deltas);
@@ -75,6 +87,31 @@ export async function collideWithErasures(tx: Tx, workspaceId: string): Promise<
     .where(and(eq(w.id, workspaceId), tx.sqlDialect.concurrent));
 }
 
+/** True while the reader has not counted all that happened to a recipient. */
+async function isUncounted(tx: Tx, emailId: string, counted: number): Promise<boolean> {
+  const { events: e } = tx.t;
+  const [one] = await tx
+    .select({ key: e.sequence })
+    .from(e)
+    .where(and(eq(e.emailId, emailId), isNotNull(e.was), or(isNull(positionOf(tx.t)), gt(positionOf(tx.t), counted))))
+    .limit(1);
+  return one !== undefined;
+}
+
+/** What the changes of state of a recipient that are counted have added to the statistics, to be taken away. */
+async function takeStates(
+  tx: Tx,
+  { id, variant }: { readonly id: string; readonly variant: string | null },
+  counted: number,
+): Promise<Delta[]> {
+  const { events: e } = tx.t;
+  const rows = await tx
+    .select()
+    .from(e)
+    .where(and(eq(e.emailId, id), isNotNull(e.was), lte(positionOf(tx.t), counted)));
+  return rows.flatMap((row) => toRecipientEvent(row as CountedEvent)).flatMap((event) => listStateChanges(event, variant, -1));
+}
+
 /**
  * Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics: by events up to the number
  * `counted`.
@@ -101,7 +138,7 @@ async function takeReactions(
     .where(and(eq(e.emailId, emailId), eq(e.campaignId, campaignId), lte(positionOf(tx.t), counted)))
     .orderBy(e.sequence)) {
     const [event] = toRecipientEvent(row as CountedEvent);
-    if (!event) continue;
+    if (!event || event.metric === null) continue;
     const { metric, at, url } = event;
     const variant = OF_VARIANTS.has(metric) ? about.variant : null;
     if (metric !== "unsubscribes") deltas.push({ ...about, variant, metric, at });

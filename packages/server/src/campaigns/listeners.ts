@@ -1,9 +1,9 @@
 import { isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import type { StatusChange } from "../emails/emails.ts";
+import type { SkippedEmail } from "../delivery/deps.ts";
 import type { EventReader } from "../events/events.ts";
-import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
+import { addCounts, type Delta, listSkip, type SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";
 import {
@@ -11,6 +11,7 @@ import {
   COUNTED,
   countLink,
   hashLink,
+  listStateChanges,
   OF_VARIANTS,
   type RecipientEvent,
   toRecipientEvent,
@@ -24,26 +25,19 @@ const RECORD_FIRST = {
   unsubscribedAt: "record_first_unsubscribe",
 } as const;
 
-/** Counts the states of recipients, and ends campaigns whose last ones these were. */
-export async function countStatusChanges(tx: Tx, deps: CampaignDeps, changes: readonly StatusChange[]): Promise<void> {
-  const deltas: Delta[] = [];
-  const ended = new Set<string>();
-  const lost = new Set<string>();
-  for (const { email, from, to, skipReason } of changes) {
-    const { campaignId, variant } = email;
-    if (campaignId === null) continue;
-    deltas.push({ campaignId, variant, metric: `status:${from}`, by: -1 }, { campaignId, variant, metric: `status:${to}`, by: 1 });
-    if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
-    if (to === "sending" || to === "queued") continue;
-    ended.add(campaignId);
-    if (variant === null) lost.add(campaignId);
-  }
-  if (deltas.length === 0) return;
-  await addCounts(tx, deps, deltas);
-  if (ended.size > 0) await finishReleased(tx, deps, [...ended], lost);
+/** Counts recipients that are skipped although they were to get a campaign, and ends campaigns whose last ones these were. */
+export async function countSkipped(tx: Tx, deps: CampaignDeps, emails: readonly SkippedEmail[]): Promise<void> {
+  await addCounts(tx, deps, emails.flatMap(listSkip));
+  await finishThose(tx, deps, emails);
 }
 
-/** Counts what happens to recipients by hour, and who opened and clicked. */
+/** Ends campaigns whose last recipients these were. */
+async function finishThose(tx: Tx, deps: CampaignDeps, recipients: readonly Pick<SkippedEmail, "campaignId" | "variant">[]): Promise<void> {
+  const lost = new Set(recipients.flatMap(({ campaignId, variant }) => (variant === null ? campaignId : [])));
+  await finishReleased(tx, deps, [...new Set(recipients.map(({ campaignId }) => campaignId))], lost);
+}
+
+/** Counts the states of recipients, what happens to them by hour, and who opened and clicked; ends campaigns that have no recipient left. */
 export function campaignsReader(deps: () => CampaignDeps): EventReader {
   return {
     name: CAMPAIGNS_READER,
@@ -61,28 +55,33 @@ export function campaignsReader(deps: () => CampaignDeps): EventReader {
 }
 
 async function countRecipientEvents(tx: Tx, deps: CampaignDeps, events: readonly RecipientEvent[]): Promise<void> {
-  const variants = await loadVariants(
-    tx,
-    events.filter(({ metric }) => OF_VARIANTS.has(metric)),
-  );
+  const variants = await loadVariants(tx, events);
   const deltas: Delta[] = [];
   for (const event of events) {
-    const { campaignId, at } = event;
+    const { campaignId, at, metric } = event;
     const variant = variants.get(event.emailId) ?? null;
-    const count = (metric: SeriesMetric): void => {
-      deltas.push({ campaignId, variant, metric, by: 1, at });
+    deltas.push(...listStateChanges(event, variant));
+    if (metric === null) continue;
+    const count = (name: SeriesMetric): void => {
+      deltas.push({ campaignId, variant: OF_VARIANTS.has(metric) ? variant : null, metric: name, by: 1, at });
     };
     // One recipient unsubscribes once, however often the link is used.
-    if (event.metric !== "unsubscribes" || (await recordFirst(tx, event, "unsubscribedAt"))) count(event.metric);
-    if (event.metric === "opens" && (await recordFirst(tx, event, "openedAt"))) count("uniqueOpens");
-    if (event.metric === "clicks" && (await recordFirst(tx, event, "clickedAt"))) count("uniqueClicks");
-    if (event.metric === "clicks") await countLink(tx, deps, event, await isFirstClick(tx, event));
-    if (event.metric === "machineClicks") await countLink(tx, deps, event, false);
+    if (metric !== "unsubscribes" || (await recordFirst(tx, event, "unsubscribedAt"))) count(metric);
+    if (metric === "opens" && (await recordFirst(tx, event, "openedAt"))) count("uniqueOpens");
+    if (metric === "clicks" && (await recordFirst(tx, event, "clickedAt"))) count("uniqueClicks");
+    if (metric === "clicks") await countLink(tx, deps, event, await isFirstClick(tx, event));
+    if (metric === "machineClicks") await countLink(tx, deps, event, false);
   }
   await addCounts(tx, deps, deltas);
+  const attempted = events.filter(({ was, metric }) => was !== null || metric === "deferred");
+  await finishThose(
+    tx,
+    deps,
+    attempted.map(({ campaignId, emailId }) => ({ campaignId, variant: variants.get(emailId) ?? null })),
+  );
 }
 
-/** The variants of the recipients that opened, clicked or unsubscribed. */
+/** The variants of recipients. */
 async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>();
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {

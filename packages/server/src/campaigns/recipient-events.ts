@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import type { EventType } from "@mailsvc/sdk/contract";
+import type { EmailStatus, EventType } from "@mailsvc/sdk/contract";
 import { sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { STATUS_OF_EVENT } from "../emails/emails.ts";
 import type { ReadEvent } from "../events/events.ts";
-import type { Delta, SeriesMetric } from "./counts.ts";
+import { type Delta, isCountedState, type SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 type EventMetric = Exclude<SeriesMetric, "uniqueOpens" | "uniqueClicks">;
@@ -26,8 +27,11 @@ export const OF_VARIANTS: ReadonlySet<EventMetric> = new Set(["opens", "machineO
 /** An event about a recipient of a campaign. */
 export interface RecipientEvent {
   readonly workspaceId: string;
-  /** What it counts as. */
-  readonly metric: EventMetric;
+  /** What it counts as by hour; null for what is a change of state only. */
+  readonly metric: EventMetric | null;
+  /** Of a change of state: the state before, and the one after. */
+  readonly was: EmailStatus | null;
+  readonly now: EmailStatus | null;
   readonly at: number;
   readonly emailId: string;
   readonly campaignId: string;
@@ -39,17 +43,29 @@ export interface RecipientEvent {
 export const CAMPAIGNS_READER = "campaigns";
 
 /** The types of events that are counted. */
-export const COUNTED: readonly EventType[] = [...(Object.keys(METRICS) as EventType[]), "contact.tracked", "automation.goal_reached"];
+export const COUNTED: readonly EventType[] = [
+  ...new Set([...(Object.keys(METRICS) as EventType[]), ...(Object.keys(STATUS_OF_EVENT) as EventType[])]),
+  "contact.tracked",
+  "automation.goal_reached",
+];
 
 /** What the statistics look at of an event. */
-export type CountedEvent = Pick<ReadEvent, "type" | "campaignId" | "emailId" | "workspaceId" | "at" | "machine" | "data">;
+export type CountedEvent = Pick<ReadEvent, "type" | "campaignId" | "emailId" | "workspaceId" | "at" | "machine" | "data" | "was">;
 
 /** The events that concern the statistics of campaigns. */
-export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, machine, data }: CountedEvent): RecipientEvent[] {
-  const known = METRICS[type];
-  if (!campaignId || !emailId || known === undefined) return [];
+export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, machine, data, was }: CountedEvent): RecipientEvent[] {
+  const known = METRICS[type] ?? null;
+  if (!campaignId || !emailId || (known === null && was === null)) return [];
   const metric = machine !== true ? known : known === "opens" ? "machineOpens" : known === "clicks" ? "machineClicks" : known;
-  return [{ workspaceId, metric, at, emailId, campaignId, url: typeof data?.url === "string" ? data.url : null }];
+  const now = was === null ? null : (STATUS_OF_EVENT[type] ?? null);
+  return [{ workspaceId, metric, was, now, at, emailId, campaignId, url: typeof data?.url === "string" ? data.url : null }];
+}
+
+/** What a change of state adds to the statistics. */
+export function listStateChanges({ campaignId, was, now }: RecipientEvent, variant: string | null, by: 1 | -1 = 1): Delta[] {
+  if (was === null || now === null) return [];
+  const left: Delta[] = isCountedState(was) ? [{ campaignId, variant, metric: `status:${was}`, by: -by }] : [];
+  return [...left, { campaignId, variant, metric: `status:${now}`, by }];
 }
 
 /** What an event that names a campaign and a value adds to its revenue, in hundredths of the currency. */

@@ -6,7 +6,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { forEachInTurns, waitForTurn } from "../lib/turn.ts";
 import { HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
-import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
+import { type Counts, getOrCreate, isCountedState, type Metric, readCounts, type SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { findExpiry } from "./expiry.ts";
 import { type CountedEvent, OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
@@ -43,7 +43,7 @@ export async function verifyCampaign(
     );
   const differences = await findDifferences(read, { workspaceId, id });
   const { total } = await readCounts(read, id);
-  return { correct: differences.length === 0, recipients: sumRecipients(total), differences };
+  return { correct: differences.length === 0, recipients: total.get("recipients") ?? 0, differences };
 }
 
 /** Compares the statistics of a campaign with its recipients and events, all of which it reads. Empty if they agree. */
@@ -81,7 +81,8 @@ async function recount(read: Reader, campaign: Counted): Promise<Counts> {
   };
   for await (const { id, status, variant, skipReason } of readRecipients(read, campaign.id)) {
     if (variant !== null) variantOf.set(id, variant);
-    count(`status:${status}`, variant ?? undefined);
+    count("recipients", variant ?? undefined);
+    if (isCountedState(status)) count(`status:${status}`, variant ?? undefined);
     if (skipReason !== null) count(`skip:${skipReason}`, variant ?? undefined);
   }
   // Of each recipient the event that was recorded first: the hour of a unique open is that of the first one.
@@ -95,7 +96,7 @@ async function recount(read: Reader, campaign: Counted): Promise<Counts> {
       const first = firsts[metric].get(emailId);
       if (!first || row.sequence < first.sequence) firsts[metric].set(emailId, { sequence: row.sequence, at });
     }
-    if (metric !== "unsubscribes") count(metric, OF_VARIANTS.has(metric) ? variantOf.get(emailId) : undefined, at);
+    if (metric !== null && metric !== "unsubscribes") count(metric, OF_VARIANTS.has(metric) ? variantOf.get(emailId) : undefined, at);
   }
   const countFirsts = (metric: SeriesMetric, of: ReadonlyMap<string, First>): Promise<void> =>
     forEachInTurns(of, ([emailId, { at }]) => count(metric, variantOf.get(emailId), at));

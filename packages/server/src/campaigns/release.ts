@@ -84,7 +84,7 @@ async function releaseGroup(
     .set({ ...dated, ...won })
     .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
   if (variant === null && winner !== null)
-    await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
+    await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "recipients", by: ids.length, onlyVariant: true }]);
   await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
   return ids.length;
 }

@@ -7,7 +7,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import { type AudienceChunk, type Candidate, clearAudience, readAudience } from "./audience.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import { type Contents, loadContents } from "./content.ts";
-import { addCounts, type Delta } from "./counts.ts";
+import { addCounts, type Delta, listSkip } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { enqueueFinish } from "./finish-job.ts";
 import { findNextDue, hasRest, isUndecided, release } from "./release.ts";
@@ -158,8 +158,8 @@ async function addRecipients(
     if (skipReason === null) eligible += 1;
     const status = skipReason === null ? ("queued" as const) : ("skipped" as const);
     const releasedAt = atOnce && skipReason === null ? now : null;
-    deltas.push({ campaignId, variant, metric: `status:${status}`, by: 1 });
-    if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
+    deltas.push({ campaignId, variant, metric: "recipients", by: 1 });
+    if (skipReason !== null) deltas.push(...listSkip({ campaignId, variant, reason: skipReason }));
     return {
       ...recipient,
       workspaceId,

@@ -14,7 +14,7 @@ import { iso } from "../lib/clock.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { listVariants } from "./content.ts";
-import { type Counts, type Metric, readCounts, SERIES_METRICS, sumRecipients } from "./counts.ts";
+import { type Counts, type Metric, readStates, SERIES_METRICS } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { findQuiet } from "./quiet.ts";
 
@@ -31,7 +31,7 @@ export async function getStats(
   { id, interval }: { id: string; interval: "hour" | "day" },
 ): Promise<CampaignStats> {
   const campaign = await getCampaignRow(read, workspaceId, id);
-  const counts = await readCounts(read, id);
+  const counts = await readStates(read, id);
   const { total } = counts;
   return {
     campaignId: id,
@@ -69,7 +69,7 @@ function toNumbers(metrics: ReadonlyMap<Metric, number>): Numbers {
     total: totals[of],
   });
   return {
-    recipients: { total: sumRecipients(metrics), ...states },
+    recipients: { total: get("recipients"), ...states },
     opens: { total: get("opens"), unique: get("uniqueOpens"), machine: get("machineOpens") },
     clicks: { total: get("clicks"), unique: get("uniqueClicks"), machine: get("machineClicks") },
     unsubscribes: get("unsubscribes"),

@@ -14,6 +14,7 @@ import { leaveSharedJobs } from "./shared-jobs.ts";
  * | -------------------------------------- | ----------------------------------------------------------------- |
  * | the mailbox does not exist             | the address is suppressed                                         |
  * | a simulated recipient reacts           | a job for each reaction                                           |
+ * | skipped                                | its campaign counts it                                            |
  * | put back                               | its campaign releases it again, at once if it was resumed         |
  * | deferred, and the job was shared       | its own job at the instant of the retry                           |
  * | the email stays open                   | it leaves the job that it shares, so that only one delivers it    |
@@ -25,6 +26,11 @@ export async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: re
   await leaveSharedJobs(tx, deps, sharing);
   const putBack = outcomes.flatMap(({ move, putBack: isBack }) => (isBack ? move.email : []));
   if (putBack.length > 0) await deps.deliveryHooks.putBack(tx, putBack);
+  const skipped = outcomes.flatMap(({ move: { email, patch } }) => {
+    const { campaignId, variant } = email;
+    return campaignId !== null && patch.skipReason ? { campaignId, variant, reason: patch.skipReason } : [];
+  });
+  if (skipped.length > 0) await deps.deliveryHooks.skipped(tx, skipped);
 }
 
 async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOutcome): Promise<void> {

@@ -47,16 +47,15 @@ async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url 
   const { toKey, campaignId, contactId } = email;
   const at = deps.clock.now();
   const heldId = await holdEmail(tx, email);
+  const data = { simulated: true, ...(url !== null && { url }) };
   if (type === "email.complained") {
-    const move = { email, patch: { status: "complained" as const, updatedAt: at } };
-    if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
-    if (!isTestMail(emailId))
+    const move = { email, patch: { status: "complained" as const, updatedAt: at }, events: [{ type, data }] };
+    if ((await transition(tx, deps, ["sent", "delivered"], move)) && !isTestMail(emailId))
       await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: heldId });
+    return;
   }
   // Simulated recipients are people.
-  const machine = type === "email.complained" ? null : false;
-  const data = { simulated: true, ...(url !== null && { url }) };
-  await recordEvents(tx, deps, [{ workspaceId, type, emailId: heldId, campaignId, contactId, at, machine, data }]);
+  await recordEvents(tx, deps, [{ workspaceId, type, emailId: heldId, campaignId, contactId, at, machine: false, data }]);
 }
 
 /** Lets the recipient answer. A job that runs twice makes the same reply, which is received once. */

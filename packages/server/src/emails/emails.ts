@@ -42,7 +42,7 @@ export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliv
 export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { buildMessageId } from "./show.ts";
-export { type Move, moveEmails, OPEN, type StatusChange, type StatusListener, transition, WAITING } from "./states.ts";
+export { type Move, moveEmails, OPEN, STATUS_OF_EVENT, type StatusChange, type StatusListener, transition, WAITING } from "./states.ts";
 export {
   type ContentsRow,
   countInDoubt,

@@ -1,4 +1,4 @@
-import { EMAIL_STATES, EMAIL_STATUSES, type EmailStatus, type SkipReason } from "@mailsvc/sdk/contract";
+import { EMAIL_STATES, EMAIL_STATUSES, type EmailStatus, type EventType, type SkipReason } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
 import { type EmailEvent, type NewEvent, recordEvents } from "../events/events.ts";
@@ -28,6 +28,17 @@ export const WAITING: readonly EmailStatus[] = EMAIL_STATUSES.filter((status) =>
 /** States in which an email is still to be delivered. */
 export const OPEN: readonly EmailStatus[] = EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].open);
 
+/** The states that emails come to by events. No event says that one waits, is being handed over or was skipped. */
+export const STATUS_OF_EVENT: Readonly<Partial<Record<EventType, EmailStatus>>> = {
+  "email.sent": "sent",
+  "email.delivered": "delivered",
+  "email.bounced": "bounced",
+  "email.complained": "complained",
+  "email.failed": "failed",
+  "email.cancelled": "cancelled",
+  "email.suppressed": "suppressed",
+};
+
 /** What of an email its events name. */
 type EventSubject = Pick<EmailRow, "workspaceId" | "id"> & Partial<Pick<EmailRow, "campaignId" | "contactId">>;
 
@@ -40,7 +51,7 @@ export function toQueuedEvent(email: EventSubject & Pick<EmailRow, "createdAt">)
 export interface Move {
   readonly email: EmailRow;
   readonly patch: EmailPatch & { readonly status: EmailStatus };
-  readonly events?: readonly Pick<EmailEvent, "type" | "data">[];
+  readonly events?: readonly Pick<EmailEvent, "type" | "data" | "machine">[];
 }
 
 /** A change of an email's status. `email` is the row as it was before. */
@@ -52,7 +63,7 @@ export interface StatusChange {
   readonly skipReason: SkipReason | null;
 }
 
-/** Reacts to changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */
+/** Is told of changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */
 export type StatusListener = (tx: Tx, changes: readonly StatusChange[]) => Promise<void>;
 
 /**
@@ -76,7 +87,13 @@ export async function moveEmails(
   for (const [i, { email, patch, events: own = [] }] of moves.entries()) {
     if (!moved[i]) continue;
     if (email.status === "queued" && email.scheduledAt === null && email.campaignId === null) events.push(toQueuedEvent(email));
-    for (const { type, data = null } of own) events.push({ ...toSubject(email), type, at: patch.updatedAt, data });
+    let { status } = email;
+    for (const { type, data = null, machine = null } of own) {
+      const next = STATUS_OF_EVENT[type];
+      const was = email.campaignId !== null && next !== undefined ? status : null;
+      events.push({ ...toSubject(email), type, at: patch.updatedAt, data, machine, was });
+      status = next ?? status;
+    }
     if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status, skipReason: patch.skipReason ?? null });
   }
   await Promise.all([recordEvents(tx, deps, events), along?.(moved)]);

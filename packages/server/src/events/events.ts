@@ -1,4 +1,4 @@
-import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
+import { EMAIL_EVENT_TYPES, type EmailStatus, type EventType } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
@@ -49,6 +49,8 @@ interface EventFacts {
 export interface EmailEvent extends EventFacts {
   readonly type: RecipientEventType;
   readonly contactId?: string | null;
+  /** Of a change of the status of a campaign's mail: the status before. */
+  readonly was?: EmailStatus | null;
 }
 
 /** Anything else. */
@@ -129,6 +131,7 @@ function toRow(event: NewEvent) {
     campaignId: event.campaignId ?? null,
     automationId: event.automationId ?? null,
     machine: event.machine ?? null,
+    was: isOfRecipient(event) ? (event.was ?? null) : null,
     startsNothing: event.startsNothing === true ? true : null,
   };
 }

@@ -233,7 +233,7 @@ export class EventReaders implements StreamReader {
     const { reader, workspaceId, failure: before } = place;
     const delay = Math.min(before === null ? FIRST_DELAY_MS : before.delay * 2, MINUTE);
     const error = cause instanceof Error ? cause.message : String(cause);
-    const timer = clock.real.after(delay, () => {
+    const timer = clock.after(delay, "events.reader", () => {
       place.waits = false;
       eventStream.wakeReaders();
     });

@@ -1,3 +1,4 @@
+import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { isNotNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
@@ -22,6 +23,8 @@ export function eventTables(c: ColumnTypes) {
         automationId: c.text("automation_id"),
         /** Of an open or a click: true if a machine made it, such as a scanner of links. */
         machine: c.flag("machine"),
+        /** Of a change of the status of a campaign's mail: the status before. */
+        was: c.text("was").$type<EmailStatus>(),
         /** True for what starts no automations: part of a change of many people whose caller did not ask for them. */
         startsNothing: c.flag("starts_nothing"),
       },
