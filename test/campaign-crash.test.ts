@@ -44,18 +44,18 @@ interface Recipient {
   readonly inDoubt: boolean;
 }
 
-/** The counters of a campaign and its rows by state, in one statement, so of one instant. */
+/** The counted recipients of a campaign and its rows by state, in one statement, so of one instant. */
 const LAW = (id: string): string =>
-  `select 'counted' as source, substr(kind, 8) as status, cast(sum(count) as integer) as n from tallies
-     where owner = '${id}' and kind like 'status:%' and kind not like '%/%' group by kind having sum(count) <> 0
+  `select 'counted' as source, kind as status, cast(sum(count) as integer) as n from tallies
+     where owner = '${id}' and kind = 'recipients' group by kind having sum(count) <> 0
    union all select 'rows', status, cast(count(*) as integer) from emails where campaign_id = '${id}' group by status`;
 
 const wait = (ms: number): Promise<void> => new Promise((next) => setTimeout(next, ms));
 
-/** How many recipients there are in each state. Fails unless the counters say the same. */
+/** How many recipients there are in each state. Fails unless as many are counted. */
 function checkLaw(rows: readonly Row[]): Map<string, number> {
   const of = (source: string) => new Map(rows.filter((row) => row.source === source).map(({ status, n }) => [status, Number(n)]));
-  expect(Object.fromEntries(of("counted"))).toEqual(Object.fromEntries(of("rows")));
+  expect(of("counted").get("recipients") ?? 0).toBe([...of("rows").values()].reduce((sum, n) => sum + n, 0));
   return of("rows");
 }
 
