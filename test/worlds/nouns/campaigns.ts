@@ -26,7 +26,9 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       return known(made);
     },
     verbs: {
-      pause: async (u, { tenant, id }) => {
+      pause: async (u, { tenant, id }, pick) => {
+        // Now and then some mail has left before, and some is to be tried again.
+        await u.pass(pick.of(0, 60_000, 600_000));
         const paused = await u.value(() => u.sdk(tenant).campaigns.pause(id));
         if (paused) u.ledger.stop(id);
         return paused !== null;
@@ -91,7 +93,7 @@ const SCHEDULED = campaign(
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
-  pacedCampaign: campaign(({ pick }) => ({ throttle: { perSecond: pick.of(0.05, 0.5, 1, 5) } })),
+  pacedCampaign: campaign(({ pick }) => ({ throttle: { perSecond: pick.of(0.02, 0.05, 0.5, 5) } })),
   windowCampaign: campaign(({ pick }) => ({
     throttle: { window: { ...pick.of(...WINDOWS), timeZone: "Europe/Berlin" } },
   })),
