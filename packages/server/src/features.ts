@@ -128,7 +128,9 @@ function settled<Group extends object>(
   const wrap = (verb: string, handler: AnyHandler): AnyHandler => {
     if (typeof handler !== "function")
       return { ...handler, prepare: (input, context) => settle(context).then(() => handler.prepare(input, context)) };
-    if (noun[verb]?.method === "GET") return (input, context) => settle(context).then(() => handler(input, context));
+    // Inside the transaction of a dialect nothing else may be awaited.
+    if (noun[verb]?.method === "GET")
+      return (input, context) => ("tx" in context ? handler(input, context) : settle(context).then(() => handler(input, context)));
     return writes.includes(verb as keyof Group) ? { prepare: (_input, context) => settle(context), run: handler } : handler;
   };
   const wrapped = Object.entries(group as Record<string, AnyHandler>).map(([verb, handler]) => [verb, wrap(verb, handler)]);
@@ -282,7 +284,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   templates: { ...templateHandlers, ...templateSendHandlers },
   senders: senderHandlers,
   domains: domainHandlers,
-  suppressions: suppressionHandlers,
+  suppressions: settled(contract.suppressions, suppressionHandlers),
   providers: providerHandlers,
   contacts: { ...contactHandlers, ...settled(contract.contacts, { list, get, export: exportAll }) },
   people: dataSubjectHandlers(PERSON_DATA),
