@@ -52,7 +52,7 @@ const LAW = (id: string): string =>
 
 const wait = (ms: number): Promise<void> => new Promise((next) => setTimeout(next, ms));
 
-/** How many recipients there are in each state. Fails unless as many are counted. */
+/** The number of recipients in each state. Fails unless as many are counted. */
 function checkLaw(rows: readonly Row[]): Map<string, number> {
   const of = (source: string) => new Map(rows.filter((row) => row.source === source).map(({ status, n }) => [status, Number(n)]));
   expect(of("counted").get("recipients") ?? 0).toBe([...of("rows").values()].reduce((sum, n) => sum + n, 0));

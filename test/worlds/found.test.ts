@@ -57,7 +57,7 @@ held("crash", {
   ],
 });
 
-// What a transaction asked at the same time as the query that found the disk full is stored alone.
+// Queries that a transaction asked together with the one that found the disk full were stored alone.
 held("ends", {
   seed: 4261758,
   database: "sqlite",

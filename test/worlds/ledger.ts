@@ -1,6 +1,6 @@
 import type { Tenant } from "./script.ts";
 
-/** When something happened. */
+/** The time at which something happened. */
 export interface Mark {
   readonly order: number;
   /** By the clock of the world, ms. */

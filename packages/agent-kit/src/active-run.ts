@@ -110,7 +110,7 @@ export class ActiveRun implements Run {
     return this.#named("approval", name, (id) =>
       this.#once(id, async () => {
         const message = await this.#once({ ...id, kind: "approval-request" }, async ({ idempotencyKey: externalId }) => {
-          // What is logged before the question reads before it.
+          // Entries that are logged before the question are read before it.
           await this.#parts.heartbeat.flush();
           return this.client.messages.create(
             { type: "APPROVAL_REQUEST", text, format, runId: this.id, externalId, approval },

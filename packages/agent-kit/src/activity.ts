@@ -16,7 +16,7 @@ interface Scope {
 const QUIET_MS = 50;
 
 /**
- * What a run has at work. It is quiet once it waits for an answer, nothing with a name and no call of its client is at work, and nothing
+ * Work that a run has under way. It is quiet once it waits for an answer, nothing with a name and no call of its client is at work, and nothing
  * new has begun for a moment.
  */
 export class Activity {
@@ -33,7 +33,7 @@ export class Activity {
     this.#onQuiet = onQuiet;
   }
 
-  /** What the code that calls is inside of: empty for the work itself. */
+  /** The steps that the calling code is inside of: empty for the work itself. */
   get path(): string {
     return this.#scopes.getStore()?.path ?? "";
   }

@@ -8,7 +8,7 @@ export type Answer = HandledEvents["approval_response"] | HandledEvents["agent.w
 export interface Answers {
   /** Stores the answer that an event carries, if any, and tells the run of this process that waits for it. */
   record(event: HandledEvent | UnknownEvent): Promise<void>;
-  /** Whether the answer is there. */
+  /** True once the answer is there. */
   has(id: string): Promise<boolean>;
   /** Resolves with the answer that is there, or that this process receives. Rejects with the signal's reason. */
   wait(id: string, signal: AbortSignal): Promise<Answer>;

@@ -228,7 +228,7 @@ export class EventLog {
     return [[text, parse(text)], now];
   }
 
-  /** How long what waits is kept: as long as the results of its steps. */
+  /** The time for which waiting entries are kept: as long as the results of their steps. */
   get #waitMs(): number {
     return this.#keepMs + LONGEST_WAIT_MS;
   }
@@ -299,7 +299,7 @@ class HeldEntry {
   }
 }
 
-/** Whether an entry waits for the end of a pause, a key or another attempt. */
+/** True if an entry waits for the end of a pause, a key or another attempt. */
 function isWaking({ state, leasedUntil, due }: Entry, now: number): boolean {
   return state === "parked" || (state === "stored" && leasedUntil <= now && due > 0);
 }

@@ -83,7 +83,7 @@ export class Intake {
     const { log, worker } = this.#deps;
     try {
       await this.#apply(event);
-      // What waited for this event goes on within its delivery: nothing runs between requests.
+      // Runs that waited for this event go on within its delivery: nothing runs between requests.
       const answerId = answerIdOf(event);
       const waiting = answerId === null ? null : await log.findWaiting(answerId);
       for (const key of [...(waiting === null ? [] : [waiting]), ...(wakes(event) ? await log.listWaking(event.activationId) : [])])
@@ -146,12 +146,12 @@ export class Intake {
   }
 }
 
-/** Whether events of the activation go on with this one: they wait for the end of a pause, or came too early for their key. */
+/** True if events of the activation go on with this one: they wait for the end of a pause, or came too early for their key. */
 function wakes({ type }: AnyEvent): boolean {
   return ["agent.activated", "agent.resumed", "agent.deactivated"].includes(type);
 }
 
-/** Whether the event waits in the store, although its delivery is acknowledged. */
+/** True if the event waits in the store, although its delivery is acknowledged. */
 function isLater(error: unknown): boolean {
   return error instanceof AgentPausedError || error instanceof MissingKeyError;
 }

@@ -118,7 +118,7 @@ function createController(): { readonly signal: AbortSignal; readonly abort: (re
   return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
 }
 
-// What work may do that cleans up when its run is suspended.
+// Time for work that cleans up when its run is suspended.
 const CLEANUP_MS = 1000;
 
 /**

@@ -131,7 +131,7 @@ async function performParts(run: Run, parts: readonly Part[], place: string, eff
   }
 }
 
-/** What is known of a run at its end. */
+/** The record of a run at its end. */
 async function live(parts: readonly Part[], lives: readonly number[], mode: "inbox" | "inline", store: Store) {
   const market = await TestMarketplace.create();
   try {

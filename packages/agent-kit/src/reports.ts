@@ -6,13 +6,13 @@ export interface LogEntry {
   readonly at: string;
 }
 
-/** Where a report was made, and its number there. */
+/** The place at which a report was made, and its number there. */
 export interface Mark {
   readonly place: string;
   readonly number: number;
 }
 
-/** What a run tells the service: an entry of its log, its progress, or its checkpoint. */
+/** A report of a run to the service: an entry of its log, its progress, or its checkpoint. */
 export type Report = { readonly mark: Mark } & (
   | { readonly entry: LogEntry }
   | { readonly progress: { percent: number; label?: string | undefined } }
@@ -28,10 +28,10 @@ interface Batch {
 
 // The service takes 50 entries with a call.
 const MAX_ENTRIES = 50;
-// What is kept while the service cannot be reached.
+// Reports that are kept while the service cannot be reached.
 const MAX_BUFFERED = 1000;
 
-/** What a run has to report, in calls whose `seq` rises by one. */
+/** The reports of a run, in calls whose `seq` rises by one. */
 export class Reports {
   readonly #prepare: (seq: number, reports: readonly Report[]) => Promise<void>;
   #seq: number;
@@ -48,7 +48,7 @@ export class Reports {
     return this.#batch !== null || this.#queue.length > 0;
   }
 
-  /** Whether there is more than a call takes. */
+  /** True if there is more than a call takes. */
   get isFull(): boolean {
     return this.#queue.length >= MAX_ENTRIES;
   }
@@ -76,7 +76,7 @@ export class Reports {
     if (this.#batch?.isPrepared) this.#batch = null;
   }
 
-  /** What the service has not confirmed yet, of what was reported inside of something. */
+  /** Reports made inside of a step that the service has not confirmed yet. */
   listUnconfirmed(inside: string): readonly Report[] {
     return [...(this.#batch?.reports ?? []), ...this.#queue].filter(({ mark }) => mark.place.startsWith(inside));
   }

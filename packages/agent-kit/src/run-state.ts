@@ -2,7 +2,7 @@ import type { Mark, Report } from "./reports.ts";
 import { LONGEST_WAIT_MS } from "./steps.ts";
 import { type Store, update } from "./stores/store.ts";
 
-/** How many reports of each kind a pass has made, by what they are inside of. */
+/** The number of reports of each kind that a pass has made, by the step they are inside of. */
 type Counts = Readonly<Record<string, number>>;
 
 /** Reports up to a log call, by the `seq` of that call. */
@@ -11,7 +11,7 @@ interface Reported {
   readonly counts: Counts;
 }
 
-/** What is stored of a run besides the results of its steps. */
+/** The part of a run that is stored besides the results of its steps. */
 interface State {
   readonly checkpoint: { readonly value: unknown; readonly counts: Counts; readonly unconfirmed: readonly Report[] } | null;
   /** The last log call that was prepared, and the one before it: the service knows which of them it has got. */
@@ -33,7 +33,7 @@ export class RunState {
   readonly #ttlMs: number;
   readonly #calls = new Map<string, number>();
   #state: State;
-  /** What the service has got, and what is on its way to it. */
+  /** Reports that the service has got, and those on their way to it. */
   readonly #known: Map<string, number>;
   readonly #queued: Map<string, number>;
   #lastWrite: Promise<void> = Promise.resolve();
@@ -53,7 +53,7 @@ export class RunState {
     return new RunState(store, key, keepMs, parse(await store.get(key)), logSequence);
   }
 
-  /** How long the work had taken when that was stored. */
+  /** The time that the work had taken when that was stored. */
   get workedMs(): number {
     return this.#state.workedMs;
   }
@@ -81,7 +81,7 @@ export class RunState {
     return { place, number };
   }
 
-  /** Whether a report is to be made: neither this pass nor an earlier one has made it. From then on it counts as made. */
+  /** True if a report is to be made: neither this pass nor an earlier one has made it. From then on it counts as made. */
   claim({ place, number }: Mark): boolean {
     if (number <= (this.#queued.get(place) ?? 0)) return false;
     this.#queued.set(place, number);

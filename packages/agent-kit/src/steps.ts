@@ -19,19 +19,19 @@ export interface StepId {
   readonly kind: StepKind;
   /** The name as given, and for its second and later uses in a pass their number: `list`, `list#2`. */
   readonly name: string;
-  /** What it is inside of; empty for the work itself. Names inside of a step have a name space of their own. */
+  /** The steps it is inside of; empty for the work itself. Names inside of a step have a name space of their own. */
   readonly inside: string;
 }
 
-/** What is known of a run when one of its steps is done. */
+/** The state of a run when one of its steps is done. */
 interface Moment {
-  /** How long the run has worked so far, ms. */
+  /** The time that the run has worked so far, ms. */
   readonly workedMs: number;
-  /** What was reported inside of the step and may not have arrived. */
+  /** Reports made inside of the step that may not have arrived. */
   readonly unconfirmed: readonly Report[];
 }
 
-/** What is stored of a step: its result, that moment, and how long it is kept (ms since 1970). */
+/** A step as it is stored: its result, that moment, and how long it is kept (ms since 1970). */
 interface Entry extends Moment {
   readonly value: unknown;
   readonly until: number;

@@ -59,7 +59,7 @@ export class WorkLimits {
     this.#workedMs += Math.max(0, workedMs - this.workedMs);
   }
 
-  /** Whether the work can only wait: its time stands still. */
+  /** True if the work can only wait: its time stands still. */
   hold(isHeld: boolean): void {
     if (isHeld === (this.#since === null)) return;
     this.#workedMs = this.workedMs;

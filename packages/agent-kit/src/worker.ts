@@ -20,7 +20,7 @@ interface WorkerOptions {
   readonly handle: (lease: Lease) => Promise<void>;
   /** The id of the message or wakeup that an event answers. */
   readonly answerIdOf: (lease: Lease) => string | null;
-  /** Whether an answer is there. */
+  /** True once an answer is there. */
   readonly hasAnswer: (id: string) => Promise<boolean>;
   /** Whether the activation of an event is paused now. */
   readonly isPaused: (activationId: string) => Promise<boolean>;

@@ -2523,10 +2523,10 @@ export interface MailsvcMethods {
       unhandledJobs?: number | undefined;
       /** Readers of events that cannot go on in this process; they are tried again, and the others go on */
       failingReaders?: Array<{
-        /** What it does: engagement, campaigns, automations or soft_bounces */
+        /** Its name: engagement, campaigns, automations or soft_bounces */
         reader: string;
         workspaceId: string;
-        /** When it failed first */
+        /** The time of its first failure */
         since: string;
         error: string;
       }> | undefined;

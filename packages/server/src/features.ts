@@ -264,7 +264,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
   };
 }
 
-/** What follows from events, in the order in which it is written. */
+/** The readers of events, in the order in which they read. */
 export function eventReaders(deps: () => Deps): readonly EventReader[] {
   return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps)];
 }

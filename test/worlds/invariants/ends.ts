@@ -72,7 +72,7 @@ async function openEntries(universe: Universe): Promise<string[]> {
   });
 }
 
-/** What is open of agents that were turned off; it ends with them. */
+/** Open matters of agents that were turned off; they end with them. */
 async function workOfTheEnded({ world }: Universe): Promise<string[]> {
   const { read } = world.app.deps.db;
   const ended = new Set((await read.select().from(read.t.activations)).flatMap(({ id, status }) => (status === "deactivated" ? id : [])));

@@ -140,7 +140,7 @@ export const CAMPAIGN_NOUNS = {
     verbs: CAMPAIGN_WITH_CHOICE.verbs,
   },
   localCampaign: campaign(({ universe }) => {
-    // Where no clock changes before the world is at rest, some other day.
+    // Some other day if no clock changes before the world is at rest.
     const at = Math.min(nextChangeOfTime(universe.now()), universe.now() + 15 * 24 * HOUR);
     const day = new Date(at).toISOString().slice(0, 10);
     return { localTime: { at: `${day}T02:30`, fallback: "Europe/Berlin" } };

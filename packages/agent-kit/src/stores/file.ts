@@ -41,7 +41,7 @@ export function fileStore(path: string): FileStore {
     if (opened) return opened;
     const opening = openFile(path);
     opened = opening;
-    // What was in the way may be gone at the next use.
+    // The obstacle may be gone at the next use.
     opening.catch(() => {
       if (opened === opening) opened = undefined;
     });

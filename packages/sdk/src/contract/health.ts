@@ -25,9 +25,9 @@ const InboundPeers = z
   });
 
 const FailingReader = z.object({
-  reader: z.string().meta({ description: "What it does: engagement, campaigns, automations or soft_bounces" }),
+  reader: z.string().meta({ description: "Its name: engagement, campaigns, automations or soft_bounces" }),
   workspaceId: z.string(),
-  since: Instant.meta({ description: "When it failed first" }),
+  since: Instant.meta({ description: "The time of its first failure" }),
   error: z.string(),
 });
 

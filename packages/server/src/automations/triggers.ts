@@ -33,7 +33,7 @@ export function toKey(trigger: AutomationTrigger): string {
   }
 }
 
-/** What automations look at of an event. */
+/** The part of an event that automations look at. */
 export interface Occurrence extends Pick<NewEvent, "type" | "at" | "data" | "machine" | "campaignId"> {
   readonly emailId?: string | null;
   readonly contactId?: string | null;

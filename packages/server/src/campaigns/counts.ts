@@ -103,7 +103,7 @@ export async function readCounts(q: Tx | Reader, campaignId: string): Promise<Co
   return { total, variants, hours: new Map([...hours].sort(([a], [b]) => a - b)) };
 }
 
-/** What one recipient who is skipped adds to the statistics, besides being a recipient. */
+/** The counts that a skipped recipient adds to the statistics, besides being a recipient. */
 export function listSkip({ campaignId, variant, reason }: { campaignId: string; variant: string | null; reason: SkipReason }): Delta[] {
   return (["status:skipped", `skip:${reason}`] as const).map((metric) => ({ campaignId, variant, metric, by: 1 }));
 }

@@ -33,7 +33,7 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
       const about = { campaignId: row.campaignId as string, variant: row.variant, by: -1 };
       deltas.push({ ...about, metric: "recipients" });
       if (row.skipReason !== null) deltas.push({ ...about, metric: "status:skipped" }, { ...about, metric: `skip:${row.skipReason}` });
-      // Of what the reader has read to its end the older events may be deleted.
+      // Older events of a recipient that the reader has counted to the end may be deleted.
       else if (isCountedState(row.status) && !(await isUncounted(tx, row.id, counted)))
         deltas.push({ ...about, metric: `status:${row.status}` });
       else deltas.push(...(await takeStates(tx, row, counted)));
@@ -98,7 +98,7 @@ async function isUncounted(tx: Tx, emailId: string, counted: number): Promise<bo
   return one !== undefined;
 }
 
-/** What the changes of state of a recipient that are counted have added to the statistics, to be taken away. */
+/** Takes away the counts that were added for changes of state of a recipient. */
 async function takeStates(
   tx: Tx,
   { id, variant }: { readonly id: string; readonly variant: string | null },

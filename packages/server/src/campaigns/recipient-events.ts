@@ -27,9 +27,9 @@ export const OF_VARIANTS: ReadonlySet<EventMetric> = new Set(["opens", "machineO
 /** An event about a recipient of a campaign. */
 export interface RecipientEvent {
   readonly workspaceId: string;
-  /** What it counts as by hour; null for what is a change of state only. */
+  /** The count by hour that it adds to; null for a mere change of state. */
   readonly metric: EventMetric | null;
-  /** Of a change of state: the state before, and the one after. */
+  /** The states before and after a change of state. */
   readonly was: EmailStatus | null;
   readonly now: EmailStatus | null;
   readonly at: number;
@@ -49,7 +49,7 @@ export const COUNTED: readonly EventType[] = [
   "automation.goal_reached",
 ];
 
-/** What the statistics look at of an event. */
+/** The part of an event that is counted. */
 export type CountedEvent = Pick<ReadEvent, "type" | "campaignId" | "emailId" | "workspaceId" | "at" | "machine" | "data" | "was">;
 
 /** The events that concern the statistics of campaigns. */
@@ -61,7 +61,7 @@ export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, m
   return [{ workspaceId, metric, was, now, at, emailId, campaignId, url: typeof data?.url === "string" ? data.url : null }];
 }
 
-/** What a change of state adds to the statistics. */
+/** The counts that a change of state adds to the statistics. */
 export function listStateChanges({ campaignId, was, now }: RecipientEvent, variant: string | null, by: 1 | -1 = 1): Delta[] {
   if (was === null || now === null) return [];
   const left: Delta[] = isCountedState(was) ? [{ campaignId, variant, metric: `status:${was}`, by: -by }] : [];

@@ -27,7 +27,7 @@ export interface MessageReading {
 export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps, MessageReading {
   /** Traces; null when they are off. */
   readonly tracing: Tracing | null;
-  /** Who is told when the status of emails changes, in this order: the recorder of a run, and tests. */
+  /** Listeners that are told when the status of emails changes: the recorder of a run, and tests. */
   readonly statusListeners: readonly StatusListener[];
   readonly renderHooks: RenderHooks;
   readonly partAnswers: PartAnswers;

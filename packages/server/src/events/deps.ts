@@ -9,7 +9,7 @@ import type { EventStream } from "./stream.ts";
 /** What recording and reading events needs. */
 export interface EventDeps {
   readonly eventStream: EventStream;
-  /** Who is told of new events, in this order: the recorder of a run, if there is one. */
+  /** Listeners that are told of new events: the recorder of a run, if there is one. */
   readonly eventListeners: readonly EventListener[];
 }
 
@@ -27,7 +27,7 @@ export interface EventStreamDeps {
   readonly queue: Queue;
 }
 
-/** What showing how far readers have got needs. */
+/** Dependencies of showing the progress of readers. */
 export interface EventReaderDeps {
   readonly eventReaders: Pick<EventReaders, "failing" | "countFailing" | "countUnread">;
 }

@@ -49,7 +49,7 @@ interface EventFacts {
 export interface EmailEvent extends EventFacts {
   readonly type: RecipientEventType;
   readonly contactId?: string | null;
-  /** Of a change of the status of a campaign's mail: the status before. */
+  /** The status before, if the event changes the status of a campaign's mail. */
   readonly was?: EmailStatus | null;
 }
 

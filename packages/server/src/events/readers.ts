@@ -11,7 +11,7 @@ import type { EventRow } from "./show.ts";
 import type { EventStream, LongerStream, StreamReader } from "./stream.ts";
 
 /*
- * What follows from events is written by readers: each keeps the number of the last event of a workspace that it has read, and goes on from
+ * Readers write what follows from events: each keeps the number of the last event of a workspace that it has read, and goes on from
  * there, in transactions of its own. The effects of some events and the new number are written together, so a crash repeats nothing.
  *
  *   a reader of a workspace is   trigger                                        becomes
@@ -49,12 +49,12 @@ type Effect = (tx: Tx) => Promise<void>;
 export interface FailingReader {
   readonly reader: string;
   readonly workspaceId: string;
-  /** When it failed first, ms. */
+  /** The time of its first failure, ms. */
   readonly since: number;
   readonly error: string;
 }
 
-/** What readers need. */
+/** Dependencies of readers. */
 interface ReaderDeps {
   readonly clock: Clock;
   readonly db: Db;
@@ -68,7 +68,7 @@ const BATCH = 500;
 const AHEAD = 1000;
 const FIRST_DELAY_MS = 1000;
 
-/** How far a reader has got in a workspace. */
+/** The progress of a reader in a workspace. */
 interface Place {
   readonly reader: EventReader;
   readonly workspaceId: string;
@@ -107,7 +107,7 @@ export class EventReaders implements StreamReader {
     return this.#all().flatMap(({ failure }) => failure ?? []);
   }
 
-  /** How many events are still to be read, by reader. `ends` are the last numbers of the streams. */
+  /** The number of events that are still to be read, by reader. `ends` are the last numbers of the streams. */
   countUnread(ends: ReadonlyMap<string, number>): Map<string, number> {
     const unread = new Map(this.#readers.map(({ name }) => [name, 0]));
     for (const { reader, workspaceId, reached } of this.#all())
@@ -115,7 +115,7 @@ export class EventReaders implements StreamReader {
     return unread;
   }
 
-  /** In how many workspaces readers cannot go on, by reader. */
+  /** The number of workspaces in which readers cannot go on, by reader. */
   countFailing(): Map<string, number> {
     const failing = new Map(this.#readers.map(({ name }) => [name, 0]));
     for (const { reader } of this.failing) failing.set(reader, (failing.get(reader) ?? 0) + 1);

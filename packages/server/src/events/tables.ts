@@ -23,7 +23,7 @@ export function eventTables(c: ColumnTypes) {
         automationId: c.text("automation_id"),
         /** Of an open or a click: true if a machine made it, such as a scanner of links. */
         machine: c.flag("machine"),
-        /** Of a change of the status of a campaign's mail: the status before. */
+        /** The status before, if the event changes the status of a campaign's mail. */
         was: c.text("was").$type<EmailStatus>(),
         /** True for what starts no automations: part of a change of many people whose caller did not ask for them. */
         startsNothing: c.flag("starts_nothing"),
@@ -72,7 +72,7 @@ export function eventTables(c: ColumnTypes) {
       /** The number of its newest event. */
       last: c.reference("last").notNull(),
     }),
-    /** How far readers of the streams have got (see `readers.ts`). */
+    /** The progress of readers of the streams (see `readers.ts`). */
     eventReaders: c.table(
       "event_readers",
       {

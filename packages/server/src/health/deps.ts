@@ -20,7 +20,7 @@ export interface HealthDeps {
   readonly relays: { states(): Record<string, RelayState> };
   /** Where mail came from over SMTP. */
   readonly inboundPeers: InboundDeps["inboundPeers"];
-  /** What follows from events. */
+  /** The readers of events. */
   readonly eventReaders: EventReaderDeps["eventReaders"];
   /** Where mail is taken over SMTP. */
   readonly submissionPorts: SubmissionDeps["submissionPorts"];

@@ -34,7 +34,7 @@ export function softBouncesReader(deps: () => InboundDeps): EventReader {
 
 interface Troubled {
   readonly email: EmailRow;
-  /** When the first of the last emails to its address was sent, ms. */
+  /** The time at which the first of the last emails to its address was sent, ms. */
   readonly since: number;
 }
 

@@ -114,7 +114,7 @@ export async function reviveEvents(
   tx.afterCommit(() => deps.webhooks.wake([endpointId]));
 }
 
-/** Whether a stream is held. */
+/** True if a stream is held. */
 export async function isHeld(tx: OutboxTx, streamId: string): Promise<boolean> {
   const { webhookStreams: s } = tx.t;
   const [row] = await tx.select({ held: s.held }).from(s).where(eq(s.streamId, streamId));

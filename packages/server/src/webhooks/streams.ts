@@ -162,7 +162,7 @@ export async function hurryStreams(tx: Tx, { id: endpointId, policy }: Pick<Endp
   await tx.update(s).set({ dueAt: now }).where(waiting);
 }
 
-/** What an endpoint answers that is down or overloaded, besides no answer at all. */
+/** Answers of an endpoint that is down or overloaded, besides none at all. */
 const OUTAGE = [408, 429, 502, 503, 504];
 
 /**

@@ -25,7 +25,7 @@ export function emitPaused(tx: Tx, deps: AgentWebhookDeps, activationId: string,
 }
 
 /**
- * When reasons to pause are cleared: agent.resumed if none is left, and then what is older and was not delivered, and what was held during the
+ * Sends what is due once reasons to pause are cleared: agent.resumed if none is left, and then what is older and was not delivered, and what was held during the
  * pause. Only a key that has not arrived goes before it, with all that waits behind it.
  */
 export async function emitResumed(

@@ -25,7 +25,7 @@ function agentPolicy(deps: AgentWebhookDeps, endpointId: string): WebhookPolicy 
           .update(a)
           .set({ keyDeliveredAt: now })
           .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
-      // What a failing webhook has missed comes after agent.resumed.
+      // Events that a failing webhook has missed come after agent.resumed.
       if (event.type === "agent.resumed" && (await isHeld(tx, event.streamId))) await retryMissedEvents(tx, deps, event.streamId, false);
       if ((await recoverStreams(tx, { id: endpointId }, now)) > 0) tx.afterCommit(() => deps.webhooks.wake([endpointId]));
     },
