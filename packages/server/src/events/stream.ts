@@ -99,7 +99,7 @@ interface CatchUp {
  * | stopped   | nothing is numbered or read, connections that follow have ended | `start` → ticking                   |
  * | idle      | all that was committed before the last tick is numbered and read | `wake`, the poll → ticking         |
  * | ticking   | a tick runs; a wake-up makes it look once more          | nothing to do → idle, else → resting        |
- * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `catchUp`, `stop` → ticking |
+ * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error, not at all while readers have more | time, `drain`, `catchUp`, `stop` → ticking |
  *
  * A caller of `catchUp` waits for the arrivals that it has seen, or until numbering fails. More may arrive all the time: the loop need not
  * become idle.
@@ -242,11 +242,11 @@ export class EventStreamLoop implements EventStreamWorker {
     [this.#longer, this.#anyLonger] = [new Map(), false];
     const readingOn = this.#readingOn.splice(0);
     try {
-      const { didSomething, busy } = await this.#tick(longer, all);
+      const { didSomething, busy, more } = await this.#tick(longer, all);
       for (const resolve of readingOn) resolve(true);
       if (didSomething) {
         this.#busyTicks += 1;
-        return REST_MS;
+        return more ? 0 : REST_MS;
       }
       if (busy) return BUSY_MS;
       return this.#lookAgain ? REST_MS : null;
@@ -263,7 +263,7 @@ export class EventStreamLoop implements EventStreamWorker {
     }
   }
 
-  async #tick(longer: ReadonlyMap<string, number>, all: boolean): Promise<{ didSomething: boolean; busy: boolean }> {
+  async #tick(longer: ReadonlyMap<string, number>, all: boolean): Promise<{ didSomething: boolean; busy: boolean; more: boolean }> {
     // What they have seen is committed, so this tick sees it too.
     const catchingUp = [...this.#catchingUp];
     const { db } = this.#deps();
@@ -277,7 +277,7 @@ export class EventStreamLoop implements EventStreamWorker {
     const more = await this.#callReaders(all ? null : streams);
     if (more && all) this.#anyLonger = true;
     else if (more) for (const stream of streams) this.#lengthen(stream);
-    return { didSomething: streams.length > 0 || more, busy };
+    return { didSomething: streams.length > 0 || more, busy, more };
   }
 
   /** Lets each reader go on. Returns true when one of them has more to read. Throws the first error once all others have gone on. */
@@ -303,6 +303,7 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 
   async #rest(ms: number): Promise<void> {
+    if (ms === 0) return;
     if (this.#draining + this.#catchingUp.size + this.#readingOn.length > 0 && ms === REST_MS) return;
     await new Promise<void>((resolve) => {
       const timer = this.#deps().clock.real.after(ms, resolve);
