@@ -132,3 +132,17 @@ test("an event that is deleted before it was followed is passed", async () => {
   await inProcess(world, [erasing]).readAll();
   expect(await listNoted(world, "counts", A)).toEqual(["0001", "0003"]);
 });
+
+test("nothing is stored for a workspace that was deleted", async () => {
+  await using world = await createWorld();
+  const { process, readAll } = inProcess(world, [{ name: "idle", types: ["email.sent"], plan: async () => null }]);
+  await record(world, A, upTo(3));
+  await readAll();
+  const { db } = world.app.deps;
+  await db.tx(async (tx) => {
+    await tx.delete(tx.t.eventStreams).where(like(tx.t.eventStreams.workspaceId, A));
+    await tx.delete(tx.t.eventReaders).where(like(tx.t.eventReaders.workspaceId, A));
+  });
+  await process.storeNumbers();
+  expect((await db.read.select().from(db.read.t.eventReaders)).filter(({ workspaceId }) => workspaceId === A)).toEqual([]);
+});

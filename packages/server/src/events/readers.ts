@@ -2,6 +2,7 @@ import type { EventType } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, gt, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
+import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -142,8 +143,12 @@ export class EventReaders implements StreamReader {
   }
 
   async storeNumbers(): Promise<void> {
+    const { db } = this.#deps();
+    const streams = new Set((await listStreams(db.read)).map(({ workspaceId }) => workspaceId));
+    // Workspaces that were deleted since.
+    for (const workspaceId of this.#places.keys()) if (!streams.has(workspaceId)) this.#places.delete(workspaceId);
     const ahead = this.#all().filter(({ reached, stored }) => stored < reached);
-    if (ahead.length > 0) await this.#deps().db.tx((tx) => this.#storeAll(tx, ahead));
+    if (ahead.length > 0) await db.tx((tx) => this.#storeAll(tx, ahead));
   }
 
   #all(): Place[] {
@@ -287,7 +292,10 @@ async function lockNumbers(tx: Tx, keys: readonly ReaderKey[]): Promise<number[]
     t,
     keys.map(({ reader, workspaceId }) => ({ reader, workspaceId })),
   );
-  const missing = keys.filter((_, i) => (found[i] ?? []).length === 0);
+  const unknown = keys.filter((_, i) => (found[i] ?? []).length === 0);
+  const streams = await findRows(tx, tx.t.eventStreams, { workspaceId: unknown.map(({ workspaceId }) => workspaceId) });
+  // None for a workspace that was deleted meanwhile.
+  const missing = unknown.filter((key) => streams.some(({ workspaceId }) => workspaceId === key.workspaceId));
   await tx.insertAll(
     t,
     missing.map(({ reader, workspaceId }) => ({ reader, workspaceId, position: 0 })),
