@@ -94,7 +94,7 @@ describe.each([
       const { page, expectNothing } = await watch(stage, "/dashboard/received", bypassCSP);
       for (const [at, id] of received.entries()) {
         await follow(page, `/dashboard/received/${id}`);
-        for (const i of GROUPS[at] ?? []) await page.getByText(`hostile ${i} `).first().waitFor();
+        for (const i of GROUPS[at] ?? []) await page.getByText(`hostile ${i} `).filter({ visible: true }).first().waitFor();
         await page.getByRole("button", { name: "Show the HTML" }).click();
         for (const i of GROUPS[at] ?? []) await page.frameLocator("iframe").getByText(`hostile ${i}`, { exact: true }).waitFor();
       }
