@@ -39,46 +39,32 @@ export interface Occurrence extends Pick<NewEvent, "type" | "at" | "data" | "mac
   readonly contactId?: string | null;
 }
 
-/** The keys of what listens to an event. What machines opened or clicked, and what programs answered, counts nowhere. */
-export function listKeys({ type, data, machine, emailId }: Occurrence): string[] {
-  const tags = (name: "tagsAdded" | "tagsRemoved"): string[] =>
-    Array.isArray(data?.[name]) ? data[name].map((tag) => tagKey(String(tag))) : [];
-  switch (type) {
-    case "contact.created":
-      return [type, ...tags("tagsAdded").map((key) => `tag.added:${key}`)];
-    case "contact.updated":
-      return [...tags("tagsAdded").map((key) => `tag.added:${key}`), ...tags("tagsRemoved").map((key) => `tag.removed:${key}`)];
-    case "list.joined":
-    case "list.left":
-      return [`${type}:${data?.listId}`];
-    case "segment.entered":
-    case "segment.left":
-      return [`${type}:${data?.segmentId}`];
-    case "email.opened":
-    case "email.clicked":
-      return machine === true ? [] : [`event:${type}`];
-    case "email.received":
-      return emailId && data?.autoReply === null ? ["replied"] : [];
-    case "contact.tracked":
-      return [`event:${data?.name}`];
-    default:
-      return [];
-  }
-}
+/** The keys of what listens to an event, by its type. What machines opened or clicked, and what programs answered, counts nowhere. */
+const KEYS: Readonly<Partial<Record<EventType, (event: Occurrence) => string[]>>> = {
+  "contact.created": (event) => [event.type, ...listTagKeys(event, "tagsAdded", "tag.added")],
+  "contact.updated": (event) => [...listTagKeys(event, "tagsAdded", "tag.added"), ...listTagKeys(event, "tagsRemoved", "tag.removed")],
+  "list.joined": ({ type, data }) => [`${type}:${data?.listId}`],
+  "list.left": ({ type, data }) => [`${type}:${data?.listId}`],
+  "segment.entered": ({ type, data }) => [`${type}:${data?.segmentId}`],
+  "segment.left": ({ type, data }) => [`${type}:${data?.segmentId}`],
+  "email.opened": ({ type, machine }) => (machine === true ? [] : [`event:${type}`]),
+  "email.clicked": ({ type, machine }) => (machine === true ? [] : [`event:${type}`]),
+  "email.received": ({ emailId, data }) => (emailId && data?.autoReply === null ? ["replied"] : []),
+  "contact.tracked": ({ data }) => [`event:${data?.name}`],
+};
 
 /** The types of events that something may listen to. */
-export const LISTENED: readonly EventType[] = [
-  "contact.created",
-  "contact.updated",
-  "list.joined",
-  "list.left",
-  "segment.entered",
-  "segment.left",
-  "email.opened",
-  "email.clicked",
-  "email.received",
-  "contact.tracked",
-];
+export const LISTENED = Object.keys(KEYS) as EventType[];
+
+/** The keys of what listens to an event. */
+export function listKeys(event: Occurrence): string[] {
+  return KEYS[event.type]?.(event) ?? [];
+}
+
+function listTagKeys({ data }: Occurrence, field: "tagsAdded" | "tagsRemoved", key: "tag.added" | "tag.removed"): string[] {
+  const tags = data?.[field];
+  return Array.isArray(tags) ? tags.map((tag) => `${key}:${tagKey(String(tag))}`) : [];
+}
 
 /** Whether an event that has the key of a trigger, goal or wait passes its filter. */
 export function passesFilter(listener: AutomationTrigger | AutomationOccurrence, event: Occurrence): boolean {
