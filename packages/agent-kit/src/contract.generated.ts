@@ -503,7 +503,7 @@ export interface Run {
   title: string | null;
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-    /** What triggered it, e.g. the id of a message */
+    /** Its trigger, e.g. the id of a message */
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
@@ -538,7 +538,7 @@ export interface RunDetail {
   title: string | null;
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-    /** What triggered it, e.g. the id of a message */
+    /** Its trigger, e.g. the id of a message */
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
@@ -583,7 +583,7 @@ export interface StartedRun {
   title: string | null;
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-    /** What triggered it, e.g. the id of a message */
+    /** Its trigger, e.g. the id of a message */
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
@@ -811,7 +811,7 @@ export interface AgentApi<O> {
       /** What started the run */
       trigger?: {
         type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-        /** What triggered it, e.g. the id of a message */
+        /** Its trigger, e.g. the id of a message */
         ref?: string | undefined;
       } | undefined;
       /** The parent run */

@@ -3739,7 +3739,7 @@ export interface AgentMethods {
       /** What started the run */
       trigger?: {
         type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-        /** What triggered it, e.g. the id of a message */
+        /** Its trigger, e.g. the id of a message */
         ref?: string | undefined;
       } | undefined;
       /** The parent run */

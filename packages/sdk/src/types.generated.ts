@@ -2754,7 +2754,7 @@ export interface Run {
   title: string | null;
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-    /** What triggered it, e.g. the id of a message */
+    /** Its trigger, e.g. the id of a message */
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
@@ -2789,7 +2789,7 @@ export interface RunDetail {
   title: string | null;
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-    /** What triggered it, e.g. the id of a message */
+    /** Its trigger, e.g. the id of a message */
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
@@ -2992,7 +2992,7 @@ export interface StartedRun {
   title: string | null;
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
-    /** What triggered it, e.g. the id of a message */
+    /** Its trigger, e.g. the id of a message */
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;

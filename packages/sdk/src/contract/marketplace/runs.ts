@@ -25,7 +25,7 @@ export const RunId = z
 
 export const RunTrigger = z.strictObject({
   type: z.enum(RUN_TRIGGERS),
-  ref: line(200).optional().meta({ description: "What triggered it, e.g. the id of a message" }),
+  ref: line(200).optional().meta({ description: "Its trigger, e.g. the id of a message" }),
 });
 
 export const RunProgress = z.strictObject({ percent: z.number().min(0).max(100), label: line(200).optional() });
