@@ -266,6 +266,7 @@ export const ENDPOINTS: EndpointTable = {
     tail: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries/stream", query: true, stream: true },
     get: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries/:id" },
     redeliver: { method: "POST", path: "/api/v1/marketplace/listings/:slug/deliveries/:id/redeliver" },
+    recover: { method: "POST", path: "/api/v1/marketplace/listings/:slug/deliveries/recover", body: true },
     test: { method: "POST", path: "/api/v1/marketplace/listings/:slug/test-webhook" },
   },
   payments: {

@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -2856,6 +2856,17 @@ export interface MailsvcMethods {
      * `POST /api/v1/marketplace/listings/:slug/deliveries/:id/redeliver`
      */
     redeliver(slug: string, id: string, options?: CallOptions): APIPromise<DeliveryDetail>;
+    /**
+     * Send everything now that a listing's webhook has missed.
+     *
+     * Events that are dead or wait for a retry get a fresh set of attempts, of which the first is due at once, and those behind them follow in their order. Activations that were paused because the webhook failed are resumed as `listings.resume` does it: agent.resumed comes first. With `since`, only activations with such an event since then. Ten a minute.
+     *
+     * `POST /api/v1/marketplace/listings/:slug/deliveries/recover`
+     */
+    recover(slug: string, input?: {
+      /** Only what happened since this instant; all that is kept without it */
+      since?: string | Date | undefined;
+    }, options?: CallOptions): APIPromise<Recovery>;
     /**
      * Send test.ping to a listing's webhook.
      *

@@ -2648,6 +2648,11 @@ export type RecipientKind = "to" | "cc" | "bcc";
 
 export type RecipientType = "all" | "segment" | "list" | "groups" | "resend";
 
+export interface Recovery {
+  count: number;
+  resumed: number;
+}
+
 export type ReferenceField = "templateId" | "listId" | "segmentId" | "webhookId";
 
 /** Why a message did not go through, in the words of the receiving server. */

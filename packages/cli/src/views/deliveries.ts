@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryAttempt, DeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
+import type { Delivery, DeliveryAttempt, DeliveryDetail, Recovery, WebhookTest } from "@mailsvc/sdk/contract";
 import { parsePathParams } from "../contract/command-map.ts";
 import { safeJson, safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
@@ -37,6 +37,7 @@ export const deliveryViews: Readonly<Record<string, View>> = {
   },
   "deliveries.get": { object: delivery },
   "deliveries.redeliver": { object: delivery },
+  "deliveries.recover": { object: formatRecovery },
   "deliveries.test": { object: formatTest },
 };
 
@@ -112,6 +113,13 @@ function delivery(d: DeliveryDetail, session: Session): string {
     ...(d.log.length > 0 ? [renderTable(d.log, attemptColumns, out, columns)] : []),
     ...(failed ? [formatAttemptFailure(failed, session)] : []),
   ].join("\n\n");
+}
+
+function formatRecovery({ count, resumed }: Recovery): string {
+  if (count === 0) return "Nothing is missing: every event that is kept has arrived.";
+  const deliveries = count === 1 ? "1 delivery goes" : `${count} deliveries go`;
+  const activations = resumed === 1 ? "1 activation is" : `${resumed} activations are`;
+  return `${deliveries} out now, in order.${resumed > 0 ? ` ${activations} active again.` : ""}`;
 }
 
 export function formatTest(t: WebhookTest, { term: { out, columns } }: Session): string {

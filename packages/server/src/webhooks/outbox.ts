@@ -1,5 +1,5 @@
 import type { AgentEventState } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, type Placeholder, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, or, type Placeholder, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -96,6 +96,21 @@ export async function reviveDeadEvents(tx: OutboxTx, deps: OutboxDeps, streamId:
     .update(e)
     .set({ state: "pending", tries: 0, dueAt: deps.clock.now(), settledAt: null })
     .where(and(eq(e.streamId, streamId), eq(e.state, "dead")));
+}
+
+/**
+ * Gives what is dead or waits for a retry in these streams a fresh set of attempts, in their order, and makes the streams due. An event
+ * whose attempt is under way keeps its place. Streams that are held stay so.
+ */
+export async function recoverEvents(tx: OutboxTx, deps: OutboxDeps, endpointId: string, streamIds: readonly string[]): Promise<void> {
+  const { webhookEvents: e } = tx.t;
+  const now = deps.clock.now();
+  await tx
+    .update(e)
+    .set({ state: "pending", tries: 0, dueAt: now, settledAt: null })
+    .where(and(inArray(e.streamId, [...streamIds]), or(inArray(e.state, ["dead", "queued"]), gt(e.dueAt, now))));
+  await wakeStreams(tx, new Map(streamIds.map((streamId) => [streamId, endpointId])), now);
+  tx.afterCommit(() => deps.webhooks.wake([endpointId]));
 }
 
 /** Gives settled events of a developer's webhook a fresh set of attempts. They go out as before, each in its stream. */

@@ -7,6 +7,7 @@ export {
   isHeld,
   type NewWebhookEvent,
   openBody,
+  recoverEvents,
   releaseStreams,
   reviveDeadEvents,
   reviveEvents,

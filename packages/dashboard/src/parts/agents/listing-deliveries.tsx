@@ -1,14 +1,17 @@
 /** @jsxImportSource preact */
 import type { Delivery } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
 import { DELIVERY_STATES } from "../../constants.ts";
 import { toHref } from "../../router.tsx";
+import { ActionButton } from "../action-button.tsx";
 import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
 import { Filters, readFilters } from "../filters.tsx";
 import { useList, useRegularly } from "../resource.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
+import { toast } from "../toast.tsx";
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { head: "Event", width: "2 1 0", cell: ({ type }) => type },
@@ -36,9 +39,15 @@ export function ListingDeliveries({ slug }: { readonly slug: string }) {
     [slug, JSON.stringify(filters)],
   );
   useRegularly(list.refresh);
+  const recover = async (): Promise<void> => {
+    const { count } = await api.deliveries.recover(slug);
+    toast(count === 0 ? "Every event has arrived" : `${count} ${count === 1 ? "event goes" : "events go"} out now`);
+    list.refresh();
+  };
   return (
     <div class="stack">
       <Filters fields={[{ name: "state", label: "State", options: DELIVERY_STATES }]} />
+      {may("listings:write") ? <ActionButton label="Send what was missed" act={recover} /> : null}
       <div class="framed">
         <DataTable
           label="Deliveries"

@@ -56,6 +56,17 @@ export const DeliveryDetail = Delivery.extend({
 }).meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
 
+/** Deliveries that were made due together. */
+export const Recovery = z
+  .object({
+    /** Deliveries that go out now. */
+    count: z.int(),
+    /** Activations whose pause for a failing webhook ended. */
+    resumed: z.int(),
+  })
+  .meta({ id: "Recovery" });
+export type Recovery = z.infer<typeof Recovery>;
+
 /** The outcome of a test.ping. */
 export const WebhookTest = z
   .object({
@@ -133,6 +144,25 @@ export const deliveries = {
     output: DeliveryDetail,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Redeliver", params }],
+  }),
+  recover: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/deliveries/recover",
+    access: write,
+    mailsTo: "nobody",
+    callsOut: true,
+    summary: "Send everything now that a listing's webhook has missed",
+    description:
+      "Events that are dead or wait for a retry get a fresh set of attempts, of which the first is due at once, and those behind them follow in their order. Activations that were paused because the webhook failed are resumed as `listings.resume` does it: agent.resumed comes first. With `since`, only activations with such an event since then. Ten a minute.",
+    body: z.strictObject({
+      since: Instant.optional().meta({ description: "Only what happened since this instant; all that is kept without it" }),
+    }),
+    output: Recovery,
+    errors: ["not_found", "rate_limited"],
+    examples: [
+      { summary: "After an outage", params: { slug }, body: {} },
+      { summary: "What was missed since this morning", params: { slug }, body: { since: "2026-01-31T06:00:00Z" } },
+    ],
   }),
   test: endpoint({
     method: "POST",

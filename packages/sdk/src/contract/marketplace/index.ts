@@ -10,7 +10,7 @@ export * from "./brand.ts";
 export * from "./callbacks.ts";
 export * from "./catalog.ts";
 export { CREDIT_LIMITS, CreditEntry } from "./credits.ts";
-export { Delivery, DeliveryAttempt, DeliveryDetail, WebhookTest } from "./deliveries.ts";
+export { Delivery, DeliveryAttempt, DeliveryDetail, Recovery, WebhookTest } from "./deliveries.ts";
 export * from "./failures.ts";
 export { ASSET_TYPES, Asset, FILE_LIMITS, LEAD_MAGNET_TYPES, LeadMagnet } from "./files.ts";
 export * from "./landing-pages.ts";

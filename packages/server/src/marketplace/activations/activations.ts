@@ -1,5 +1,5 @@
 import type { Activation, AgentScope, ListingActivation, PauseReason } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { findRows } from "../../db/find.ts";
@@ -141,6 +141,22 @@ export async function resumeForBuilder(
   if (!found) throw notFound("activation", id);
   const activation = await clearReasons(tx, deps, { activation: found.activation, listing }, CLEARED_BY_BUILDER);
   return showToBuilder({ activation, listing }, found.organizationName, deps.clock.now());
+}
+
+/** Clears `webhook_failure` where these activations of a listing are paused for it. Returns how many were. */
+export async function resumeFailing(tx: Tx, deps: ActivationDeps, listing: ListingRow, ids: readonly string[]): Promise<number> {
+  const { activations: a } = tx.t;
+  const now = deps.clock.now();
+  const rows = await tx
+    .select()
+    .from(a)
+    .where(and(inArray(a.id, [...ids]), eq(a.listingId, listing.id), eq(a.status, "paused")))
+    .orderBy(asc(a.id));
+  const failing = rows.filter(
+    (activation) => activation.pauseReasons.includes("webhook_failure") && !isOrphaned({ activation, listing }, now),
+  );
+  for (const { id } of failing) await clearPauseReasons(tx, deps, id, CLEARED_BY_BUILDER);
+  return failing.length;
 }
 
 /** Clears those of these reasons that an activation has. Throws ApiError invalid_state or pause_not_clearable. */

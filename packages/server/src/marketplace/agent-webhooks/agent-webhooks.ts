@@ -14,7 +14,8 @@ export type NewAgentEvent = {
   [T in Exclude<AgentEventType, "test.ping">]: { type: T; at: number; runId?: string | null; fields: EventOf<T> };
 }[Exclude<AgentEventType, "test.ping">];
 
-const STATUS_TYPES = AGENT_EVENT_TYPES.filter((type) => AGENT_EVENTS[type].isStatus);
+/** Types of events that report a pause or its end. */
+export const STATUS_TYPES = AGENT_EVENT_TYPES.filter((type) => AGENT_EVENTS[type].isStatus);
 
 /** The place of an event in the stream of its activation. */
 interface Position {

@@ -4,6 +4,7 @@ import { type Attempt, recoverStreams } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/listings.ts";
 import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
+import { assertRecoveryRate, recoverDeliveries } from "./recover.ts";
 import { recordAgain, sendAgain } from "./redeliver.ts";
 import { followDeliveries } from "./tail.ts";
 import { testWebhook } from "./test-webhook.ts";
@@ -22,6 +23,10 @@ export const deliveryHandlers: Handlers<typeof contract.deliveries, AgentWebhook
   redeliver: {
     prepare: ({ slug, id }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, slug, id),
     run: ({ slug, id }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, slug, id, attempt),
+  },
+  recover: {
+    prepare: (_, { deps, workspaceId }) => assertRecoveryRate(deps, workspaceId),
+    run: ({ slug, since }, { tx, deps, workspaceId }) => recoverDeliveries(tx, deps, workspaceId, slug, since),
   },
   test: {
     prepare: ({ slug }, { read, deps, workspaceId }) => testWebhook(read, deps, workspaceId, slug),

@@ -321,3 +321,72 @@ test("a webhook that answers again gets what waited for it at once, also after a
   await world.settle();
   expect(hooks.types().slice(refused)).toEqual(["test.ping"]);
 });
+
+test("recovering sends all activations what their webhook missed, in order, after one repair", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url, { permissions: ["agent:read_messages", "agent:write_runs"] });
+  await listAgent(world.builder.sdk, hooks.url, { slug: "other", permissions: ["agent:read_messages", "agent:write_runs"] });
+  const dead = await activateAgent(world.sdk);
+  const other = await activateAgent(world.sdk, "other");
+  await world.settle();
+  hooks.script = () => 500;
+  await world.sdk.messages.create(dead.id, { text: "one" });
+  await world.sdk.messages.create(dead.id, { text: "two" });
+  await world.sdk.messages.create(other.id, { text: "elsewhere" });
+  await world.clock.advance("40h");
+  await world.sdk.messages.create(dead.id, { text: "three" });
+  hooks.script = () => 200;
+  const before = hooks.calls.length;
+  // agent.paused is superseded; agent.resumed, the dead event and the one behind it, and what was held.
+  expect(await world.builder.sdk.deliveries.recover("writer", {})).toEqual({ count: 4, resumed: 1 });
+  await world.settle();
+  const after = hooks.calls.slice(before).map(({ event }) => (event.type === "message.posted" ? event.text : event.type));
+  expect(after).toEqual(["agent.resumed", "one", "two", "three"]);
+  expect(await world.sdk.activations.get(dead.id)).toMatchObject({ status: "active" });
+  expect(await world.sdk.activations.get(other.id)).toMatchObject({ status: "paused" });
+  expect(await world.builder.sdk.deliveries.recover("writer", {})).toEqual({ count: 0, resumed: 0 });
+});
+
+test("recovering makes retries due with all attempts before them, of events since a time, for their builder only", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url, { permissions: ["agent:read_messages", "agent:write_runs"] });
+  const { id } = await activateAgent(world.sdk);
+  await world.settle();
+  hooks.script = () => 500;
+  await world.sdk.messages.create(id, { text: "one" });
+  await world.clock.advance("3h");
+  const soon = new Date(world.clock.now() + 1).toISOString();
+  expect(await world.builder.sdk.deliveries.recover("writer", { since: soon })).toEqual({ count: 0, resumed: 0 });
+  await world.sdk.messages.create(id, { text: "two" });
+  expect(await world.builder.sdk.deliveries.recover("writer", { since: soon.replace(/\.\d+/, ".000") })).toMatchObject({ count: 2 });
+  await world.settle();
+  // All nine attempts follow, so that a repair that did not hold pauses no earlier than a first failure.
+  const before = hooks.calls.length;
+  await world.clock.advance("40h");
+  expect(
+    hooks
+      .types()
+      .slice(before)
+      .filter((type) => type === "message.posted"),
+  ).toHaveLength(8);
+  await expect(world.sdk.deliveries.recover("writer", {})).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("recovering sends an ended activation no earlier pause, and stops at ten a minute", async () => {
+  await using hooks = await hook(() => 410);
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url);
+  const { id } = await activateAgent(world.sdk);
+  await world.settle();
+  await world.sdk.activations.deactivate(id);
+  await world.settle();
+  hooks.script = () => 200;
+  const before = hooks.calls.length;
+  expect(await world.builder.sdk.deliveries.recover("writer", {})).toEqual({ count: 1, resumed: 0 });
+  await world.settle();
+  expect(hooks.types().slice(before)).toEqual(["agent.deactivated"]);
+  for (let i = 0; i < 9; i++) await world.builder.sdk.deliveries.recover("writer", {});
+  await expect(world.builder.sdk.deliveries.recover("writer", {}, { maxRetries: 0 })).rejects.toMatchObject({ code: "rate_limited" });
+});
