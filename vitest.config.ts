@@ -36,6 +36,8 @@ const shared = {
   isolate: false,
   restoreMocks: true,
   unstubEnvs: true,
+  // What a page or a program is to show may take a busy machine long.
+  expect: { poll: { timeout: 60_000 } },
 } as const;
 
 // Tests make much that lives for a moment: with more room for it, unit tests take a twelfth less processor time. They take another

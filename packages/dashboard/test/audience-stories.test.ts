@@ -289,13 +289,13 @@ describe("in one workspace", () => {
       const wrong = page.getByRole("group", { name: "Condition: Added" });
       await wrong.getByText("an existing date such as 2026-01-31").waitFor();
       await picture(page, "segment-wrong");
-      expect(await page.getByText("before takes").count()).toBe(1);
+      await expect.poll(() => page.getByText("before takes").count()).toBe(1);
       await page.getByRole("tab", { name: "JSON" }).click();
       expect(JSON.parse(await json.inputValue())).toEqual(rule);
       await json.fill(JSON.stringify(rule).replace("02-30", "02-28"));
       await page.getByText(/(?:person matches|people match)$/).waitFor();
       await page.getByRole("tab", { name: "Conditions" }).click();
-      expect(await page.getByText("before takes").count()).toBe(0);
+      await expect.poll(() => page.getByText("before takes").count()).toBe(0);
       expect(faults).toEqual([]);
       await page.context().close();
     },
@@ -364,7 +364,7 @@ describe("in one workspace", () => {
       await confirm.getByRole("button", { name: "Delete" }).click();
       await page.getByText("2 contacts deleted").waitFor();
       await page.getByLabel("Choose many1497@example.com").waitFor();
-      expect(await page.getByRole("link", { name: "many1499@example.com" }).count()).toBe(0);
+      await expect.poll(() => page.getByRole("link", { name: "many1499@example.com" }).count()).toBe(0);
       expect((await sdk.contacts.list({ search: "many" })).pagination.total).toBe(1498);
       expect(faults).toEqual([]);
       await page.context().close();

@@ -57,7 +57,7 @@ test(
       link.click();
     }, grace?.id);
     await page.getByRole("heading", { name: "Ada Lovelace" }).waitFor({ state: "detached" });
-    expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Delete" }).count()).toBe(0);
     answer();
     await page.getByRole("heading", { name: "Grace Hopper" }).waitFor();
     expect(faults).toEqual([]);

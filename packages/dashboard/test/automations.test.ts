@@ -99,11 +99,11 @@ test(
       .locator(".flow-graph .step.taken")
       .evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset["step"]));
     expect(taken.sort()).toEqual(["engaged", "hello", "list", "opened", "trigger", "week"]);
-    expect(await page.locator(".flow-graph .edge.taken").count()).toBe(5);
+    await expect.poll(() => page.locator(".flow-graph .edge.taken").count()).toBe(5);
     await page.goto(`/dashboard/automations/${series}/entries/${quiet}`);
     await path.getByText("Left").waitFor();
     await path.getByText("no interest").last().waitFor();
-    expect(await page.locator('.flow-graph .step.taken[data-step="engaged"]').count()).toBe(0);
+    await expect.poll(() => page.locator('.flow-graph .step.taken[data-step="engaged"]').count()).toBe(0);
     expect(faults).toEqual([]);
     await page.context().close();
   },
@@ -192,7 +192,7 @@ test(
     await page.getByRole("button", { name: "Archive" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
     await page.getByRole("button", { name: "Unarchive" }).waitFor();
-    expect(await page.getByRole("link", { name: "Edit", exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Edit", exact: true }).count()).toBe(0);
     expect(faults).toEqual([]);
     await page.context().close();
   },

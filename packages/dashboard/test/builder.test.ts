@@ -60,7 +60,7 @@ test(
     await page.getByLabel("Webhook URL").fill("ftp://agent.example.com/hook");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("A webhook URL must start with https://.").waitFor();
-    expect(await page.locator('[aria-invalid="true"]').count()).toBe(2);
+    await expect.poll(() => page.locator('[aria-invalid="true"]').count()).toBe(2);
     await picture(page, "listing-wrong");
     await page.getByRole("textbox", { name: "Name" }).fill("Launch Writer 2");
     await page.getByLabel("Webhook URL").fill(market.hooks.url);

@@ -205,7 +205,7 @@ test(
     await page.getByRole("heading", { name: /^Paused: \d+ people wait$/ }).waitFor();
     expect(await sdk.campaigns.get(id)).toMatchObject({ status: "PAUSED" });
     // What cannot be done in this state is not offered.
-    expect(await page.getByRole("button", { name: /^(?:Pause|Send now|Send again|Delete|Edit)$/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: /^(?:Pause|Send now|Send again|Delete|Edit)$/ }).count()).toBe(0);
     await sdk.campaigns.update(id, {}).catch(() => {});
     await page.getByRole("button", { name: "Resume" }).click();
     await page.locator("main").getByText("sent", { exact: true }).first().waitFor();
@@ -274,7 +274,7 @@ test(
     await page.keyboard.press("ArrowUp");
     expect(await picked()).toBe("Newsletter (16 contacts)");
     await page.getByRole("button", { name: "Add", exact: true }).waitFor();
-    expect(await chips.count()).toBe(0);
+    await expect.poll(() => chips.count()).toBe(0);
     await page.keyboard.press("Enter");
     await chips.getByText("Newsletter").waitFor();
     expect(await picked()).toBe("Add a list or segment…");
@@ -282,7 +282,7 @@ test(
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await chips.getByText("Gold members").waitFor();
-    expect(await chips.count()).toBe(2);
+    await expect.poll(() => chips.count()).toBe(2);
     expect(faults).toEqual([]);
     await page.context().close();
   },
@@ -387,12 +387,12 @@ test(
     await page.getByRole("link", { name: "Campaigns" }).click();
     await page.getByRole("link", { name: /^Read only/ }).click();
     await page.getByRole("heading", { name: "It is a draft" }).waitFor();
-    expect(await page.locator("main .page-head button, main .page-head .button").count()).toBe(0);
+    await expect.poll(() => page.locator("main .page-head button, main .page-head .button").count()).toBe(0);
     await page.goto(`/dashboard/campaigns/${id}/edit`);
     await page.waitForURL((to) => to.pathname === `/dashboard/campaigns/${id}`);
     await page.goto("/dashboard/automations");
     await page.getByText("Automations that your colleagues make").waitFor();
-    expect(await page.getByRole("button", { name: "New automation" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "New automation" }).count()).toBe(0);
     expect(faults).toEqual([]);
     const { url: forMarketer } = await live.call<{ url: string }>("POST", "/api/v1/dashboard/links", { role: "marketer" });
     const marketer = await live.open(forMarketer);
@@ -442,7 +442,7 @@ test(
       .first()
       .waitFor();
     expectNothing();
-    expect(await page.locator("main :is(img, script, iframe, object, embed, video, base, meta, style)").count()).toBe(0);
+    await expect.poll(() => page.locator("main :is(img, script, iframe, object, embed, video, base, meta, style)").count()).toBe(0);
     await page.context().close();
   },
   PATIENCE_MS * 5,

@@ -14,7 +14,7 @@ test.each([
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     await page.goto("/dashboard/inbound-domains");
     await page.getByText("Priority").waitFor();
-    expect(await page.getByText("No mail can come here yet").count()).toBe(isSaid ? 1 : 0);
+    await expect.poll(() => page.getByText("No mail can come here yet").count()).toBe(isSaid ? 1 : 0);
   },
   PATIENCE_MS * 2,
 );

@@ -116,7 +116,7 @@ test(
     await page.locator("dialog[open]").getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("grace@example.com").first().waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
-    expect(await page.getByRole("heading", { name: "Sign in to mailsvc" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("heading", { name: "Sign in to mailsvc" }).count()).toBe(0);
     expect((await behind.call<{ data: unknown[] }>("GET", "/api/v1/contacts")).data).toMatchObject([{ email: "grace@example.com" }]);
   },
   PATIENCE_MS * 3,
@@ -188,7 +188,7 @@ test(
     await stage.call("POST", "/api/v1/relays", relay, stage.server.operatorKey);
     await page.goto("/dashboard/activity");
     await seeHeading(page, "Activity");
-    expect(await note(page).count()).toBe(0);
+    await expect.poll(() => note(page).count()).toBe(0);
     await page.context().close();
   },
   PATIENCE_MS * 2,
@@ -203,7 +203,7 @@ test(
     await page.goto("/dashboard/people");
     const own = page.locator(".items li", { has: page.locator(".soft", { hasText: "this browser" }) });
     await own.waitFor();
-    expect(await own.count()).toBe(1);
+    await expect.poll(() => own.count()).toBe(1);
     expect(await own.textContent()).toContain("owner");
     await page.getByRole("button", { name: "Make a link" }).click();
     await page.getByLabel("The link").waitFor();

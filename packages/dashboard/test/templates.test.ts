@@ -104,7 +104,7 @@ test(
     await problems.getByText("error").first().waitFor();
     await picture(page, "template-fault");
     // What was rendered last stays in sight.
-    expect(await preview.getByText("Write your mail here.").count()).toBe(1);
+    await expect.poll(() => preview.getByText("Write your mail here.").count()).toBe(1);
     await page.keyboard.press("Control+z");
     await problems.getByText("error").first().waitFor({ state: "detached" });
     await page.getByLabel("Subject").fill("Welcome, {{ firstName }}");
