@@ -1,13 +1,13 @@
 // Lives through worlds that are disturbed at random, and holds what must always be true against each (test/worlds).
 //
 //   npm run worlds -- [--seed 17] [--count 100] [--minutes 10] [--database sqlite|postgres] [--noun campaign] [--disturbance restart]
-//   npm run worlds -- --untried [--seed 17] [--database sqlite|postgres]
-//   npm run worlds -- --mutation NAME|all [--seed 17] [--minutes 10]
+//   npm run worlds -- --untried FILE [--seed 17] [--database sqlite|postgres]
+//   npm run worlds -- --mutation NAME|all [--seed 17] [--minutes 10] [--noun campaign] [--disturbance restart]
 //   npm run worlds -- --script FILE [--mutation NAME]
 //
 // It uses as many processes as there are cores, unless --processes says otherwise. Without --seed it begins with a fresh one. A world
-// --untried leaves out worlds whose pair of a noun and a disturbance another one has tried, until all pairs were tried. A world
-// that fails is made as short as it can be, and printed as a test to paste. With --mutation it plants a fault into the server, and fails
+// --untried leaves out worlds whose pair of a noun and a disturbance was tried, as FILE notes, until all pairs were tried; stopped, it goes
+// on with the same FILE. A world that fails is made as short as it can be, and printed as a test to paste. With --mutation it plants a fault into the server, and fails
 // unless the worlds find it. --script lives through one world, of a script in JSON.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     database: { type: "string", default: "sqlite" },
     noun: { type: "string" },
     disturbance: { type: "string" },
-    untried: { type: "boolean", default: false },
+    untried: { type: "string" },
     mutation: { type: "string" },
     script: { type: "string" },
     processes: { type: "string" },
@@ -44,7 +44,7 @@ else await live();
 async function live() {
   const { sumUp } = await import("../test/worlds/live.ts");
   const { liveTogether } = await import("../test/worlds/processes.ts");
-  const count = values.count ?? (values.minutes !== undefined || untried ? 1e9 : values.seed === undefined ? 100 : 1);
+  const count = values.count ?? (values.minutes !== undefined || untried !== undefined ? 1e9 : values.seed === undefined ? 100 : 1);
   const wanted = { from, count: Number(count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance, untried };
   const { failures, missing } = sumUp(await liveTogether({ ...wanted, log: console.log }, processes), console.log);
   process.exitCode = failures + missing.length === 0 ? 0 : 1;
@@ -78,7 +78,7 @@ async function plantOne(name) {
 async function tryOne(name) {
   const { findTogether } = await import("../test/worlds/processes.ts");
   const { worlds, seconds, broken } = await findTogether(
-    { seed: from, mutation: name, minutes: Number(values.minutes ?? 10), database },
+    { seed: from, mutation: name, minutes: Number(values.minutes ?? 10), database, noun, disturbance },
     processes,
   );
   const count = `${worlds} ${worlds === 1 ? "world" : "worlds"}, ${Math.round(seconds)} s`;

@@ -11,6 +11,6 @@ export interface Part {
   readonly meaning: string;
   /** How many steps a whole run has; `share` of 1 is the whole, less is a shorter run. */
   steps(share: number): number;
-  /** Runs one step. Its random choices begin with `seed`. */
-  run(step: number, options: { readonly seed: number; readonly share: number }): Promise<Found>;
+  /** Runs one step. Its random choices begin with `seed`; files in `folder` stay until a run begins anew. */
+  run(step: number, options: { readonly seed: number; readonly share: number; readonly folder: string }): Promise<Found>;
 }

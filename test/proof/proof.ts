@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fuzz } from "./fuzz.ts";
@@ -35,7 +35,9 @@ export interface ProofOptions {
 /** Runs what is not finished yet, and writes the report after each step. Returns whether all held. */
 export async function prove({ only, share, fresh, save, folder }: ProofOptions): Promise<boolean> {
   const file = join(folder, `journal-${share}.jsonl`);
-  if (fresh) rmSync(file, { force: true });
+  const kept = join(folder, `kept-${share}`);
+  if (fresh) for (const path of [file, kept]) rmSync(path, { recursive: true, force: true });
+  mkdirSync(kept, { recursive: true });
   const journal = new Journal(file);
   const report = join(folder, "report.html");
   const summaries = () => parts.map((part) => summarize(part, part.steps(share), journal.entries));
@@ -44,7 +46,7 @@ export async function prove({ only, share, fresh, save, folder }: ProofOptions):
     for (let step = 0; step < steps; step += 1) {
       if (journal.has(part.name, step)) continue;
       console.log(`${part.name}: step ${step + 1} of ${steps} …`);
-      const entry = await runStep(part, step, share);
+      const entry = await runStep(part, step, { share, folder: kept });
       journal.add(entry);
       writeFileSync(report, toHtml(summaries(), about(journal)));
       console.log(`  ${JSON.stringify(entry.counts)} in ${Math.round(entry.seconds)} s`);
@@ -56,11 +58,11 @@ export async function prove({ only, share, fresh, save, folder }: ProofOptions):
   return journal.entries.every(({ failures }) => failures.length === 0);
 }
 
-async function runStep(part: Part, step: number, share: number): Promise<Entry> {
+async function runStep(part: Part, step: number, options: { readonly share: number; readonly folder: string }): Promise<Entry> {
   const [commit, startedAt] = [findCommit(), new Date().toISOString()];
   const from = performance.now();
   const seed = Math.floor(Math.random() * 1_000_000);
-  const found = await part.run(step, { seed, share }).catch((error: Error) => ({
+  const found = await part.run(step, { seed, ...options }).catch((error: Error) => ({
     counts: {},
     rows: [],
     failures: [`step ${step}, seed ${seed}: ${error.stack}`],

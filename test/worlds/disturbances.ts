@@ -23,11 +23,12 @@ function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
 async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () => unknown): Promise<void> {
   const label = `${thing.label}-while-mail-waits`;
   const making = { universe: u, tenant: thing.tenant, pick, label };
-  const made = pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
+  // What can be paused is best caught between its first mail and its last.
+  const made = NOUNS[thing.noun]?.verbs.pause || pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
   if (made) await u.add({ ...made, label, noun: thing.noun, tenant: thing.tenant });
   const waiting = u.things.get(label) ?? thing;
   await u.pass(pick.of(0, HOUR));
-  await verb(pick.of("pause", "pause", "cancel", "edit"))(u, waiting, pick);
+  await verb(pick.of("pause", "pause", "pause", "cancel", "edit"))(u, waiting, pick);
   await u.pass(pick.of(0, HOUR, 5 * HOUR));
   await goOn();
   await u.pass(pick.of(0, HOUR, DAY));

@@ -1,6 +1,6 @@
 import { openDatabases } from "./databases.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
-import { listPairs, whySenseless } from "./pairs.ts";
+import { listPairs, noteTried, readTried, whySenseless } from "./pairs.ts";
 import type { Part } from "./processes.ts";
 import { Receivers } from "./receivers.ts";
 import { type Report, runScript } from "./run.ts";
@@ -17,8 +17,11 @@ export interface Living {
   /** Only worlds of this noun, or this disturbance, in the pair of their seed. */
   readonly noun?: string | undefined;
   readonly disturbance?: string | undefined;
-  /** Only worlds whose pair no earlier one has tried; each seed from the first on is about another pair, up to the last of them. */
-  readonly untried?: boolean | undefined;
+  /**
+   * A file of the pairs that were tried, to which each world adds its own. Only worlds whose pair is not in it are lived through; each seed
+   * from the first on is about another pair, up to the last of them.
+   */
+  readonly untried?: string | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -66,6 +69,7 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
     const report = await lives.live(script);
     worlds += 1;
     for (const pair of report.pairs) tried.add(pair);
+    if (wanted.untried) noteTried(wanted.untried, report.pairs);
     if (report.broken.length === 0) return;
     failures += 1;
     log(`seed ${seed}:\n${report.broken.map((what) => `  ${what}`).join("\n")}`);
@@ -73,17 +77,23 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
   };
   for (let seed = from + which; worlds < count && performance.now() < end; seed += of) {
     if (wanted.untried && seed >= from + PAIRS) break;
+    if (!isWanted(seed, wanted)) continue;
     const { noun, disturbance } = pairOf(seed);
-    if (noun !== (wanted.noun ?? noun) || disturbance !== (wanted.disturbance ?? disturbance)) continue;
     const pair = `${noun} ${disturbance}`;
     const isSensible = whySenseless(noun, disturbance) === null;
-    if (wanted.untried && (tried.has(pair) || !isSensible)) continue;
+    if (wanted.untried && (!isSensible || readTried(wanted.untried).has(pair))) continue;
     if (isSensible) due.add(pair);
     await liveThroughOne(seed);
     for (let i = 1; i <= ATTEMPTS && due.has(pair) && !tried.has(pair); i += 1) await liveThroughOne(seed + i * PAIRS);
   }
   await lives.close();
   return { worlds, failures, due: [...due], tried: [...tried] };
+}
+
+/** True if the pair of a seed is about the noun and the disturbance that are wanted. */
+function isWanted(seed: number, { noun, disturbance }: Pick<Living, "noun" | "disturbance">): boolean {
+  const pair = pairOf(seed);
+  return pair.noun === (noun ?? pair.noun) && pair.disturbance === (disturbance ?? pair.disturbance);
 }
 
 /** Puts together what several processes have lived through. */
@@ -98,7 +108,7 @@ export function sumUp(parts: readonly Part[], log: (line: string) => void): Live
 
 /** Lives through worlds until one fails, and tells what does not hold in it. */
 export async function findFirst(
-  { from, minutes, database }: Pick<Living, "from" | "minutes" | "database">,
+  { from, minutes, database, ...wanted }: Pick<Living, "from" | "minutes" | "database" | "noun" | "disturbance">,
   { which, of }: Share,
 ): Promise<Found> {
   const lives = await open();
@@ -106,8 +116,11 @@ export async function findFirst(
   const seconds = () => (performance.now() - start) / 1000;
   let worlds = 0;
   let broken: readonly string[] = [];
-  for (; broken.length === 0 && seconds() < minutes * 60; worlds += 1)
-    ({ broken } = await lives.live(generate(from + which + worlds * of, database)));
+  for (let seed = from + which; broken.length === 0 && seconds() < minutes * 60; seed += of) {
+    if (!isWanted(seed, wanted)) continue;
+    ({ broken } = await lives.live(generate(seed, database)));
+    worlds += 1;
+  }
   await lives.close();
   return { worlds, seconds: seconds(), broken };
 }

@@ -62,13 +62,6 @@ export const MUTATIONS: readonly Mutation[] = [
     instead: "if (isSimulatedSuppressed",
   },
   {
-    name: "unsubscribed-get-campaigns",
-    about: "Campaigns go to contacts that have unsubscribed.",
-    file: "contacts/skip-reason.ts",
-    text: 'UNSUBSCRIBED: "unsubscribed",',
-    instead: "UNSUBSCRIBED: null as never,",
-  },
-  {
     name: "unsubscription-not-suppressed",
     about: "A contact that is set to UNSUBSCRIBED is not suppressed.",
     file: "suppressions/suppressions.ts",

@@ -1,3 +1,4 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { DISTURBANCES } from "./disturbances.ts";
 import { VERBS, type Verb } from "./noun.ts";
 import { NOUNS } from "./nouns.ts";
@@ -34,4 +35,15 @@ export function listPairs(): readonly string[] {
 export function pairsOf(disturbance: string, on: string, nouns: Iterable<string>): readonly string[] {
   if (isVerb(disturbance)) return whySenseless(on, disturbance) === null ? [`${on} ${disturbance}`] : [];
   return [...nouns].map((noun) => `${noun} ${disturbance}`);
+}
+
+/** The pairs that worlds of earlier runs, and of processes beside this one, have tried: the lines of a file. */
+export function readTried(file: string): ReadonlySet<string> {
+  return new Set(existsSync(file) ? readFileSync(file, "utf8").split("\n") : []);
+}
+
+/** Adds pairs that a world has tried to a file. */
+export function noteTried(file: string, pairs: ReadonlySet<string>): void {
+  const known = readTried(file);
+  appendFileSync(file, [...pairs].flatMap((pair) => (known.has(pair) ? [] : `${pair}\n`)).join(""));
 }
