@@ -12,7 +12,7 @@ import { smtpSink } from "./support/smtp-sink.ts";
 import { newLedger, startTraffic } from "./support/traffic.ts";
 
 // KILLS=56 and more look for what is rare.
-const ROUNDS = countKills(16);
+const ROUNDS = countKills(6);
 const CONNECTIONS = 40;
 /** Connections to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
