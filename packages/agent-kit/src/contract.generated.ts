@@ -208,6 +208,7 @@ export interface Approval {
     id?: string | undefined;
     text?: string | undefined;
   } | null;
+  allows: string | null;
   status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
   decision: string | null;
   comment: string | null;
@@ -769,10 +770,11 @@ export interface AgentApi<O> {
       /** The question of an APPROVAL_REQUEST */
       approval?: {
         title: string;
-        /** The options of the brand; approve and reject by default */
+        /** The options of the brand; approve and reject by default, whose labels and styles are the service's */
         options?: Array<{
           id: string;
-          label: string;
+          /** The words on the button; those of approve and reject are the service's */
+          label?: string | undefined;
           style?: "primary" | "danger" | undefined;
         }> | undefined;
         allowComment?: boolean | undefined;

@@ -3691,10 +3691,11 @@ export interface AgentMethods {
       /** The question of an APPROVAL_REQUEST */
       approval?: {
         title: string;
-        /** The options of the brand; approve and reject by default */
+        /** The options of the brand; approve and reject by default, whose labels and styles are the service's */
         options?: Array<{
           id: string;
-          label: string;
+          /** The words on the button; those of approve and reject are the service's */
+          label?: string | undefined;
           style?: "primary" | "danger" | undefined;
         }> | undefined;
         allowComment?: boolean | undefined;

@@ -212,6 +212,7 @@ export interface Approval {
     id?: string | undefined;
     text?: string | undefined;
   } | null;
+  allows: string | null;
   status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
   decision: string | null;
   comment: string | null;

@@ -65,10 +65,11 @@ async function printRequests(session: Session, { brand }: DevMarketplace, slug: 
     if (asked.has(request.id)) continue;
     asked.set(request.id, request);
     if (out.json) await out.line({ kind: "approval_request", ...request });
-    else
-      await out.text(
-        `${term.out.yellow("?")} ${term.out.bold(safeText(request.approval?.title ?? request.text))}  ${term.out.dim(howToAnswer(request, session))}\n`,
-      );
+    else {
+      const allows = request.approval?.allows ? `  Approving allows: ${safeText(request.approval.allows)}\n` : "";
+      const title = safeText(request.approval?.title ?? request.text);
+      await out.text(`${term.out.yellow("?")} ${term.out.bold(title)}  ${term.out.dim(howToAnswer(request, session))}\n${allows}`);
+    }
   }
 }
 

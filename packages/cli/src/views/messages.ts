@@ -92,6 +92,7 @@ function message(m: Message, { term: { out, columns } }: Session): string {
         ["asks", m.approval?.title],
         ["state", m.approval?.status],
         ["options", m.approval?.options.map((o) => `${o.id} (${o.label})`).join(", ")],
+        ["approving allows", m.approval?.allows],
         ["decision", m.approval?.decision],
         ["comment", m.approval?.comment],
         ["expires", m.approval?.status === "PENDING" ? formatInstant(m.approval.expiresAt) : ""],

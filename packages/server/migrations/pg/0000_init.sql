@@ -33,6 +33,7 @@ CREATE TABLE "approvals" (
 	"options" json NOT NULL,
 	"allow_comment" boolean NOT NULL,
 	"preview" json,
+	"allows" text COLLATE "C",
 	"suspend_run" boolean NOT NULL,
 	"status" text COLLATE "C" NOT NULL,
 	"decision" text COLLATE "C",

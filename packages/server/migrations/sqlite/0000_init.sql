@@ -37,6 +37,7 @@ CREATE TABLE `approvals` (
 	`options` text NOT NULL,
 	`allow_comment` integer NOT NULL,
 	`preview` text,
+	`allows` text,
 	`suspend_run` integer NOT NULL,
 	`status` text NOT NULL,
 	`decision` text,

@@ -54,6 +54,11 @@ export function ApprovalCard({ message, agent, done }: Props) {
       </p>
       <p class="said">{text}</p>
       {approval.preview === null ? null : <Preview preview={approval.preview} />}
+      {approval.allows === null ? null : (
+        <p class="allows">
+          Approving allows this agent: <strong dir="auto">{approval.allows}</strong>
+        </p>
+      )}
       {open && may("marketplace:write") ? <Answer id={id} approval={approval} done={done} /> : null}
       {open ? null : <Decision approval={approval} />}
     </article>

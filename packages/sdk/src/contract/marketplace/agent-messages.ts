@@ -2,19 +2,54 @@ import { endpoint } from "../endpoint.ts";
 import { pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
-import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unread, upToSequence } from "./messages.ts";
+import {
+  APPROVAL_LIMITS,
+  findStandardOption,
+  MESSAGE_FORMATS,
+  Message,
+  messageFilter,
+  OptionId,
+  STANDARD_OPTIONS,
+  Unread,
+  upToSequence,
+} from "./messages.ts";
 import { RunId } from "./runs.ts";
-import { line, words } from "./text.ts";
+import { foldLine, line, plainLine, words } from "./text.ts";
 
 // Decisions in an approval_response that are not ids of options.
-const RESERVED_DECISIONS = ["approved", "rejected", "expired"];
+const RESERVED_DECISIONS: readonly string[] = [...Object.values(STANDARD_OPTIONS).map(({ decision }) => decision), "expired"];
 
 const OwnId = OptionId.refine((id) => !RESERVED_DECISIONS.includes(id), {
   message: `An option's id cannot be ${RESERVED_DECISIONS.join(", ")}: these are reserved for decisions.`,
   params: { code: "reserved" },
 });
 
-const Option = z.strictObject({ id: OwnId, label: line(60), style: z.enum(["primary", "danger"]).optional() });
+const STANDARD_LABELS: readonly string[] = Object.values(STANDARD_OPTIONS).map(({ label }) => foldLine(label));
+
+const Option = z
+  .strictObject({
+    id: OwnId,
+    label: plainLine(60).optional().meta({ description: "The words on the button; those of approve and reject are the service's" }),
+    style: z.enum(["primary", "danger"]).optional(),
+  })
+  .superRefine(({ id, label, style }, ctx) => {
+    const refuse = (field: string, code: string, message: string) =>
+      ctx.addIssue({ code: "custom", path: [field], message, params: { code } });
+    const standard = findStandardOption(id);
+    if (standard === null && label === undefined) refuse("label", "required", "An option of your own requires a label.");
+    if (standard === null && label !== undefined && STANDARD_LABELS.includes(foldLine(label)))
+      refuse("label", "reserved", `The label ${label} belongs to the option ${foldLine(label)}.`);
+    if (standard !== null && label !== undefined && label !== standard.label)
+      refuse(
+        "label",
+        "reserved",
+        `The label of the option ${id} is ${standard.label}. Leave it out, or use an option with an id of your own.`,
+      );
+    if (standard !== null && style !== undefined && style !== standard.style)
+      refuse("style", "reserved", `The style of the option ${id} is ${standard.style}. Leave it out.`);
+  });
+
+const areDistinct = (values: readonly string[]) => new Set(values).size === values.length;
 
 const named = z.strictObject({ kind: z.enum(["landing_page", "lead_magnet", "asset"]), id: z.string().min(1).max(100) });
 const written = z.strictObject({ kind: z.literal("text"), text: words(10_000) });
@@ -25,15 +60,16 @@ const Question = z.strictObject({
     .array(Option)
     .min(2)
     .max(APPROVAL_LIMITS.options)
-    .refine((options) => new Set(options.map(({ id }) => id)).size === options.length, {
+    .refine((options) => areDistinct(options.map(({ id }) => id)), {
       message: "The ids of the options must differ.",
       params: { code: "duplicate" },
     })
-    .default([
-      { id: "approve", label: "Approve", style: "primary" },
-      { id: "reject", label: "Reject", style: "danger" },
-    ])
-    .meta({ description: "The options of the brand; approve and reject by default" }),
+    .refine((options) => areDistinct(options.flatMap(({ label }) => (label === undefined ? [] : [foldLine(label)]))), {
+      message: "The labels of the options must differ.",
+      params: { code: "duplicate" },
+    })
+    .default([{ id: "approve" }, { id: "reject" }])
+    .meta({ description: "The options of the brand; approve and reject by default, whose labels and styles are the service's" }),
   allowComment: z.boolean().default(true),
   preview: z.discriminatedUnion("kind", [named, written]).optional().meta({ description: "What the request is about" }),
   expiresInSeconds: z

@@ -15,7 +15,7 @@ export * from "./failures.ts";
 export { ASSET_TYPES, Asset, FILE_LIMITS, LEAD_MAGNET_TYPES, LeadMagnet } from "./files.ts";
 export * from "./landing-pages.ts";
 export * from "./listings.ts";
-export { AgentMessage, APPROVAL_LIMITS, Approval, Message } from "./messages.ts";
+export { AgentMessage, APPROVAL_LIMITS, Approval, findStandardOption, Message } from "./messages.ts";
 export { marketplace } from "./nouns.ts";
 export * from "./page-content.ts";
 export * from "./payments.ts";

@@ -15,6 +15,17 @@ export const APPROVAL_LIMITS = {
   maxSeconds: 2_592_000,
 } as const;
 
+/** The options whose words and looks are the service's: what they say on the button, and what choosing them means. */
+export const STANDARD_OPTIONS = {
+  approve: { label: "Approve", style: "primary", status: "APPROVED", decision: "approved" },
+  reject: { label: "Reject", style: "danger", status: "REJECTED", decision: "rejected" },
+} as const;
+
+/** The standard option with this id. */
+export function findStandardOption(id: string): (typeof STANDARD_OPTIONS)[keyof typeof STANDARD_OPTIONS] | null {
+  return id === "approve" || id === "reject" ? STANDARD_OPTIONS[id] : null;
+}
+
 /** Id of an option, and the decision that chooses it. */
 export const OptionId = z
   .string()
@@ -38,6 +49,8 @@ export const Approval = z
     options: z.array(ApprovalOption),
     allowComment: z.boolean(),
     preview: ApprovalPreview.nullable(),
+    /** What approving allows the agent to do, in the service's words; null if it allows nothing by itself. */
+    allows: z.string().nullable(),
     /** All states except PENDING are final. ANSWERED: an option other than approve and reject was chosen. */
     status: z.enum(APPROVAL_STATUSES),
     /** `approved`, `rejected`, `expired`, or the id of the chosen option. */

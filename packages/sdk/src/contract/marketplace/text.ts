@@ -26,6 +26,28 @@ export function line(max: number) {
     });
 }
 
+// Characters without a width: but for joiners and variation selectors, which emoji and some scripts need.
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
+const JOINERS = /\u200c|\u200d|\ufe0e|\ufe0f/gu;
+
+/** A text on one line without characters that cannot be seen, such as the words on a button. */
+export function plainLine(max: number) {
+  return line(max).refine(
+    (text) => NOT_IN_LINE.test(text) || !UNSEEN.test(text.replace(JOINERS, "")) || !VISIBLE.test(text),
+    refuseCharacters("This text cannot contain characters that cannot be seen."),
+  );
+}
+
+/** A text as it is compared by people: without case, width, repeated spaces and what cannot be seen. */
+export function foldLine(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .toLowerCase();
+}
+
 /** A text of several lines: without control characters other than line breaks and tabs, and without lone surrogates. */
 export function prose(max: number) {
   return z

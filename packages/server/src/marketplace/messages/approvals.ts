@@ -1,4 +1,4 @@
-import type { ApprovalStatus, Message } from "@mailsvc/sdk/contract";
+import { findStandardOption, type Message } from "@mailsvc/sdk/contract";
 import { and, eq, gt, inArray, lte, ne } from "drizzle-orm";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -37,12 +37,6 @@ import {
 /** Expires an approval request at the end of its time. */
 export const EXPIRE_APPROVAL_JOB = "agent.approval.expire";
 
-/** State and decision of the standard options. */
-const STANDARD_OPTIONS: Readonly<Record<string, { status: ApprovalStatus; decision: string }>> = {
-  approve: { status: "APPROVED", decision: "approved" },
-  reject: { status: "REJECTED", decision: "rejected" },
-};
-
 type Resolution = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt">;
 
 interface Answer {
@@ -66,8 +60,8 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
   }
   if (answer.comment !== undefined && !approval.allowComment)
     throw invalid("comment", "not_allowed", "This request does not allow a comment.");
-  const outcome = STANDARD_OPTIONS[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
-  const resolved = await resolve(tx, approval, { ...outcome, comment: answer.comment ?? null, answeredAt: now }, "open", now);
+  const { status, decision } = findStandardOption(option.id) ?? { status: "ANSWERED" as const, decision: option.id };
+  const resolved = await resolve(tx, approval, { status, decision, comment: answer.comment ?? null, answeredAt: now }, "open", now);
   if (!resolved) throw notOpenError((await getRequest(tx, { workspaceId }, id, now)).approval);
   await announce(tx, deps, message, resolved, "brand");
   return showMessage({ message: await markReadByReply(tx, message, now), approval: resolved }, now);

@@ -1,4 +1,4 @@
-import type { Approval, Message } from "@mailsvc/sdk/contract";
+import { type Approval, findStandardOption, type Message } from "@mailsvc/sdk/contract";
 import { and, asc, count, eq, inArray, isNull, lte, or } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
@@ -17,7 +17,10 @@ import {
   showMessage,
 } from "./store.ts";
 
-type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
+type Option = Approval["options"][number];
+
+type NewApproval = Pick<Approval, "title" | "allowComment" | "suspendRun"> & {
+  options: readonly (Pick<Option, "id" | "style"> & { label?: string | undefined })[];
   preview?: NonNullable<Approval["preview"]> | undefined;
   expiresInSeconds: number;
 };
@@ -47,7 +50,7 @@ export async function postMessage(
   const { approval: request, runId = null } = post;
   const posted = await findPosted(tx, activationId, post);
   if (posted) return { message: showMessage(posted, now), created: false };
-  await assertPreviewExists(tx, { activationId, workspaceId }, request?.preview);
+  const pageToPublish = await readPreview(tx, { activationId, workspaceId }, request?.preview);
   let run: RunRow | null = null;
   if (runId !== null) run = await (request ? getActiveRunRow : getRunRow)(tx, { activationId, runId }, overdue);
   const message = await addMessage(tx, {
@@ -71,9 +74,10 @@ export async function postMessage(
     workspaceId,
     runId,
     title: request.title,
-    options: request.options,
+    options: completeOptions(request),
     allowComment: request.allowComment,
     preview: request.preview ?? null,
+    allows: pageToPublish !== null && request.options.some(({ id }) => id === "approve") ? sayPublish(pageToPublish) : null,
     suspendRun: run !== null && request.suspendRun,
     status: "PENDING",
     decision: null,
@@ -212,7 +216,7 @@ function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMess
       { type, text, format, runId },
       wanted && {
         title: wanted.title,
-        options: wanted.options,
+        options: completeOptions(wanted),
         allowComment: wanted.allowComment,
         preview: wanted.preview ?? null,
         suspendRun: wanted.suspendRun && runId !== null,
@@ -233,25 +237,52 @@ function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMess
   );
 }
 
+/** The options of a request, with the service's words and looks on those of the service. */
+function completeOptions({ options }: NewApproval): Option[] {
+  return options.map(({ id, label = "", style }) => {
+    const standard = findStandardOption(id);
+    if (standard !== null) return { id, label: standard.label, style: standard.style };
+    return { id, label, ...(style !== undefined && { style }) };
+  });
+}
+
+interface PageToPublish {
+  readonly slug: string;
+  readonly title: string;
+}
+
+/** The permission that approving a page gives. What the agent has chosen comes last and between quotation marks, which it cannot contain. */
+function sayPublish({ slug, title }: PageToPublish): string {
+  const quoted = title.replace(/\p{Default_Ignorable_Code_Point}/gu, "").replace(/["\u201c-\u201f\u00ab\u00bb]/g, "'");
+  return `Publish the page ${slug} as it is now: “${quoted}”`;
+}
+
 /**
- * Throws ApiError not_found unless a preview shows something the agent may show: its own page, its own lead magnet or of
- * the brand's people, or an image of the asset library, which all agents of a brand share.
+ * Returns the page that a preview shows; null if it shows something else. Throws ApiError not_found unless the agent may show it: its own
+ * page, its own lead magnet or of the brand's people, or an image of the asset library, which all agents of a brand share.
  */
-async function assertPreviewExists(
+async function readPreview(
   tx: AgentTx,
   { activationId, workspaceId }: Actor,
   preview: Approval["preview"] | undefined,
-): Promise<void> {
-  if (!preview || preview.kind === "text") return;
+): Promise<PageToPublish | null> {
+  if (!preview || preview.kind === "text") return null;
   const { landingPages: l, leadMagnets: f, assets: a } = tx.t;
   const id = preview.id ?? "";
+  if (preview.kind === "landing_page") {
+    const [page] = await tx
+      .select({ slug: l.slug, title: l.title })
+      .from(l)
+      .where(and(eq(l.id, id), eq(l.workspaceId, workspaceId), eq(l.activationId, activationId)));
+    if (page) return page;
+  }
   const count = {
-    landing_page: () => tx.$count(l, and(eq(l.id, id), eq(l.workspaceId, workspaceId), eq(l.activationId, activationId))),
+    landing_page: () => 0,
     lead_magnet: () =>
       tx.$count(f, and(eq(f.id, id), eq(f.workspaceId, workspaceId), or(eq(f.activationId, activationId), isNull(f.activationId)))),
     asset: () => tx.$count(a, and(eq(a.id, id), eq(a.workspaceId, workspaceId))),
   }[preview.kind];
-  if ((await count()) > 0) return;
+  if ((await count()) > 0) return null;
   throw new ApiError("not_found", `The ${preview.kind.replace("_", " ")} in approval.preview was not found.`, {
     details: [{ path: "approval.preview.id", code: "not_found", message: "Not found." }],
   });

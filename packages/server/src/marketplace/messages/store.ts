@@ -92,6 +92,7 @@ function showApproval(stored: ApprovalRow, now: number): Approval {
     options: row.options,
     allowComment: row.allowComment,
     preview: row.preview,
+    allows: row.allows,
     status: row.status,
     decision: row.decision,
     comment: row.comment,

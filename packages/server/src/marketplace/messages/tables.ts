@@ -49,6 +49,8 @@ export function messageTables(c: ColumnTypes) {
         options: c.json<Approval["options"]>("options").notNull(),
         allowComment: c.flag("allow_comment").notNull(),
         preview: c.json<NonNullable<Approval["preview"]>>("preview"),
+        /** What approving allows, in the service's words at the time of the request. */
+        allows: c.text("allows"),
         suspendRun: c.flag("suspend_run").notNull(),
         status: c.text("status").$type<ApprovalStatus>().notNull(),
         decision: c.text("decision"),
