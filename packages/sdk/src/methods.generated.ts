@@ -1930,7 +1930,7 @@ export interface MailsvcMethods {
   /** Why an email, contact, campaign or webhook is in its state, and what to do */
   readonly explanations: {
     /**
-     * Explain an object: its history and state, the reasons, the next step and what to do.
+     * Explain an object: its history, the reasons and what to do next.
      *
      * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address of a contact. The key needs the permission to read it.
      *
