@@ -1,7 +1,8 @@
-import type { AgentMessage, Delivery } from "@mailsvc/sdk/contract";
+import type { AgentMessage, Delivery, ProposalDetail } from "@mailsvc/sdk/contract";
 import { CTRL_C, listenToKeys } from "../runtime/keys.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
+import { describeProposal } from "../views/proposals.ts";
 import type { DevMarketplace } from "./setup.ts";
 
 type Decision = "approve" | "reject";
@@ -63,22 +64,32 @@ async function printRequests(session: Session, { brand }: DevMarketplace, slug: 
   for (const id of asked.keys()) if (!open.some((request) => request.id === id)) asked.delete(id);
   for (const request of open) {
     if (asked.has(request.id)) continue;
-    asked.set(request.id, request);
     if (out.json) await out.line({ kind: "approval_request", ...request });
     else {
       const allows = request.approval?.allows ? `  Approving allows: ${safeText(request.approval.allows)}\n` : "";
       const title = safeText(request.approval?.title ?? request.text);
       await out.text(`${term.out.yellow("?")} ${term.out.bold(title)}  ${term.out.dim(howToAnswer(request, session))}\n${allows}`);
+      const proposal = request.approval?.proposal ? (await brand.approvals.get(request.id)).proposal : null;
+      if (proposal) await out.text(`${describeProposal(proposal, request.agentName, session).replace(/^/gm, "  ")}\n`);
     }
+    // A key answers what has been shown.
+    asked.set(request.id, request);
   }
 }
 
 async function answer(session: Session, { brand }: DevMarketplace, request: AgentMessage, decision: Decision): Promise<void> {
   const { out, term } = session;
   if (!optionsOf(request).includes(decision)) return out.say(`This request has its own options: ${howToAnswer(request, session)}`);
-  await brand.messages.answer(request.id, { decision });
+  const proposal = decision === "approve" && request.approval?.proposal ? (await brand.approvals.get(request.id)).proposal : null;
+  await brand.messages.answer(request.id, { decision, ...(proposal && acceptAsDraft(proposal)) });
   const word = decision === "approve" ? term.out.green("approved") : term.out.red("rejected");
-  await out.text(`  ${word} ${safeText(request.approval?.title ?? request.id)}\n`);
+  const made = proposal === null ? "" : term.out.dim(`  a draft ${proposal.kind} was made of it`);
+  await out.text(`  ${word} ${safeText(request.approval?.title ?? request.id)}${made}\n`);
+}
+
+/** A proposed mail is shown with its request, so a key that approves it has seen it. */
+function acceptAsDraft({ kind, hash, suggestedSender }: ProposalDetail) {
+  return { hash, create: "draft" as const, ...(kind === "campaign" && { fromEmail: suggestedSender?.fromEmail ?? "hello@brand.example" }) };
 }
 
 function howToAnswer(request: AgentMessage, { host, out }: Session): string {

@@ -22,13 +22,13 @@ import { checkInput, mapPathsToFlags } from "./validate.ts";
 const ABOUT: Readonly<Record<string, string>> = { activationId: "Id of the activation: mailsvc activations list" };
 
 /**
- * Builds the command of one endpoint from the contract: its arguments, flags and action. `before` may add to the input
+ * Builds the command of one endpoint from the contract: its arguments, flags and action. `before` gets the arguments of the path besides, and may add to the input
  * before the command prompts for missing fields and validates. `instead` gets the response and the call, and returns null to have it printed.
  */
 export function buildEndpointCommand(
   spec: CommandSpec,
   run: Run,
-  before?: (session: Session, gathered: RequestInput, flags: Flags) => Promise<void>,
+  before?: (session: Session, gathered: RequestInput, flags: Flags, named: readonly string[]) => Promise<void>,
   instead?: (session: Session, data: unknown, flags: Flags, call: Call) => Promise<Exit | null>,
 ): Command {
   const { endpoint, words } = spec;
@@ -68,12 +68,12 @@ export function buildEndpointCommand(
     session.spec = spec;
     const gathered = await readInput(session, endpoint, fields, mergeArguments(spec, fields, args.slice(params.length), flags));
     await readContentFiles(session.input, fields, flags, gathered.body ?? {});
-    await before?.(session, gathered, flags);
+    const named = args.slice(0, params.length) as string[];
+    await before?.(session, gathered, flags, named);
     if (spec.fixed) gathered.body = { ...gathered.body, ...spec.fixed };
     await promptForMissing(session, endpoint, requireFileOrContent(fields, gathered), gathered);
     const file = endpoint.file && extractFile(gathered, endpoint.file);
     checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
-    const named = args.slice(0, params.length) as string[];
     const ids = isForAgents(endpoint.access) ? [getActivation(session, flags), ...named] : await resolveNames(session, endpoint, named);
     const plain = { ...buildCall(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
     if (isDestructive(endpoint)) await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));

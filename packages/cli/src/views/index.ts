@@ -15,6 +15,7 @@ import { listingViews } from "./listings.ts";
 import { listViews } from "./lists.ts";
 import { messageViews } from "./messages.ts";
 import { pageViews } from "./pages.ts";
+import { proposalViews } from "./proposals.ts";
 import { providerViews } from "./providers.ts";
 import { receivedViews } from "./received.ts";
 import { relayViews } from "./relays.ts";
@@ -48,6 +49,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...brandViews,
   ...deliveryViews,
   ...messageViews,
+  ...proposalViews,
   ...runViews,
   ...creditViews,
   ...fileViews,

@@ -36,15 +36,15 @@ export const messageViews: Readonly<Record<string, View>> = {
   "approvals.list": { columns: questionColumns, empty: "No open requests.", next: answerFirst },
   "messages.inbox": { columns: waitingColumns, empty: "No open requests.", next: suggestFirst },
   "messages.list": { columns: messageColumns, empty: "No messages yet." },
-  "messages.create": { object: message },
-  "messages.get": { object: message },
-  "received.passOn": { object: message },
-  "messages.answer": { object: message },
+  "messages.create": { object: showMessage },
+  "messages.get": { object: showMessage },
+  "received.passOn": { object: showMessage },
+  "messages.answer": { object: showMessage },
   "messages.read": { object: unread },
   "agent.messages.list": { columns: messageColumns },
-  "agent.messages.get": { object: message },
-  "agent.messages.create": { object: message },
-  "agent.messages.cancel": { object: message },
+  "agent.messages.get": { object: showMessage },
+  "agent.messages.create": { object: showMessage },
+  "agent.messages.cancel": { object: showMessage },
   "agent.messages.read": { object: unread },
 };
 
@@ -61,6 +61,8 @@ function answerCommand(id: string, options: readonly string[]): string {
 }
 
 function answerHint({ id, approval }: Message): string | null {
+  if (approval?.status === "PENDING" && approval.proposal !== null)
+    return `mailsvc approvals get ${id} (what it proposes), then approvals approve ${id} (or reject)`;
   return approval?.status === "PENDING"
     ? answerCommand(
         id,
@@ -78,7 +80,8 @@ function suggestFirst([first]: readonly AgentMessage[]): string | undefined {
   return first && `mailsvc messages get ${first.id}`;
 }
 
-function message(m: Message, { term: { out, columns } }: Session): string {
+/** A message with its question. */
+export function showMessage(m: Message, { term: { out, columns } }: Session): string {
   return [
     renderDetails(
       [
