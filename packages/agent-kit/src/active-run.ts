@@ -7,7 +7,7 @@ import type { HandledEvents } from "./event.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
 import type { LogEntry, Mark, Report, Reports } from "./reports.ts";
-import type { ApprovalAnswer, ApprovalRequest, CreditsRequest, Run, WakeupRequest } from "./run.ts";
+import type { ApprovalAnswer, ApprovalRequest, CampaignProposal, CreditsRequest, Run, TemplateProposal, WakeupRequest } from "./run.ts";
 import type { RunState } from "./run-state.ts";
 import type { AgentClock } from "./runtime.ts";
 import { labelOf, type Step, type StepId, type StepKind, type Steps } from "./steps.ts";
@@ -121,6 +121,14 @@ export class ActiveRun implements Run {
         return { decision, approved: decision === "approved", comment, messageId: message.id };
       }),
     );
+  }
+
+  proposeCampaign(name: string, { campaign, title = campaign.name, ...question }: CampaignProposal): Promise<ApprovalAnswer> {
+    return this.approval(name, { title, ...question, proposal: { kind: "campaign", ...campaign } });
+  }
+
+  proposeTemplate(name: string, { template, title = template.name, ...question }: TemplateProposal): Promise<ApprovalAnswer> {
+    return this.approval(name, { title, ...question, proposal: { kind: "template", ...template } });
   }
 
   wakeup(name: string, when: WakeupRequest): Promise<HandledEvents["agent.wakeup"]> {

@@ -82,19 +82,6 @@ export interface DeactivatedEvent {
   reason: "user_deactivated" | "plan_downgrade" | "admin_revoke";
 }
 
-/** The event `agent.scopes_changed`: the brand accepted more scopes. */
-export interface ScopesChangedEvent {
-  id: string;
-  activationId: string;
-  runId: string | null;
-  sequence: number;
-  /** ISO 8601 instant */
-  timestamp: string;
-  type: "agent.scopes_changed";
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-  added: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-}
-
 /** The event `run_force_failed`: a run went 15 minutes without a heartbeat. */
 export interface RunForceFailedEvent {
   id: string;
@@ -137,7 +124,7 @@ export interface WakeupEvent {
 }
 
 /** An event that the service sends to the webhook of an agent. */
-export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | ScopesChangedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
+export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
 
 /** The events by their types. */
 export interface AgentEvents {
@@ -147,7 +134,6 @@ export interface AgentEvents {
   "agent.paused": PausedEvent;
   "agent.resumed": ResumedEvent;
   "agent.deactivated": DeactivatedEvent;
-  "agent.scopes_changed": ScopesChangedEvent;
   "run_force_failed": RunForceFailedEvent;
   "test.ping": TestPingEvent;
   "agent.wakeup": WakeupEvent;
@@ -174,9 +160,6 @@ export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>>
   "agent.deactivated": [
     "type",
     "activationId"
-  ],
-  "agent.scopes_changed": [
-    "id"
   ],
   "run_force_failed": [
     "type",
@@ -226,6 +209,7 @@ export interface Approval {
     text?: string | undefined;
   } | null;
   allows: string | null;
+  proposal: Proposal | null;
   status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
   decision: string | null;
   comment: string | null;
@@ -506,6 +490,15 @@ export interface Pagination {
   totalPages: number;
   hasMore: boolean;
   nextCursor: string | null;
+}
+
+export interface Proposal {
+  kind: "campaign" | "template";
+  name: string;
+  subject: string;
+  previewText: string | null;
+  lists: string[];
+  hash: string;
 }
 
 export interface Removal {
@@ -802,6 +795,30 @@ export interface AgentApi<O> {
         } | {
           kind: "text";
           text: string;
+        } | undefined;
+        /** A campaign or template to create when the brand approves; without preview and options of your own */
+        proposal?: {
+          kind: "campaign";
+          name: string;
+          /** Subject line, up to 998 characters */
+          subject: string;
+          /** HTML body */
+          html?: string | undefined;
+          /** Plain-text body */
+          text?: string | undefined;
+          previewText?: string | undefined;
+          /** Ids of the lists to suggest */
+          lists?: string[] | undefined;
+        } | {
+          kind: "template";
+          name: string;
+          /** Subject line, up to 998 characters */
+          subject: string;
+          /** HTML body */
+          html?: string | undefined;
+          /** Plain-text body */
+          text?: string | undefined;
+          type?: "marketing" | "transactional" | undefined;
         } | undefined;
         /** Expires after this many seconds without an answer; a week by default */
         expiresInSeconds?: number | undefined;

@@ -32,12 +32,14 @@ export type { Reply, RequestHeaders, Secrets } from "./receive.ts";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
+  CampaignProposal,
   CreditsRequest,
   ExactOutcome,
   Run,
   RunOptions,
   RunOutcome,
   RunResult,
+  TemplateProposal,
   WakeupRequest,
 } from "./run.ts";
 export type { AgentClock } from "./runtime.ts";

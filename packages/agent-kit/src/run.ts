@@ -40,6 +40,17 @@ export interface RunResult {
 /** A request for approval: the question, and `text`, the message it is asked in. */
 export type ApprovalRequest = Omit<Approval, "suspendRun"> & { text: string; format?: "plain" | "markdown" };
 
+type Proposal = NonNullable<Approval["proposal"]>;
+
+/** The question with which something is proposed. `text` says why; the title is its name by default. */
+type ProposalQuestion = Omit<ApprovalRequest, "proposal" | "preview" | "options" | "title"> & { title?: string };
+
+/** A campaign to propose. The brand chooses the sender, and decides if it is sent. */
+export type CampaignProposal = ProposalQuestion & { campaign: Omit<Extract<Proposal, { kind: "campaign" }>, "kind"> };
+
+/** A template to propose. */
+export type TemplateProposal = ProposalQuestion & { template: Omit<Extract<Proposal, { kind: "template" }>, "kind"> };
+
 /** How credits are spent. `action` is the name of the step by default. */
 export type CreditsRequest = Omit<Spending, "runId" | "action"> & { action?: string };
 
@@ -94,6 +105,13 @@ export interface Run {
   step<T>(name: string, work: (step: Step) => Promise<T & Json<T>>): Promise<T>;
   /** Asks the brand. The run goes on with the answer, after days if it must be, also over a restart. */
   approval(name: string, request: ApprovalRequest): Promise<ApprovalAnswer>;
+  /**
+   * Proposes a campaign. A person sees the mail, its lists and how many people it reaches, and makes it a draft, sends it or rejects it; you
+   * learn the decision. A question with other content needs another name.
+   */
+  proposeCampaign(name: string, proposal: CampaignProposal): Promise<ApprovalAnswer>;
+  /** Proposes a template, which becomes a draft when a person approves it. */
+  proposeTemplate(name: string, proposal: TemplateProposal): Promise<ApprovalAnswer>;
   /** Spends credits. */
   credits(name: string, spending: CreditsRequest): Promise<CreditTransaction>;
   /** Sleeps until a wakeup of the service, also over a restart. Returns its event. */

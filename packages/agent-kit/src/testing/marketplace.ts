@@ -20,6 +20,17 @@ export interface TestMarketplaceOptions {
   credits?: number;
 }
 
+/** What was made of a proposal that the brand has approved. */
+export interface ProposedWork {
+  readonly kind: "campaign" | "template";
+  readonly id: string;
+  readonly sent: boolean;
+  readonly name: string;
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
 /** The activation of an agent, from the side of its brand. */
 export interface TestActivation {
   readonly id: string;
@@ -28,8 +39,13 @@ export interface TestActivation {
   deactivate(): Promise<void>;
   /** Posts a text to the agent. */
   say(text: string): Promise<void>;
-  /** Answers the oldest approval request that waits for an answer: `approve`, `reject` or the id of an option. Waits for a request. */
-  answer(decision: string, comment?: string): Promise<void>;
+  /**
+   * Answers the oldest approval request that waits for an answer: `approve`, `reject` or the id of an option. Waits for a request. A proposed
+   * campaign that is approved becomes a draft, or is sent.
+   */
+  answer(decision: string, comment?: string, create?: "draft" | "send"): Promise<void>;
+  /** The campaigns and templates that were made of the agent's proposals, oldest first. */
+  proposed(): Promise<ProposedWork[]>;
   /** The runs of the agent, oldest first. */
   runs(): Promise<Run[]>;
   /** The log of a run, oldest first. */
@@ -115,11 +131,26 @@ export class TestMarketplace {
       resume: () => then(brand.activations.resume(id)),
       deactivate: () => then(brand.activations.deactivate(id)),
       say: (text) => then(brand.messages.create(id, { text })),
-      answer: async (decision, comment) => {
+      answer: async (decision, comment, create = "draft") => {
         const request = await this.until("an approval request", async () =>
           (await brand.approvals.list({ activationId: id }).toArray()).at(-1),
         );
-        await then(brand.messages.answer(request.id, { decision, ...(comment === undefined ? {} : { comment }) }));
+        const { proposal } = decision === "approve" ? await brand.approvals.get(request.id) : { proposal: null };
+        await then(
+          brand.messages.answer(request.id, {
+            decision,
+            ...(comment === undefined ? {} : { comment }),
+            ...(proposal && { hash: proposal.hash, create }),
+            ...(proposal?.kind === "campaign" && { fromEmail: proposal.suggestedSender?.fromEmail ?? "hello@brand.example" }),
+          }),
+        );
+      },
+      proposed: async () => {
+        const approved = (await brand.approvals.list({ activationId: id, status: "APPROVED" }).toArray()).reverse();
+        const details = await Promise.all(approved.map(async (request) => (await brand.approvals.get(request.id)).proposal));
+        return details.flatMap((made) =>
+          made?.created ? [{ ...made.created, name: made.name, subject: made.subject, html: made.html, text: made.text }] : [],
+        );
       },
       runs: async () => (await brand.runs.list(id).toArray()).reverse(),
       logs: async (runId) => (await brand.runs.logs(id, runId).toArray()).map(({ message }) => message).reverse(),
