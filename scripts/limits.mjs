@@ -168,6 +168,14 @@ const MEANINGS = {
     active: ["runs of an activation at a time", count],
     entries: ["log entries of one call", count],
   },
+  PROPOSAL_LIMITS: {
+    title: "Proposals of agents",
+    name: ["a name", characters],
+    previewText: ["the preview text", characters],
+    html: ["the HTML", characters],
+    text: ["the text", characters],
+    lists: ["suggested lists", count],
+  },
   APPROVAL_LIMITS: {
     title: "Approval requests of an agent",
     options: ["options to choose from", count],

@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1930,7 +1930,7 @@ export interface MailsvcMethods {
   /** Why an email, contact, campaign or webhook is in its state, and what to do */
   readonly explanations: {
     /**
-     * Explain an object: its history, the reasons and what to do next.
+     * Explain an object: its history and state, the reasons, the next step and what to do.
      *
      * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address of a contact. The key needs the permission to read it.
      *
@@ -2712,7 +2712,6 @@ export interface MailsvcMethods {
       description: string;
       webhookUrl: string;
       permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-      version: number;
       state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
       price: {
         amount: number;
@@ -2739,7 +2738,7 @@ export interface MailsvcMethods {
     /**
      * Update a listing.
      *
-     * Pending events go to a new webhook URL from their next attempt on. A scope that is removed ends at once in every activation. One that is added is asked for: each brand accepts it or keeps what it accepted before.
+     * Pending events go to a new webhook URL from their next attempt on. Added scopes apply to new activations; existing ones keep the scopes their brand accepted.
      *
      * `PATCH /api/v1/marketplace/listings/:slug`
      */
@@ -2826,7 +2825,7 @@ export interface MailsvcMethods {
       /** Only events in this state */
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
       /** Only events of this activation */
       activationId?: string | undefined;
     }, options?: CallOptions): PagePromise<Delivery>;
@@ -2841,7 +2840,7 @@ export interface MailsvcMethods {
       /** Begin after the event with this id, as far as events are kept; without it, with what happens next */
       after?: string | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
     }, options?: CallOptions): AsyncGenerator<DeliveryDetail, void, undefined>;
     /**
      * Show an event with its body and attempts.
@@ -2983,28 +2982,6 @@ export interface MailsvcMethods {
       creditLimit: number | null;
     }, options?: CallOptions): APIPromise<Activation>;
     /**
-     * Accept what a newer version of an agent asks for.
-     *
-     * Grants all scopes of this version, in effect at once, and tells the agent with agent.scopes_changed. Name the version that you have seen: if the listing has changed since, nothing is granted and the answer is 409. Accepting it again changes nothing.
-     *
-     * `POST /api/v1/marketplace/activations/:id/accept`
-     */
-    accept(id: string, input: {
-      /** The version you have seen, of update.version */
-      version: number;
-    }, options?: CallOptions): APIPromise<Activation>;
-    /**
-     * Keep what you accepted before.
-     *
-     * The agent goes on with the scopes it has, and you are not asked for these again. You can still accept them. If the listing has changed since the version that you name, the answer is 409.
-     *
-     * `POST /api/v1/marketplace/activations/:id/keep`
-     */
-    keep(id: string, input: {
-      /** The version you have seen, of update.version */
-      version: number;
-    }, options?: CallOptions): APIPromise<Activation>;
-    /**
      * Pause an agent.
      *
      * Its key is refused from now on, with `activation_paused`. Pausing a paused agent changes nothing.
@@ -3052,6 +3029,14 @@ export interface MailsvcMethods {
       /** Only messages of this agent */
       agentSlug?: string | undefined;
     }, options?: CallOptions): PagePromise<AgentMessage>;
+    /**
+     * Show an approval request, with the mail it proposes.
+     *
+     * A proposal is shown as it would be sent: rendered, with its lists and how many people it would reach.
+     *
+     * `GET /api/v1/marketplace/approvals/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<ApprovalDetail>;
   };
   /** Messages and questions of agents */
   readonly messages: {
@@ -3124,7 +3109,7 @@ export interface MailsvcMethods {
     /**
      * Answer an approval request.
      *
-     * The first answer counts. The agent gets an approval_response, and the run that waits for it continues.
+     * The first answer counts. The agent gets an approval_response, and the run that waits for it continues. Approving a proposal creates what it proposes, with exactly the content that approvals.get shows, and needs the permission that creating it needs. A campaign is a draft, unless `create` is `send`.
      *
      * `POST /api/v1/marketplace/messages/:id/answer`
      */
@@ -3133,6 +3118,16 @@ export interface MailsvcMethods {
       decision: string;
       /** For the agent; only if the request allows comments */
       comment?: string | undefined;
+      /** The hash of the proposal that you approve, as approvals.get shows it */
+      hash?: string | undefined;
+      /** Make the proposed campaign a draft, or send it at once; draft by default */
+      create?: "draft" | "send" | undefined;
+      /** The verified sender of the proposed campaign */
+      fromEmail?: string | undefined;
+      /** Name of its sender */
+      fromName?: string | undefined;
+      /** Ids of the lists it goes to, instead of those that the agent suggests */
+      lists?: string[] | undefined;
     }, options?: CallOptions): APIPromise<Message>;
     /**
      * Mark messages from an agent as read.
@@ -3729,6 +3724,30 @@ export interface AgentMethods {
         } | {
           kind: "text";
           text: string;
+        } | undefined;
+        /** A campaign or template to create when the brand approves; without preview and options of your own */
+        proposal?: {
+          kind: "campaign";
+          name: string;
+          /** Subject line, up to 998 characters */
+          subject: string;
+          /** HTML body */
+          html?: string | undefined;
+          /** Plain-text body */
+          text?: string | undefined;
+          previewText?: string | undefined;
+          /** Ids of the lists to suggest */
+          lists?: string[] | undefined;
+        } | {
+          kind: "template";
+          name: string;
+          /** Subject line, up to 998 characters */
+          subject: string;
+          /** HTML body */
+          html?: string | undefined;
+          /** Plain-text body */
+          text?: string | undefined;
+          type?: "marketing" | "transactional" | undefined;
         } | undefined;
         /** Expires after this many seconds without an answer; a week by default */
         expiresInSeconds?: number | undefined;

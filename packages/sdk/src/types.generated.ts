@@ -37,15 +37,6 @@ export interface Activation {
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-  version: number;
-  update: {
-    version: number;
-    scopes: Array<{
-      scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
-      grants: string;
-    }>;
-    keptAt: string | null;
-  } | null;
   keyPreview: string;
   keyDeliveredAt: string | null;
   webhookLastError: WebhookError | null;
@@ -134,16 +125,6 @@ export type AgentEvent = {
 } | {
   id: string;
   activationId: string;
-  runId: string | null;
-  sequence: number;
-  /** ISO 8601 instant */
-  timestamp: string;
-  type: "agent.scopes_changed";
-  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-  added: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-} | {
-  id: string;
-  activationId: string;
   runId: string;
   sequence: number;
   /** ISO 8601 instant */
@@ -177,7 +158,7 @@ export type AgentEvent = {
 
 export type AgentEventState = "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
 
-export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
+export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
 
 export interface AgentMessage {
   id: string;
@@ -232,6 +213,7 @@ export interface Approval {
     text?: string | undefined;
   } | null;
   allows: string | null;
+  proposal: Proposal | null;
   status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
   decision: string | null;
   comment: string | null;
@@ -239,6 +221,29 @@ export interface Approval {
   /** ISO 8601 instant */
   expiresAt: string;
   suspendRun: boolean;
+}
+
+export interface ApprovalDetail {
+  id: string;
+  sequence: number;
+  activationId: string;
+  runId: string | null;
+  type: "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
+  direction: "inbound" | "outbound";
+  author: {
+    role: "agent" | "brand" | "system";
+  };
+  text: string;
+  format: "plain" | "markdown";
+  externalId: string | null;
+  inReplyTo: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  readAt: string | null;
+  approval: Approval | null;
+  agentSlug: string;
+  agentName: string;
+  proposal: ProposalDetail | null;
 }
 
 export type ApprovalStatus = "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
@@ -784,6 +789,7 @@ export interface Campaign {
   trackOpens: boolean;
   trackClicks: boolean;
   utm: Utm | null;
+  proposedBy: ProposedBy | null;
   revision: number;
   /** ISO 8601 instant */
   createdAt: string;
@@ -830,6 +836,7 @@ export interface CampaignDetail {
   trackOpens: boolean;
   trackClicks: boolean;
   utm: Utm | null;
+  proposedBy: ProposedBy | null;
   revision: number;
   /** ISO 8601 instant */
   createdAt: string;
@@ -1062,7 +1069,6 @@ export interface CatalogAgent {
     scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
     grants: string;
   }>;
-  version: number;
   builder: {
     name: string;
   };
@@ -1303,7 +1309,7 @@ export interface DefinitionFault {
 
 export interface Delivery {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -1331,7 +1337,7 @@ export interface DeliveryAttempt {
 
 export interface DeliveryDetail {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -2051,7 +2057,6 @@ export interface Listing {
   description: string;
   webhookUrl: string;
   permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
-  version: number;
   state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
   price: {
     amount: number;
@@ -2247,6 +2252,30 @@ export interface NewContact {
   /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
   customFields?: Record<string, CustomValue> | undefined;
 }
+
+export type NewProposal = {
+  kind: "campaign";
+  name: string;
+  /** Subject line, up to 998 characters */
+  subject: string;
+  /** HTML body */
+  html?: string | undefined;
+  /** Plain-text body */
+  text?: string | undefined;
+  previewText?: string | undefined;
+  /** Ids of the lists to suggest */
+  lists: string[];
+} | {
+  kind: "template";
+  name: string;
+  /** Subject line, up to 998 characters */
+  subject: string;
+  /** HTML body */
+  html?: string | undefined;
+  /** Plain-text body */
+  text?: string | undefined;
+  type: "marketing" | "transactional";
+};
 
 export interface NewRelay {
   /** Name of the relay: lower-case letters, digits and dashes */
@@ -2474,6 +2503,58 @@ export interface PlanChange {
 }
 
 export type PlanName = "none" | "free" | "starter" | "growth" | "scale";
+
+export interface Proposal {
+  kind: "campaign" | "template";
+  name: string;
+  subject: string;
+  previewText: string | null;
+  lists: string[];
+  hash: string;
+}
+
+export interface ProposalDetail {
+  kind: "campaign" | "template";
+  name: string;
+  subject: string;
+  previewText: string | null;
+  lists: string[];
+  hash: string;
+  html: string | null;
+  text: string | null;
+  rendered: {
+    subject: string;
+    html: string | null;
+    text: string | null;
+  } | null;
+  renderError: string | null;
+  linksTo: string[];
+  loadsFrom: string[];
+  suggestedLists: Array<{
+    id: string;
+    name: string;
+    memberCount: number;
+  }> | null;
+  reach: number | null;
+  suggestedSender: {
+    fromEmail: string;
+    fromName: string | null;
+  } | null;
+  created: {
+    kind: "campaign" | "template";
+    id: string;
+    sent: boolean;
+  } | null;
+}
+
+export type ProposalEnd = "draft" | "send";
+
+export interface ProposedBy {
+  agentSlug: string;
+  agentName: string;
+  activationId: string;
+  approvalId: string;
+}
 
 export type Provider = "ses" | "postmark" | "sendgrid" | "mailgun";
 
@@ -3123,6 +3204,7 @@ export interface Template {
   version: number | null;
   hasUnpublishedChanges: boolean;
   uses: string[];
+  proposedBy: ProposedBy | null;
   revision: number;
   /** ISO 8601 instant */
   createdAt: string;
@@ -3159,6 +3241,7 @@ export interface TemplateDetail {
   version: number | null;
   hasUnpublishedChanges: boolean;
   uses: string[];
+  proposedBy: ProposedBy | null;
   revision: number;
   /** ISO 8601 instant */
   createdAt: string;

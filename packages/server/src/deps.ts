@@ -103,4 +103,5 @@ export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<EmailDeps, "partAnswers" | "renderHooks" | "templateHooks"> &
   Pick<DeliveryDeps, "mailTransforms" | "deliveryHooks"> &
   Pick<ListingDeps, "listingHooks"> &
-  Pick<ActivationDeps, "activationHooks">;
+  Pick<ActivationDeps, "activationHooks"> &
+  Pick<MarketplaceDeps, "proposalHooks">;

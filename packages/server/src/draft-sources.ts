@@ -1,6 +1,8 @@
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { previewCampaign } from "./campaigns/preview.ts";
 import type { DraftSources } from "./dashboard/dashboard.ts";
+import { getProposed } from "./marketplace/messages/proposals.ts";
+import { renderProposal } from "./proposals.ts";
 
 /** What the dashboard shows in a frame before it is sent. */
 export const DRAFT_SOURCES: DraftSources = {
@@ -9,6 +11,12 @@ export const DRAFT_SOURCES: DraftSources = {
     render: async (read, workspaceId, id, query) => {
       const variant = VARIANT_NAMES.find((name) => name === query.get("variant"));
       return (await previewCampaign(read, workspaceId, { id, contact: query.get("contact") || undefined, variant })).html;
+    },
+  },
+  proposals: {
+    permission: "marketplace:read",
+    render: async (read, workspaceId, id) => {
+      return (await renderProposal(read, workspaceId, await getProposed(read, workspaceId, id)))?.html ?? null;
     },
   },
 };

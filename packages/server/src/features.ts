@@ -74,13 +74,7 @@ import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
-import {
-  emitActivated,
-  emitDeactivated,
-  emitPaused,
-  emitResumed,
-  emitScopesChanged,
-} from "./marketplace/agent-webhooks/activation-events.ts";
+import { emitActivated, emitDeactivated, emitPaused, emitResumed } from "./marketplace/agent-webhooks/activation-events.ts";
 import { loadAgentEndpoint } from "./marketplace/agent-webhooks/endpoint.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
@@ -92,6 +86,7 @@ import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
+import { connectProposals } from "./proposals.ts";
 import type { JobHandler, JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
@@ -247,6 +242,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       },
     },
     activationHooks: connectActivations(deps),
+    proposalHooks: connectProposals(deps),
   };
 }
 
@@ -255,7 +251,6 @@ function connectActivations(deps: () => Deps): ActivationHooks {
   return {
     activated: (tx, activation, apiKey) => emitActivated(tx, deps(), activation, apiKey),
     paused: (tx, activationId, reason, at) => emitPaused(tx, deps(), activationId, reason, at),
-    scopesChanged: (tx, activationId, change) => emitScopesChanged(tx, deps(), activationId, change),
     pauseCleared: async (tx, activationId, change) => {
       await emitResumed(tx, deps(), activationId, change);
       if (!change.resumed) return;

@@ -122,6 +122,7 @@ export const PERSON_DATA: PersonDataByTable = {
 
   activations: "nothing",
   approvals: { nothing: OF_AGENTS },
+  proposals: { nothing: OF_AGENTS },
   assets: "nothing",
   automationMoves: { nothing: "The id of an email, which leads to nobody once that is gone." },
   automationRevenue: "nothing",

@@ -169,6 +169,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   runLogs: { of: [{ table: "runs", column: "run" }] },
   messages: { workspace: "workspaceId" },
   approvals: { workspace: "workspaceId" },
+  proposals: { workspace: "workspaceId" },
   creditBalances: { workspace: "workspaceId" },
   creditEntries: { workspace: "workspaceId" },
   wakeups: {

@@ -13,6 +13,7 @@ import { EMAIL_STATUSES } from "./email-states.ts";
 import { DeliveryError } from "./emails.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
+import { ProposedBy } from "./proposed-by.ts";
 import { Utm } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
@@ -50,6 +51,8 @@ export const Campaign = z
     trackClicks: z.boolean(),
     /** UTM parameters of its links. */
     utm: Utm.nullable(),
+    /** The agent that proposed it; null for others. */
+    proposedBy: ProposedBy.nullable(),
     /** Increases with every change. Send it with a change, and the change is refused if the campaign was changed in the meantime. */
     revision: z.int(),
     createdAt: Instant,

@@ -22,10 +22,10 @@ export function requiredGrant(access: Access): Permission | AgentScope | null {
 
 /**
  * Whom a write sends mail to, at once or later: nobody; at most the one person that it is about; at most each of its `contacts` or `rows`; those whom its `to`, `cc` and `bcc` name, or those of each of its `emails`; the
- * audience of a campaign; those whom a received mail names for answers, by its `id`; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
+ * audience of a campaign; those whom a received mail names for answers, by its `id`; the lists of a proposal, if the call sends it; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
  * client, asks that person before it calls anything but `nobody`.
  */
-export type MailsTo = "nobody" | "one" | "contacts" | "named" | "batch" | "audience" | "answer" | "unknown";
+export type MailsTo = "nobody" | "one" | "contacts" | "named" | "batch" | "audience" | "answer" | "proposal" | "unknown";
 
 /**
  * A decision that reaches beyond the workspace of its caller. While a server has one workspace, its owner is the operator and decides; from

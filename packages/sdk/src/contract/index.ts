@@ -122,6 +122,8 @@ export * from "./marketplace/index.ts";
 export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";
 export * from "./people.ts";
+export * from "./proposed-by.ts";
+export * from "./proposed-by.ts";
 export * from "./providers.ts";
 export * from "./queue.ts";
 export * from "./received.ts";

@@ -3,6 +3,7 @@ import { AUTOMATION_STATUSES } from "./automation-fields.ts";
 import { CAMPAIGN_STATUSES } from "./campaign-fields.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "./page.ts";
+import { ProposedBy } from "./proposed-by.ts";
 import { revisionOf } from "./revision.ts";
 import {
   templateFields as fields,
@@ -49,6 +50,8 @@ export const Template = z
     hasUnpublishedChanges: z.boolean(),
     /** The slugs of the layout and the partials that its draft or its published version uses. */
     uses: z.array(z.string()),
+    /** The agent that proposed it; null for others. */
+    proposedBy: ProposedBy.nullable(),
     /** Increases with every change. Send it with a change, and the change is refused if the template was changed in the meantime. */
     revision: z.int(),
     createdAt: Instant,

@@ -7,9 +7,6 @@ CREATE TABLE "activations" (
 	"status" text COLLATE "C" NOT NULL,
 	"pause_reasons" json NOT NULL,
 	"scopes" json NOT NULL,
-	"accepted_version" integer NOT NULL,
-	"kept_version" integer,
-	"kept_at" bigint,
 	"key_hash" text COLLATE "C" NOT NULL,
 	"key_preview" text COLLATE "C" NOT NULL,
 	"key_delivered_at" bigint,
@@ -37,6 +34,7 @@ CREATE TABLE "approvals" (
 	"allow_comment" boolean NOT NULL,
 	"preview" json,
 	"allows" text COLLATE "C",
+	"proposal" json,
 	"suspend_run" boolean NOT NULL,
 	"status" text COLLATE "C" NOT NULL,
 	"decision" text COLLATE "C",
@@ -256,6 +254,7 @@ CREATE TABLE "campaigns" (
 	"track_opens" boolean NOT NULL,
 	"track_clicks" boolean NOT NULL,
 	"utm" json,
+	"proposed_by" json,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"started_at" bigint,
@@ -751,8 +750,6 @@ CREATE TABLE "listings" (
 	"description" text COLLATE "C" NOT NULL,
 	"webhook_url" text COLLATE "C" NOT NULL,
 	"permissions" json NOT NULL,
-	"version" integer NOT NULL,
-	"permissions_since" json NOT NULL,
 	"state" text COLLATE "C" NOT NULL,
 	"period" integer NOT NULL,
 	"listed_at" bigint,
@@ -832,6 +829,13 @@ CREATE TABLE "plans" (
 	"workspace_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"plan" text COLLATE "C" NOT NULL,
 	"changed_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "proposals" (
+	"message_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"content" json NOT NULL,
+	"created" json
 );
 --> statement-breakpoint
 CREATE TABLE "provider_connections" (
@@ -1050,6 +1054,7 @@ CREATE TABLE "templates" (
 	"published_uses" json,
 	"draft_hash" text COLLATE "C" NOT NULL,
 	"draft_uses" json NOT NULL,
+	"proposed_by" json,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"published_at" bigint

@@ -7,9 +7,6 @@ CREATE TABLE `activations` (
 	`status` text NOT NULL,
 	`pause_reasons` text NOT NULL,
 	`scopes` text NOT NULL,
-	`accepted_version` integer NOT NULL,
-	`kept_version` integer,
-	`kept_at` integer,
 	`key_hash` text NOT NULL,
 	`key_preview` text NOT NULL,
 	`key_delivered_at` integer,
@@ -41,6 +38,7 @@ CREATE TABLE `approvals` (
 	`allow_comment` integer NOT NULL,
 	`preview` text,
 	`allows` text,
+	`proposal` text,
 	`suspend_run` integer NOT NULL,
 	`status` text NOT NULL,
 	`decision` text,
@@ -276,6 +274,7 @@ CREATE TABLE `campaigns` (
 	`track_opens` integer NOT NULL,
 	`track_clicks` integer NOT NULL,
 	`utm` text,
+	`proposed_by` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`started_at` integer,
@@ -831,8 +830,6 @@ CREATE TABLE `listings` (
 	`description` text NOT NULL,
 	`webhook_url` text NOT NULL,
 	`permissions` text NOT NULL,
-	`version` integer NOT NULL,
-	`permissions_since` text NOT NULL,
 	`state` text NOT NULL,
 	`period` integer NOT NULL,
 	`listed_at` integer,
@@ -928,6 +925,13 @@ CREATE TABLE `plans` (
 	`workspace_id` text PRIMARY KEY NOT NULL,
 	`plan` text NOT NULL,
 	`changed_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `proposals` (
+	`message_id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`content` text NOT NULL,
+	`created` text
 );
 --> statement-breakpoint
 CREATE TABLE `provider_connections` (
@@ -1164,6 +1168,7 @@ CREATE TABLE `templates` (
 	`published_uses` text,
 	`draft_hash` text NOT NULL,
 	`draft_uses` text NOT NULL,
+	`proposed_by` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`published_at` integer

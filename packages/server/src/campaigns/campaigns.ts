@@ -94,6 +94,7 @@ function showCampaign(row: CampaignRow): Campaign {
     trackOpens: row.trackOpens,
     trackClicks: row.trackClicks,
     utm: row.utm,
+    proposedBy: row.proposedBy,
     revision: toRevision(row),
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),

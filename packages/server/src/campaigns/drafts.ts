@@ -1,4 +1,4 @@
-import type { CampaignDetail, contract, HandlerInput, ResendTarget } from "@mailsvc/sdk/contract";
+import type { CampaignDetail, contract, HandlerInput, ProposedBy, ResendTarget } from "@mailsvc/sdk/contract";
 import { CAMPAIGN_LIMITS, findAudienceFaults, parseMailbox } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
@@ -22,7 +22,7 @@ type Endpoints = typeof contract.campaigns;
 
 /**
  * Creates a draft, or a scheduled campaign if it has a `scheduledAt`. Throws ApiError validation_error,
- * sender_not_verified, not_found, template_not_found or template_error.
+ * sender_not_verified, not_found, template_not_found or template_error. `proposedBy` names the agent that proposed it.
  */
 export async function createCampaign(
   tx: Tx,
@@ -30,6 +30,7 @@ export async function createCampaign(
   workspaceId: string,
   input: HandlerInput<typeof contract.campaigns.create>,
   parse: Parse,
+  proposedBy: ProposedBy | null = null,
 ): Promise<CampaignDetail> {
   const now = deps.clock.now();
   const scheduledAt = parseSchedule(input.scheduledAt, now);
@@ -62,6 +63,7 @@ export async function createCampaign(
     trackOpens: input.trackOpens,
     trackClicks: input.trackClicks,
     utm: input.utm ?? null,
+    proposedBy,
     createdAt: now,
     updatedAt: now,
     ...NEVER_STARTED,
@@ -176,6 +178,7 @@ async function copyCampaign(tx: Tx, deps: CampaignDeps, row: CampaignRow, change
     statusReason: null,
     scheduledAt: null,
     winner: null,
+    proposedBy: null,
     createdAt: now,
     updatedAt: now,
     ...changes,

@@ -48,6 +48,8 @@ async function findReach(mailsTo: Exclude<MailsTo, "nobody">, api: Api, input: A
       return countAudience(api, input);
     case "answer":
       return nameAnswered(api, input);
+    case "proposal":
+      return countProposed(api, input);
     default:
       return nameRecipients(mailsTo, input);
   }
@@ -102,6 +104,19 @@ async function countAudience(api: Api, input: Arguments): Promise<Reach> {
     people: audience.subscribed,
     addresses: null,
     what: `the campaign "${toLine(campaign.name)}" ("${toLine(campaign.subjectLine)}"), from ${toLine(campaign.fromEmail)}`,
+  };
+}
+
+/** The people whom a proposal would reach. Another answer than to send it may make an agent do what is not known. */
+async function countProposed(api: Api, input: Arguments): Promise<Reach> {
+  if (input.create !== "send") return UNKNOWN;
+  const { proposal, agentName } = await api.get("approvals", "get", { id: input.id });
+  if (proposal === null) return UNKNOWN;
+  const chosen = input.lists === undefined ? proposal.reach : null;
+  return {
+    people: chosen,
+    addresses: null,
+    what: `the campaign "${toLine(proposal.name)}" ("${toLine(proposal.subject)}") of ${toLine(agentName)}`,
   };
 }
 

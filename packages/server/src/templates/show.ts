@@ -17,6 +17,7 @@ export function showTemplate(row: TemplateRow): Template {
     version: row.version,
     hasUnpublishedChanges: row.draftHash !== row.publishedHash,
     uses: [...new Set([...row.draftUses, ...(row.publishedUses ?? [])])].sort(),
+    proposedBy: row.proposedBy,
     revision: row.revision,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),

@@ -1,4 +1,4 @@
-import type { Template, TemplateOrigin } from "@mailsvc/sdk/contract";
+import type { ProposedBy, Template, TemplateOrigin } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { Declared } from "./engine/variables.ts";
 
@@ -26,6 +26,7 @@ export function templateTables(c: ColumnTypes) {
         publishedUses: c.json<string[]>("published_uses"),
         draftHash: c.text("draft_hash").notNull(),
         draftUses: c.json<string[]>("draft_uses").notNull(),
+        proposedBy: c.json<ProposedBy>("proposed_by"),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
         publishedAt: c.instant("published_at"),

@@ -1,4 +1,4 @@
-import type { contract, HandlerInput, Page, Template, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
+import type { contract, HandlerInput, Page, ProposedBy, Template, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
 import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
@@ -50,13 +50,14 @@ export async function getVersionRow(q: Tx | Reader, row: TemplateRow, version: n
   return found;
 }
 
-/** Creates a template with its draft, published at once if asked. Throws ApiError validation_error or conflict. */
+/** Creates a template with its draft, published at once if asked. `proposedBy` names the agent that proposed it. Throws ApiError validation_error or conflict. */
 export async function createTemplate(
   tx: Tx,
   deps: TemplateDeps,
   workspaceId: string,
   input: HandlerInput<Endpoints["create"]>,
   parse: Parse,
+  proposedBy: ProposedBy | null = null,
 ): Promise<TemplateDetail> {
   const now = deps.clock.now();
   const content = applyChanges(EMPTY_CONTENT, input);
@@ -76,6 +77,7 @@ export async function createTemplate(
     publishedUses: null,
     draftHash: hashContent(content),
     draftUses: [],
+    proposedBy,
     createdAt: now,
     updatedAt: now,
     publishedAt: null,
@@ -227,6 +229,7 @@ export { type ContactFields, getContactValues, relaxVariables, renderContactMail
 export { type Compiled, MissingVariables, makeAllowance, TemplateFaults } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
+export { checkProposed } from "./proposed.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 export { findTemplateById, findTemplateBySlug } from "./store.ts";
 export { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";

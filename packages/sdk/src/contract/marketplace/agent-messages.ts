@@ -13,6 +13,7 @@ import {
   Unread,
   upToSequence,
 } from "./messages.ts";
+import { NewProposal } from "./proposals.ts";
 import { RunId } from "./runs.ts";
 import { foldLine, line, plainLine, words } from "./text.ts";
 
@@ -72,6 +73,9 @@ const Question = z.strictObject({
     .meta({ description: "The options of the brand; approve and reject by default, whose labels and styles are the service's" }),
   allowComment: z.boolean().default(true),
   preview: z.discriminatedUnion("kind", [named, written]).optional().meta({ description: "What the request is about" }),
+  proposal: NewProposal.optional().meta({
+    description: "A campaign or template to create when the brand approves; without preview and options of your own",
+  }),
   expiresInSeconds: z
     .int()
     .min(APPROVAL_LIMITS.minSeconds)
@@ -94,6 +98,11 @@ const Post = z
     approval: Question.optional().meta({ description: "The question of an APPROVAL_REQUEST" }),
   })
   .superRefine(({ type, approval }, ctx) => {
+    const refuse = (field: "options" | "preview", message: string): void =>
+      ctx.addIssue({ code: "custom", path: ["approval", field], message, params: { code: "not_allowed" } });
+    if (approval?.proposal && approval.preview) refuse("preview", "A proposal is what is shown. Leave preview out.");
+    if (approval?.proposal && approval.options.map(({ id }) => id).join() !== "approve,reject")
+      refuse("options", "A proposal has the options approve and reject. Leave options out.");
     if (type === "APPROVAL_REQUEST" && !approval)
       ctx.addIssue({ code: "custom", path: ["approval"], message: "An APPROVAL_REQUEST requires approval.", params: { code: "required" } });
     if (type === "TEXT" && approval)
@@ -150,6 +159,18 @@ export const agentMessages = {
         summary: "An approval request",
         params,
         body: { type: "APPROVAL_REQUEST", text: "I would publish it today.", approval: { title: "Publish the launch page?" } },
+      },
+      {
+        summary: "A campaign that the brand may send",
+        params,
+        body: {
+          type: "APPROVAL_REQUEST",
+          text: "A greeting to your readers.",
+          approval: {
+            title: "Send the greeting?",
+            proposal: { kind: "campaign", name: "Greeting", subject: "Hello {{firstName}}", html: "<p>Good to have you here.</p>" },
+          },
+        },
       },
     ],
   }),

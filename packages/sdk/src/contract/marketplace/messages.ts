@@ -1,6 +1,10 @@
+import { EmailAddress } from "../address.ts";
+import { CAMPAIGN_LIMITS } from "../campaign-fields.ts";
 import { endpoint } from "../endpoint.ts";
+import { line } from "../name.ts";
 import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
+import { PROPOSAL_ENDS, PROPOSAL_LIMITS, Proposal } from "./proposals.ts";
 import { RunId } from "./runs.ts";
 import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
 import { Slug, words } from "./text.ts";
@@ -51,6 +55,8 @@ export const Approval = z
     preview: ApprovalPreview.nullable(),
     /** What approving allows the agent to do, in the service's words; null if it allows nothing by itself. */
     allows: z.string().nullable(),
+    /** The campaign or template that is made when the request is approved. */
+    proposal: Proposal.nullable(),
     /** All states except PENDING are final. ANSWERED: an option other than approve and reject was chosen. */
     status: z.enum(APPROVAL_STATUSES),
     /** `approved`, `rejected`, `expired`, or the id of the chosen option. */
@@ -180,18 +186,41 @@ export const messages = {
     method: "POST",
     path: "/api/v1/marketplace/messages/:id/answer",
     access: write,
-    mailsTo: "unknown",
+    mailsTo: "proposal",
     summary: "Answer an approval request",
-    description: "The first answer counts. The agent gets an approval_response, and the run that waits for it continues.",
+    description:
+      "The first answer counts. The agent gets an approval_response, and the run that waits for it continues. Approving a proposal creates what it proposes, with exactly the content that approvals.get shows, and needs the permission that creating it needs. A campaign is a draft, unless `create` is `send`.",
     body: z.strictObject({
       decision: OptionId.meta({ description: "Id of one of its options, such as approve or reject" }),
       comment: words(2000).optional().meta({ description: "For the agent; only if the request allows comments" }),
+      hash: z.string().max(100).optional().meta({ description: "The hash of the proposal that you approve, as approvals.get shows it" }),
+      create: z
+        .enum(PROPOSAL_ENDS)
+        .optional()
+        .meta({ description: "Make the proposed campaign a draft, or send it at once; draft by default" }),
+      fromEmail: EmailAddress.optional().meta({ description: "The verified sender of the proposed campaign" }),
+      fromName: line(CAMPAIGN_LIMITS.fromName).optional().meta({ description: "Name of its sender" }),
+      lists: z
+        .array(z.string().min(1).max(100))
+        .max(PROPOSAL_LIMITS.lists)
+        .optional()
+        .meta({ description: "Ids of the lists it goes to, instead of those that the agent suggests" }),
     }),
     output: Message,
-    errors: ["not_found", "invalid_state"],
+    errors: ["not_found", "invalid_state", "forbidden", "conflict", "sender_not_verified", "template_error", "template_not_found"],
     examples: [
       { summary: "Approve", params: ofMessage, body: { decision: "approve", comment: "Nice." } },
       { summary: "Reject", params: ofMessage, body: { decision: "reject", comment: "Too early: ask again on Monday." } },
+      {
+        summary: "Send the proposed campaign",
+        params: ofMessage,
+        body: {
+          decision: "approve",
+          hash: "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU",
+          create: "send",
+          fromEmail: "news@acme.example",
+        },
+      },
     ],
   }),
   read: endpoint({

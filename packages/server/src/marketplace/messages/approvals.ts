@@ -1,5 +1,6 @@
 import { findStandardOption, type Message } from "@mailsvc/sdk/contract";
 import { and, eq, gt, inArray, lte, ne } from "drizzle-orm";
+import type { Tx } from "../../db/db.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
@@ -8,6 +9,7 @@ import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-webhooks.ts";
 import { endWait } from "../runs/runs.ts";
 import type { MessageDeps } from "./deps.ts";
+import { type Acceptance, createProposed } from "./proposals.ts";
 import {
   type ApprovalRow,
   addMessage,
@@ -45,10 +47,17 @@ interface Answer {
 }
 
 /**
- * Answers an approval request; the first answer counts. Throws ApiError not_found, validation_error for an unknown option,
- * and invalid_state when it is no longer PENDING.
+ * Answers an approval request; the first answer counts. An approved proposal is created with it. Throws ApiError not_found, validation_error
+ * for an unknown option, invalid_state when it is no longer PENDING, and what keeps the proposal from being created.
  */
-export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> {
+export async function answerRequest(
+  tx: Tx,
+  deps: MessageDeps,
+  workspaceId: string,
+  id: string,
+  answer: Answer,
+  acceptance: Acceptance | null,
+): Promise<Message> {
   const now = deps.clock.now();
   const { message, approval } = await getRequest(tx, { workspaceId }, id, now);
   assertNotEnded(await getActivation(tx, workspaceId, message.activationId), now);
@@ -63,6 +72,7 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
   const { status, decision } = findStandardOption(option.id) ?? { status: "ANSWERED" as const, decision: option.id };
   const resolved = await resolve(tx, approval, { status, decision, comment: answer.comment ?? null, answeredAt: now }, "open", now);
   if (!resolved) throw notOpenError((await getRequest(tx, { workspaceId }, id, now)).approval);
+  await createProposed(tx, deps, { message, approval: resolved }, acceptance);
   await announce(tx, deps, message, resolved, "brand");
   return showMessage({ message: await markReadByReply(tx, message, now), approval: resolved }, now);
 }

@@ -1,12 +1,13 @@
-import { type Approval, findStandardOption, type Message } from "@mailsvc/sdk/contract";
+import { type Approval, findStandardOption, type Message, type NewProposal } from "@mailsvc/sdk/contract";
 import { and, asc, count, eq, inArray, isNull, lte, or } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { assertNotEnded, getActivation, grantedScopes } from "../activations/activations.ts";
+import { assertNotEnded, getActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { emit, replaceTextInEvents } from "../agent-webhooks/agent-webhooks.ts";
 import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from "../runs/runs.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
+import { storeProposal, summarize } from "./proposals.ts";
 import {
   type ApprovalRow,
   addMessage,
@@ -22,6 +23,7 @@ type Option = Approval["options"][number];
 type NewApproval = Pick<Approval, "title" | "allowComment" | "suspendRun"> & {
   options: readonly (Pick<Option, "id" | "style"> & { label?: string | undefined })[];
   preview?: NonNullable<Approval["preview"]> | undefined;
+  proposal?: NewProposal | undefined;
   expiresInSeconds: number;
 };
 
@@ -36,7 +38,7 @@ interface NewAgentMessage {
 
 /**
  * Posts an agent's message. An approval request with `suspendRun` makes its run WAITING. A repeat with the same externalId
- * returns the posted message, with `created` false. Throws ApiError not_found for an unknown run or preview, invalid_state for
+ * returns the posted message, with `created` false. Throws ApiError not_found for an unknown run, preview or list, invalid_state for
  * an approval request of an ended run, and id_reused for an externalId of another message.
  */
 export async function postMessage(
@@ -78,6 +80,7 @@ export async function postMessage(
     allowComment: request.allowComment,
     preview: request.preview ?? null,
     allows: pageToPublish !== null && request.options.some(({ id }) => id === "approve") ? sayPublish(pageToPublish) : null,
+    proposal: request.proposal ? summarize(request.proposal) : null,
     suspendRun: run !== null && request.suspendRun,
     status: "PENDING",
     decision: null,
@@ -86,6 +89,7 @@ export async function postMessage(
     expiresAt,
   };
   await tx.insert(tx.t.approvals).values(approval);
+  if (request.proposal) await storeProposal(tx, message, request.proposal);
   if (run && approval.suspendRun) await suspendRun(tx, deps, run, { waitingFor: "approval", waitingOn: message.id, deadlineAt: expiresAt });
   await deps.queue.enqueue(tx, { kind: EXPIRE_APPROVAL_JOB, payload: { workspaceId, messageId: message.id }, runAt: expiresAt });
   return { message: showMessage({ message, approval }, now), created: true };
@@ -114,7 +118,7 @@ export async function writeToAgent(
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
-  const mayRead = grantedScopes(found.activation, found.listing).includes("agent:read_messages");
+  const mayRead = found.activation.scopes.includes("agent:read_messages");
   if (wanted.receivedId !== undefined && !mayRead)
     throw new ApiError("invalid_state", `The agent ${found.listing.slug} may not read messages.`, {
       hint: "It did not ask for the scope agent:read_messages.",
@@ -219,6 +223,7 @@ function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMess
         options: completeOptions(wanted),
         allowComment: wanted.allowComment,
         preview: wanted.preview ?? null,
+        proposal: wanted.proposal ? summarize(wanted.proposal).hash : null,
         suspendRun: wanted.suspendRun && runId !== null,
         expiresAt: message.createdAt + wanted.expiresInSeconds * 1000,
       },
@@ -230,6 +235,7 @@ function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMess
         options: approval.options,
         allowComment: approval.allowComment,
         preview: approval.preview,
+        proposal: approval.proposal?.hash ?? null,
         suspendRun: approval.suspendRun,
         expiresAt: approval.expiresAt,
       },

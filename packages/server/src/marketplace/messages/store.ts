@@ -93,6 +93,7 @@ function showApproval(stored: ApprovalRow, now: number): Approval {
     allowComment: row.allowComment,
     preview: row.preview,
     allows: row.allows,
+    proposal: row.proposal,
     status: row.status,
     decision: row.decision,
     comment: row.comment,

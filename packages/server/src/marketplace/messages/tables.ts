@@ -1,4 +1,4 @@
-import type { Approval, ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
+import type { Approval, ApprovalStatus, MessageDirection, MessageType, NewProposal, Proposal, ProposalDetail } from "@mailsvc/sdk/contract";
 import { isNotNull, isNull } from "drizzle-orm";
 import type { ColumnTypes } from "../../db/columns.ts";
 
@@ -51,6 +51,8 @@ export function messageTables(c: ColumnTypes) {
         preview: c.json<NonNullable<Approval["preview"]>>("preview"),
         /** What approving allows, in the service's words at the time of the request. */
         allows: c.text("allows"),
+        /** What it proposes; the content is in `proposals`. */
+        proposal: c.json<Proposal>("proposal"),
         suspendRun: c.flag("suspend_run").notNull(),
         status: c.text("status").$type<ApprovalStatus>().notNull(),
         decision: c.text("decision"),
@@ -64,6 +66,14 @@ export function messageTables(c: ColumnTypes) {
         c.index("approvals_workspace").on(t.workspaceId, t.status, t.messageId, t.expiresAt),
       ],
     ),
+    /** What an approval request proposes: one row per such request, which never changes but for `created`. */
+    proposals: c.table("proposals", {
+      messageId: c.text("message_id").primaryKey(),
+      workspaceId: c.text("workspace_id").notNull(),
+      content: c.json<NewProposal>("content").notNull(),
+      /** What was made of it when it was approved. */
+      created: c.json<NonNullable<ProposalDetail["created"]>>("created"),
+    }),
   };
 }
 

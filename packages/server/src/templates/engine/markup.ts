@@ -4,7 +4,7 @@ import { UNKNOWN, URL_ATTRIBUTES, urlPrefixSafety } from "../../html/urls.ts";
 import type { Fault, Node, PutNode, SourceLocation, Tree } from "./tree.ts";
 
 /** How a template is read: Outlook reads conditional comments, and text areas and titles show escaped values as they are. */
-const MAIL: Dialect = {
+export const MAIL: Dialect = {
   raw: new Set(["script", "style", "xmp", "iframe", "noembed", "noframes"]),
   conditionalComments: true,
 };
