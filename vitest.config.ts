@@ -75,10 +75,10 @@ const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
 );
 
 /*
- * `npm test` is for everyday changes: it is to take about eight minutes on two idle cores, so that it is run. All tests take three times
- * as long. It leaves these out, and the tests on Postgres; `npm test -- --all` and CI run them, and `npm test -- FILE` runs one of them. They are
- * the files that take longest, chosen by measured time. Of each kind a file stays, to find what is broken for all of them: a story in a
- * browser, tests on Postgres, a killed server, an upgrade, a package in a bundle, the commands of the documentation.
+ * `npm test` is for everyday changes, and all tests take three times as long. It leaves these out, and the tests on Postgres;
+ * `npm test -- --all` and CI run them, and `npm test -- FILE` runs one of them. They are the files that take longest, chosen by measured
+ * time. Of each kind a file stays, to find what is broken for all of them: a story in a browser, tests on Postgres, a killed server, an
+ * upgrade, a package in a bundle, the commands of the documentation.
  */
 export const LEFT_OUT = [
   // Stories in a browser. shell.test.ts stays.

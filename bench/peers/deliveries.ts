@@ -87,6 +87,8 @@ async function start(): Promise<{ app: App; listing(url: string): Promise<string
         description: "",
         webhookUrl,
         permissions: [],
+        permissionsSince: {},
+        version: 1,
         period: 1,
       };
       const secret = sealSecret(deps, id, makeSecret(deps.random));
@@ -149,7 +151,15 @@ async function activate({ deps }: App, listingId: string, n: number): Promise<st
   const now = deps.clock.now();
   const rows = Array.from({ length: n }, () => {
     const id = deps.ids("act");
-    const counts = { sequence: 0, lastEventAt: 0, messageSequence: 0, creditLimit: null, creditsUsed: 0, creditsResetAt: now };
+    const counts = {
+      sequence: 0,
+      lastEventAt: 0,
+      messageSequence: 0,
+      creditLimit: null,
+      creditsUsed: 0,
+      creditsResetAt: now,
+      acceptedVersion: 1,
+    };
     const none = {
       keyDeliveredAt: null,
       webhookLastError: null,

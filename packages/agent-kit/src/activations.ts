@@ -14,6 +14,8 @@ export interface Activation {
   readonly agentSlug: string | null;
   readonly organizationName: string | null;
   readonly scopes: readonly string[];
+  /** The sequence of the event that set `scopes`. */
+  readonly scopesSequence: number;
   /** The sequence of the event that set `status`. */
   readonly sequence: number;
 }
@@ -39,6 +41,7 @@ const PREFIX = "activation/";
  *   any         | agent.paused      | paused; if a newer event set the state: stale, unchanged
  *   any         | agent.resumed     | active; if a newer event set the state: stale, unchanged
  *   paused      | agent.activated   | paused with the key, if the pause is newer; otherwise active
+ *   any         | scopes_changed    | the same with these scopes, unless a newer event has set them
  *   any         | agent.deactivated | deactivated, the key is removed from the vault
  *   deactivated | any of them       | deactivated; a pause or a resumption is stale
  */
@@ -88,16 +91,19 @@ function transition(before: Activation | null, event: AgentEvent): Activation | 
     agentSlug: null,
     organizationName: null,
     scopes: [],
+    scopesSequence: 0,
     sequence: 0,
   };
   const isNewer = sequence >= known.sequence;
   const ended = known.status === "deactivated";
   switch (type) {
     case "agent.activated": {
-      const { agentSlug, organizationName, scopes } = event;
+      const { agentSlug, organizationName } = event;
       const state = ended || !isNewer ? {} : { status: "active" as const, reason: null, sequence };
-      return { ...known, agentSlug, organizationName, scopes, ...state };
+      return { ...known, agentSlug, organizationName, ...scopesOf(known, event), ...state };
     }
+    case "agent.scopes_changed":
+      return { ...known, ...scopesOf(known, event) };
     case "agent.paused":
       return ended || !isNewer ? "stale" : { ...known, status: "paused", reason: event.reason, sequence };
     case "agent.resumed":
@@ -107,6 +113,14 @@ function transition(before: Activation | null, event: AgentEvent): Activation | 
     default:
       return null;
   }
+}
+
+/** The scopes of an event, unless a newer one has set them. */
+function scopesOf(
+  known: Activation,
+  { scopes, sequence }: { readonly scopes: readonly string[]; readonly sequence: number },
+): Pick<Activation, "scopes" | "scopesSequence"> | null {
+  return sequence >= known.scopesSequence ? { scopes, scopesSequence: sequence } : null;
 }
 
 function parse(text: string | null): Activation | null {

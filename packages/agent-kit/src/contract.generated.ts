@@ -82,6 +82,19 @@ export interface DeactivatedEvent {
   reason: "user_deactivated" | "plan_downgrade" | "admin_revoke";
 }
 
+/** The event `agent.scopes_changed`: the brand accepted more scopes. */
+export interface ScopesChangedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.scopes_changed";
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  added: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+}
+
 /** The event `run_force_failed`: a run went 15 minutes without a heartbeat. */
 export interface RunForceFailedEvent {
   id: string;
@@ -124,7 +137,7 @@ export interface WakeupEvent {
 }
 
 /** An event that the service sends to the webhook of an agent. */
-export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
+export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | ScopesChangedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
 
 /** The events by their types. */
 export interface AgentEvents {
@@ -134,6 +147,7 @@ export interface AgentEvents {
   "agent.paused": PausedEvent;
   "agent.resumed": ResumedEvent;
   "agent.deactivated": DeactivatedEvent;
+  "agent.scopes_changed": ScopesChangedEvent;
   "run_force_failed": RunForceFailedEvent;
   "test.ping": TestPingEvent;
   "agent.wakeup": WakeupEvent;
@@ -160,6 +174,9 @@ export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>>
   "agent.deactivated": [
     "type",
     "activationId"
+  ],
+  "agent.scopes_changed": [
+    "id"
   ],
   "run_force_failed": [
     "type",

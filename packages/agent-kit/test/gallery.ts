@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { EVENT_TYPES } from "../src/testing/sample-events.ts";
 
 export const SECRET = `whsec_${Buffer.from("conformance-secret-of-32-bytes!!").toString("base64")}`;
 
@@ -165,6 +166,48 @@ export const WRONG: Readonly<Record<string, readonly [handle: () => Handle, mist
   "does not know agent.wakeup": [() => handling(({ type }) => (type === "agent.wakeup" ? 404 : 200)), /refuses agent\.wakeup/],
   "does not know test.ping": [() => handling(({ type }) => (type === "test.ping" ? 400 : 200)), /test\.ping/],
   "refuses fields it does not know": [() => handling(({ addedLater }) => (addedLater ? 400 : 200)), /a field it does not know/],
+  "reads only fields it knows, else throws": [
+    () =>
+      handling((event) => {
+        const known = ["id", "type", "activationId", "runId", "sequence", "timestamp", "test", "reason", "text", "format", "messageId"];
+        if (event["type"] === "test.ping" && Object.keys(event).some((name) => !known.includes(name))) throw new Error("unknown field");
+        return 200;
+      }),
+    /Fields that the receiver does not know make it throw/,
+  ],
+  "takes only the fields of test.ping": [
+    () =>
+      handling((event) => {
+        const known = ["id", "type", "activationId", "runId", "sequence", "timestamp", "test"];
+        return event["type"] === "test.ping" && Object.keys(event).some((name) => !known.includes(name)) ? 400 : 200;
+      }),
+    /Fields that the receiver does not know make it refuse/,
+  ],
+  "parses before it verifies": [
+    () => async (received) => {
+      if (received.request.method !== "POST") return 405;
+      const { type } = read(received.raw);
+      if (!isRight(received)) return 401;
+      return typeof type === "string" ? 200 : 400;
+    },
+    /parsed before its signature is verified/,
+  ],
+  "answers 400 to what is no JSON before it verifies": [
+    () => async (received) => {
+      if (received.request.method !== "POST") return 405;
+      if (readOrNull(received.raw) === null) return 400;
+      return isRight(received) ? 200 : 401;
+    },
+    /parsed before its signature is verified/,
+  ],
+  "looks handlers up by type, and throws without one": [
+    () =>
+      handling(({ type }) => {
+        if (!EVENT_TYPES.includes(type as (typeof EVENT_TYPES)[number])) throw new TypeError("handlers[type] is not a function");
+        return 200;
+      }),
+    /handles a type it does not know/,
+  ],
   "refuses old events": [
     () => handling(({ timestamp }) => (Date.now() - Date.parse(String(timestamp)) > 300_000 ? 400 : 200)),
     /refused by age/,

@@ -3,9 +3,9 @@ import type { OverviewEntry } from "./all-commands.ts";
 
 /** The commands that `mailsvc --help` lists. */
 export const OVERVIEW: readonly OverviewEntry[] = [
-  {"name":"dev","usage":"[options] [-- command...]","about":"Run the server for development: captured mail, a clock you own, a live screen","group":"Local development:"},
+  {"name":"dev","usage":"[options] [-- command...]","about":"Run a server for development: captured mail, a clock you own","group":"Local development:"},
   {"name":"serve","usage":"[options]","about":"Run the server","group":"Local development:"},
-  {"name":"listen","usage":"[options]","about":"Forward events of the server to a webhook on this machine, signed as the real ones","group":"Local development:"},
+  {"name":"listen","usage":"[options]","about":"Forward events to a webhook on this machine, signed as real ones","group":"Local development:"},
   {"name":"replay","usage":"[options] [id...]","about":"Send events of the past to a webhook on this machine: once more, twice, in another order, or forged","group":"Local development:"},
   {"name":"trigger","usage":"[options] <type>","about":"Make an event of a type really happen, with your data or on an object of yours, and print it","group":"Local development:"},
   {"name":"mcp","usage":"[options]","about":"Serve tools for AI assistants over stdin and stdout (Model Context Protocol)","group":"Local development:"},
@@ -26,7 +26,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"automations","usage":"[options]","about":"Series of steps for each contact: define, activate, watch","group":"Email:"},
   {"name":"events","usage":"[options]","about":"What happened: list, inspect and follow events","group":"Email:"},
   {"name":"webhooks","usage":"[options]","about":"Your webhooks: register, test, see and repeat deliveries","group":"Email:"},
-  {"name":"why","usage":"[options] <id>","about":"Explain an object: its history and state, the reasons, the next step and what to do","group":"Email:"},
+  {"name":"why","usage":"[options] <id>","about":"Explain an object: its history, the reasons and what to do next","group":"Email:"},
   {"name":"lint","usage":"[options] [targets...]","about":"Check a mail for what mail programs, filters and readers dislike","group":"Email:"},
   {"name":"test-inbox","usage":"[options]","about":"Captured mail of test keys: list, wait for, read","group":"Email:"},
   {"name":"keys","usage":"[options]","about":"API keys","group":"Server:"},
@@ -63,8 +63,8 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"profiles","usage":"[options]","about":"List stored profiles; switch with: config set profile <name>","group":"Setup:"},
   {"name":"config","usage":"[options] [command]","about":"Settings: flag > environment > running dev server > profile > default","group":"Setup:"},
   {"name":"env","usage":"[options]","about":"Print the server and key in use as shell variables","group":"Setup:"},
-  {"name":"doctor","usage":"[options]","about":"Check Node, settings, server, key and relays; or what receivers look up of a domain","group":"Setup:"},
-  {"name":"backup","usage":"[options] <target>","about":"Back up an installation while its server runs: all data, verified, in one file","group":"Setup:"},
+  {"name":"doctor","usage":"[options]","about":"Check Node, settings, server, key, relays, or a domain's records","group":"Setup:"},
+  {"name":"backup","usage":"[options] <target>","about":"Back up an installation while it runs: verified, in one file","group":"Setup:"},
   {"name":"restore","usage":"[options] <file>","about":"Restore a backup into an empty data folder or an empty Postgres database; a backup of either fits both","group":"Setup:"},
   {"name":"recover-key","usage":"[options]","about":"Create another owner or operator key in the data itself, when the first one is lost; stop the server first","group":"Setup:"},
   {"name":"rotate-key","usage":"[options]","about":"Replace the key that encrypts secrets, while servers run; links in mail that was sent stay valid","group":"Setup:"},

@@ -8,7 +8,7 @@ interface Node {
 
 /** The commands a help names. */
 const verbs = (help: string): string[] =>
-  [...(help.split(/^Options:/m)[0] ?? "").matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
+  [...(help.split(/^(?:Options|Examples):/m)[0] ?? "").matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
 
 const everyNoun = ({ commands }: Node, before: readonly string[] = []): [words: string[], verbs: string[]][] =>
   commands
@@ -28,14 +28,29 @@ test("a noun has all its commands when it is asked for, whatever else stands on 
 });
 
 test("every noun has a summary and a heading", async () => {
-  const { stdout } = await cli(["--help"]);
+  const { stdout } = await cli(["--help", "--all"]);
   expect(stdout).not.toMatch(/^Commands:/m);
   for (const [, name, summary] of stdout.matchAll(/^ {2}([a-z-]+) {2,}(\S.*)$/gm)) expect(summary).not.toBe(name);
 });
 
-test("the first help names every noun", async () => {
+test("help for all names every noun, and the first help what one begins with, on one screen", async () => {
   const { commands } = (await cli(["commands", "--json"])).json as Node;
-  expect(verbs((await cli(["--help"])).stdout)).toEqual(expect.arrayContaining(commands.map(({ name }) => name)));
+  const names = commands.map(({ name }) => name);
+  expect(verbs((await cli(["--help", "--all"])).stdout)).toEqual(expect.arrayContaining(names));
+  const first = (await cli(["--help"], { columns: 80 })).stdout;
+  expect(first.trimEnd().split("\n").length).toBeLessThanOrEqual(40);
+  expect(first).toContain(`All ${names.length} commands`);
+  expect(verbs(first).length).toBeGreaterThan(15);
+  expect(names).toEqual(expect.arrayContaining(verbs(first)));
+  expect((await cli([])).stdout).toBe((await cli(["--help"])).stdout);
+});
+
+test("help of a server lists the flags that most need, and all of them when asked", async () => {
+  const flags = (help: string): string[] => [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = ""]) => name);
+  const [few, all] = [flags((await cli(["serve", "--help"])).stdout), flags((await cli(["serve", "--help", "--all"])).stdout)];
+  expect(few.length).toBeLessThanOrEqual(20);
+  expect(few).toEqual(expect.arrayContaining(["--port", "--data", "--smtp-url", "--public-url"]));
+  expect(all).toEqual(expect.arrayContaining([...few, "--trust-proxy", "--sso-header"]));
 });
 
 test("completion of a noun knows its commands, and a wrong one is told the nearest", async () => {

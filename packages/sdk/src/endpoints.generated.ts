@@ -283,6 +283,8 @@ export const ENDPOINTS: EndpointTable = {
     create: { method: "POST", path: "/api/v1/marketplace/activations", body: true },
     get: { method: "GET", path: "/api/v1/marketplace/activations/:id" },
     update: { method: "PATCH", path: "/api/v1/marketplace/activations/:id", body: true },
+    accept: { method: "POST", path: "/api/v1/marketplace/activations/:id/accept", body: true },
+    keep: { method: "POST", path: "/api/v1/marketplace/activations/:id/keep", body: true },
     pause: { method: "POST", path: "/api/v1/marketplace/activations/:id/pause" },
     resume: { method: "POST", path: "/api/v1/marketplace/activations/:id/resume" },
     deactivate: { method: "POST", path: "/api/v1/marketplace/activations/:id/deactivate" },

@@ -1930,7 +1930,7 @@ export interface MailsvcMethods {
   /** Why an email, contact, campaign or webhook is in its state, and what to do */
   readonly explanations: {
     /**
-     * Explain an object: its history and state, the reasons, the next step and what to do.
+     * Explain an object: its history, the reasons and what to do next.
      *
      * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address of a contact. The key needs the permission to read it.
      *
@@ -2712,6 +2712,7 @@ export interface MailsvcMethods {
       description: string;
       webhookUrl: string;
       permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+      version: number;
       state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
       price: {
         amount: number;
@@ -2738,7 +2739,7 @@ export interface MailsvcMethods {
     /**
      * Update a listing.
      *
-     * Pending events go to a new webhook URL from their next attempt on. Added scopes apply to new activations; existing ones keep the scopes their brand accepted.
+     * Pending events go to a new webhook URL from their next attempt on. A scope that is removed ends at once in every activation. One that is added is asked for: each brand accepts it or keeps what it accepted before.
      *
      * `PATCH /api/v1/marketplace/listings/:slug`
      */
@@ -2825,7 +2826,7 @@ export interface MailsvcMethods {
       /** Only events in this state */
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
       /** Only events of this activation */
       activationId?: string | undefined;
     }, options?: CallOptions): PagePromise<Delivery>;
@@ -2840,7 +2841,7 @@ export interface MailsvcMethods {
       /** Begin after the event with this id, as far as events are kept; without it, with what happens next */
       after?: string | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
     }, options?: CallOptions): AsyncGenerator<DeliveryDetail, void, undefined>;
     /**
      * Show an event with its body and attempts.
@@ -2980,6 +2981,28 @@ export interface MailsvcMethods {
     update(id: string, input: {
       /** Credits it may use in a month; null for no limit */
       creditLimit: number | null;
+    }, options?: CallOptions): APIPromise<Activation>;
+    /**
+     * Accept what a newer version of an agent asks for.
+     *
+     * Grants all scopes of this version, in effect at once, and tells the agent with agent.scopes_changed. Name the version that you have seen: if the listing has changed since, nothing is granted and the answer is 409. Accepting it again changes nothing.
+     *
+     * `POST /api/v1/marketplace/activations/:id/accept`
+     */
+    accept(id: string, input: {
+      /** The version you have seen, of update.version */
+      version: number;
+    }, options?: CallOptions): APIPromise<Activation>;
+    /**
+     * Keep what you accepted before.
+     *
+     * The agent goes on with the scopes it has, and you are not asked for these again. You can still accept them. If the listing has changed since the version that you name, the answer is 409.
+     *
+     * `POST /api/v1/marketplace/activations/:id/keep`
+     */
+    keep(id: string, input: {
+      /** The version you have seen, of update.version */
+      version: number;
     }, options?: CallOptions): APIPromise<Activation>;
     /**
      * Pause an agent.

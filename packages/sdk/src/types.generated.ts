@@ -37,6 +37,15 @@ export interface Activation {
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  version: number;
+  update: {
+    version: number;
+    scopes: Array<{
+      scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
+      grants: string;
+    }>;
+    keptAt: string | null;
+  } | null;
   keyPreview: string;
   keyDeliveredAt: string | null;
   webhookLastError: WebhookError | null;
@@ -125,6 +134,16 @@ export type AgentEvent = {
 } | {
   id: string;
   activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.scopes_changed";
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  added: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+} | {
+  id: string;
+  activationId: string;
   runId: string;
   sequence: number;
   /** ISO 8601 instant */
@@ -158,7 +177,7 @@ export type AgentEvent = {
 
 export type AgentEventState = "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
 
-export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
 
 export interface AgentMessage {
   id: string;
@@ -1069,6 +1088,7 @@ export interface CatalogAgent {
     scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
     grants: string;
   }>;
+  version: number;
   builder: {
     name: string;
   };
@@ -1309,7 +1329,7 @@ export interface DefinitionFault {
 
 export interface Delivery {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -1337,7 +1357,7 @@ export interface DeliveryAttempt {
 
 export interface DeliveryDetail {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -2057,6 +2077,7 @@ export interface Listing {
   description: string;
   webhookUrl: string;
   permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  version: number;
   state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
   price: {
     amount: number;

@@ -74,7 +74,13 @@ import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
-import { emitActivated, emitDeactivated, emitPaused, emitResumed } from "./marketplace/agent-webhooks/activation-events.ts";
+import {
+  emitActivated,
+  emitDeactivated,
+  emitPaused,
+  emitResumed,
+  emitScopesChanged,
+} from "./marketplace/agent-webhooks/activation-events.ts";
 import { loadAgentEndpoint } from "./marketplace/agent-webhooks/endpoint.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
@@ -251,6 +257,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
   return {
     activated: (tx, activation, apiKey) => emitActivated(tx, deps(), activation, apiKey),
     paused: (tx, activationId, reason, at) => emitPaused(tx, deps(), activationId, reason, at),
+    scopesChanged: (tx, activationId, change) => emitScopesChanged(tx, deps(), activationId, change),
     pauseCleared: async (tx, activationId, change) => {
       await emitResumed(tx, deps(), activationId, change);
       if (!change.resumed) return;

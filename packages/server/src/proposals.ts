@@ -18,7 +18,7 @@ import { createTemplate, findTemplateBySlug, loadParser, type Parse, pinOwn } fr
 type Campaign = Extract<NewProposal, { kind: "campaign" }>;
 type Template = Extract<NewProposal, { kind: "template" }>;
 
-/** What becomes of the proposals of agents. */
+/** Connects the proposals of agents with the rooms that create what is approved. */
 export function connectProposals(deps: () => Deps): ProposalHooks {
   return {
     render: async (read, workspaceId, proposal) => {

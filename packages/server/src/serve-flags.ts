@@ -5,6 +5,8 @@ export interface ServeFlag {
   readonly value: string | null;
   readonly env: string;
   readonly summary: string;
+  /** True for the flags that most servers need: help shows these first. */
+  readonly common?: true;
 }
 
 /** The flags of `dev` alone. */
@@ -25,10 +27,16 @@ export const DEV_FLAGS = [
 
 /** The flags of `serve` and `dev`. The CLI derives its options from this table. */
 export const SERVE_FLAGS = [
-  { name: "port", value: "N", env: "MAILSVC_PORT", summary: "port to listen on; 0 for any free one (default 2526)" },
-  { name: "host", value: "ADDRESS", env: "MAILSVC_HOST", summary: "address to listen on (default 127.0.0.1)" },
-  { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default mailsvc-data; in dev mode .mailsvc)" },
-  { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder" },
+  { name: "port", value: "N", env: "MAILSVC_PORT", summary: "port to listen on; 0 for any free one (default 2526)", common: true },
+  { name: "host", value: "ADDRESS", env: "MAILSVC_HOST", summary: "address to listen on (default 127.0.0.1)", common: true },
+  {
+    name: "data",
+    value: "DIR",
+    env: "MAILSVC_DATA",
+    summary: "folder of the database (default mailsvc-data; in dev mode .mailsvc)",
+    common: true,
+  },
+  { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder", common: true },
   {
     name: "take-over",
     value: null,
@@ -46,12 +54,14 @@ export const SERVE_FLAGS = [
     value: "URL",
     env: "MAILSVC_SMTP_URL",
     summary: "smtp://… or smtps://… to send through; without it mail is captured",
+    common: true,
   },
   {
     name: "relays",
     value: "FILE",
     env: "MAILSVC_RELAYS",
     summary: "mail servers to send through besides --smtp-url, which is the one called default: a JSON file, see docs/relays.md",
+    common: true,
   },
   {
     name: "dkim",
@@ -59,6 +69,7 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_DKIM",
     summary:
       "sign mail of the first workspace from this domain with this private key; :WORKSPACE+WORKSPACE or :all at the end signs for others; several with commas",
+    common: true,
   },
   { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
   {
@@ -78,6 +89,7 @@ export const SERVE_FLAGS = [
     value: "URL",
     env: "MAILSVC_PUBLIC_URL",
     summary: "address under which people reach this server, for links in mail",
+    common: true,
   },
   {
     name: "tracking-url",
@@ -90,12 +102,14 @@ export const SERVE_FLAGS = [
     value: "DOMAIN",
     env: "MAILSVC_INBOUND_DOMAIN",
     summary: "domain whose MX leads to --inbound-smtp-port: bounces of each mail go to its own address there",
+    common: true,
   },
   {
     name: "inbound-smtp-port",
     value: "[HOST:]PORT",
     env: "MAILSVC_INBOUND_SMTP_PORT",
     summary: "accept bounces, complaints and unsubscribe mail over SMTP here, such as 0.0.0.0:25 (host: that of --host)",
+    common: true,
   },
   {
     name: "inbound-smtp-tls",
@@ -128,6 +142,7 @@ export const SERVE_FLAGS = [
     value: "[HOST:]PORT",
     env: "MAILSVC_SMTP_PORT",
     summary: "accept mail to send over SMTP here, with an API key as password; off for nowhere (in dev mode 1025, or any free port)",
+    common: true,
   },
   {
     name: "smtps-port",
@@ -140,6 +155,7 @@ export const SERVE_FLAGS = [
     value: "FILE",
     env: "MAILSVC_SMTP_TLS",
     summary: "private key and certificates for both in this PEM file, or in several with commas; offers STARTTLS at --smtp-port",
+    common: true,
   },
   {
     name: "smtp-insecure-auth",
@@ -152,6 +168,7 @@ export const SERVE_FLAGS = [
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",
     summary: "limit per key: send=…, write=…, read=…; of agents agent=N/min, message=N/min, log=N/min; several with commas",
+    common: true,
   },
   {
     name: "keep",
@@ -159,6 +176,7 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_KEEP",
     summary:
       "how many days records are kept: logs=30, runs=365, deliveries=90, stats=730, emails=forever, events=forever, received=forever (these unless said); several with commas",
+    common: true,
   },
   {
     name: "late-campaigns",
@@ -178,6 +196,7 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_SECRET_KEY",
     summary:
       "32 bytes in base64 or hex that encrypt webhook secrets, and with commas those before them; without it one is made and kept with the data",
+    common: true,
   },
   {
     name: "stripe-key",

@@ -69,6 +69,8 @@ const STATUS_OF: Readonly<Record<string, string>> = {
   "campaign.started": "SENDING",
   "campaign.resumed": "SENDING",
   "campaign.paused": "PAUSED",
+  // It could not start when it was due.
+  "campaign.failed": "PAUSED",
   "campaign.scheduled": "SCHEDULED",
   "campaign.cancelled": "CANCELLED",
   "campaign.completed": "SENT",

@@ -63,7 +63,7 @@ function adviseForged(kind: AnswerKind): Advice {
   if (kind === "failed" || kind === "busy")
     return {
       mistake: "An exception while the signature is verified is not caught.",
-      fix: "Check that the header is there and has 64 hex digits before you compare, and answer 401 otherwise: comparing buffers of different lengths throws.",
+      fix: "Catch it and answer 401. Check that the header is there and has 64 hex digits before you compare, and parse nothing before.",
     };
   return {
     mistake: "A wrong signature is refused, but with another status than 401.",

@@ -71,7 +71,7 @@ function listEventCases({ secret, now, samples }: CheckInput): ConformanceCase[]
   });
   return [
     ...typed,
-    odd("unknown-type", "a type it does not know", { ...samples.plain(), type: "agent.renamed" }),
+    odd("unknown-type", "a type it does not know", { ...samples.event("agent.resumed"), type: "agent.renamed" }),
     odd("unknown-field", "a field it does not know", { ...samples.plain(), addedLater: { deep: [1, 2, 3] } }),
     odd("unknown-reason", "a reason it does not know", { ...samples.event("agent.paused"), reason: "added_later" }),
     odd("null-field", "a null in an optional field", { ...samples.event("approval_response"), comment: null }),

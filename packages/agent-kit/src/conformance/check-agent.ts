@@ -5,7 +5,8 @@ import { type CaseResult, type CheckOptions, type CheckReport, formatCurl, grade
 import { sign } from "./requests.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { Stage } from "./stage.ts";
-import { STATE_CASES, type StateCase } from "./state-cases.ts";
+import type { Finding, StateCase } from "./state-case.ts";
+import { STATE_CASES } from "./state-cases.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 /** What `checkAgent` takes. */
@@ -17,7 +18,7 @@ export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
   start: (variables: Readonly<Record<string, string>>) => Promise<RunningAgent>;
   /** How long an expected call may take. Default: 10 000 ms. */
   waitMs?: number | undefined;
-  /** How long a paused agent is watched. Default: 3000 ms. */
+  /** Time for which a paused agent is watched at least, ms; one that calls less often is watched for longer. Default: 3000. */
   quietMs?: number | undefined;
   /** How long a run at work may be silent. Default: 120 000 ms. */
   heartbeatMs?: number | undefined;
@@ -54,32 +55,46 @@ async function gradeState(
   { url, limit }: { url: string; limit: TimeLimit },
   onResult: (result: CaseResult) => void,
 ): Promise<CaseResult[]> {
-  const results: CaseResult[] = [];
+  const results = new Map<string, CaseResult>();
   const missed = new Set<string>();
+  const late: (() => Promise<void>)[] = [];
   for (const one of STATE_CASES) {
     const from = currentTime();
     const missing = one.needs.find((id) => missed.has(id));
     const reason = limit.left === 0 ? limit.reason : missing === undefined ? null : `It needs ${missing}, which has not passed.`;
     const found = reason === null ? await one.perform(stage) : { skipped: reason };
-    if (reason !== null || typeof found === "string") missed.add(one.id);
-    const ms = Math.round(currentTime() - from);
-    const result = toResult(one, found, ms, () => formatCurl(sampleRequest(one, stage.market.secret), new URL(url)));
-    results.push(result);
-    onResult(result);
+    const judge = (finding: Finding): void => {
+      const ms = Math.round(currentTime() - from);
+      const result = toResult(one, finding, ms, () => formatCurl(sampleRequest(one, stage.market.secret), new URL(url)));
+      results.set(one.id, result);
+      onResult(result);
+    };
+    if (found !== null && typeof found === "object" && "later" in found) {
+      late.push(async () => {
+        const failed = one.needs.find((id) => missed.has(id));
+        const finding = failed === undefined ? await found.later() : { skipped: `It needs ${failed}, which has not passed.` };
+        if (isProblem(finding)) missed.add(one.id);
+        judge(finding);
+      });
+      continue;
+    }
+    if (reason !== null || isProblem(found)) missed.add(one.id);
+    judge(found);
   }
-  return results;
+  for (const finish of late) await finish();
+  return STATE_CASES.flatMap(({ id }) => results.get(id) ?? []);
 }
 
-function toResult(
-  { id, title, mistake, fix }: StateCase,
-  found: Awaited<ReturnType<StateCase["perform"]>>,
-  ms: number,
-  curl: () => string,
-): CaseResult {
+function isProblem(found: Finding): boolean {
+  return typeof found === "string" || (found !== null && "problem" in found);
+}
+
+function toResult({ id, title, mistake, fix }: StateCase, found: Finding, ms: number, curl: () => string): CaseResult {
   const base = { id, group: "state" as const, title, ms };
   if (found === null) return { ...base, passed: true, failure: null, skipped: null };
-  if (typeof found !== "string") return { ...base, passed: false, failure: null, skipped: found.skipped };
-  return { ...base, passed: false, failure: { problem: found, mistake, fix, curl: curl() }, skipped: null };
+  if (typeof found === "string") return { ...base, passed: false, failure: { problem: found, mistake, fix, curl: curl() }, skipped: null };
+  if ("skipped" in found) return { ...base, passed: false, failure: null, skipped: found.skipped };
+  return { ...base, passed: false, failure: { ...found, curl: curl() }, skipped: null };
 }
 
 /** An event like the one the case is about. */

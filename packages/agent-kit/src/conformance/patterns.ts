@@ -10,7 +10,7 @@ interface Pattern {
   /** Whether this receiver has made it. */
   readonly applies: (faults: Seen) => boolean;
   /** Whether it explains the fault of this case. */
-  readonly explains: (id: string, kind: AnswerKind) => boolean;
+  readonly explains: (id: string, kind: AnswerKind, seen: Seen) => boolean;
 }
 
 /** Reads faults by the ids of their cases. */
@@ -60,6 +60,10 @@ const LOOSE = ["truncated", "prefix-only", "extended", "not-hex", "labelled", "s
 const SAME_LENGTH = ["random", "zeros", "other-secret"].map((name) => `signature-${name}`);
 /** Signatures of other lengths. */
 const OTHER_LENGTH = ["empty", "truncated", "prefix-only", "extended"].map((name) => `signature-${name}`);
+/** Bodies under a signature that are no JSON. */
+const UNREADABLE = ["signature-empty-body", "signature-half"];
+/** Types that no receiver knows. */
+const TYPES = ["event-unknown-type", "robust-inherited-type", "robust-type-number", "robust-no-type"];
 const REPEATS = ["order-repeat", "order-parallel", "order-activated-twice", "order-failed-run-twice"];
 
 /** In their order: the first that explains a fault is named. */
@@ -113,6 +117,15 @@ const PATTERNS: readonly Pattern[] = [
     explains: (id) => id === "signature-replaced-bytes" || id === "robust-not-utf8",
   },
   {
+    advice: (seen) => ({
+      mistake: `Fields that the receiver does not know make it ${isFailure(seen.kind("event-unknown-field")) ? "throw" : "refuse the event"}: a field it does not know may come with any version.`,
+      fix: "Ignore fields you do not need, and answer 2xx: the service adds fields without a new version.",
+    }),
+    applies: (seen) => seen.kind("event-unknown-field") !== null && seen.passed("control", "body-pretty"),
+    explains: (id, kind, seen) =>
+      /^(?:event-unknown-field|body-|robust-proto|robust-deep)/.test(id) && kind === seen.kind("event-unknown-field"),
+  },
+  {
     advice: () => RAW_BODY,
     applies: (seen) => seen.refused("body-pretty", "body-numbers") || seen.accepted("signature-reserialised"),
     explains: (id, kind) =>
@@ -140,7 +153,8 @@ const PATTERNS: readonly Pattern[] = [
         "The body is decoded with another charset than UTF-8, such as Latin-1 or ASCII, before it is verified: every letter beyond ASCII breaks the signature.",
       fix: "Compute the HMAC over the raw bytes of the request; decode them as UTF-8 afterwards.",
     }),
-    applies: (seen) => seen.kind("body-unicode") !== null && seen.kind("body-separators") !== null && seen.passed("body-pretty"),
+    // The same texts in escapes, and fields that are not known, are no matter.
+    applies: (seen) => seen.refused("body-unicode", "body-separators") && seen.passed("body-pretty", "body-escapes", "event-unknown-field"),
     explains: (id, kind) => !isSignature(id) && isRefusal(kind),
   },
   {
@@ -150,6 +164,18 @@ const PATTERNS: readonly Pattern[] = [
     }),
     applies: (seen) => seen.kind("body-chunked") !== null && seen.passed("body-pretty"),
     explains: (id) => id === "body-chunked",
+  },
+  {
+    advice: () => ({
+      mistake: "The body is parsed before its signature is verified: what is no JSON is not answered with 401.",
+      fix: "Verify the raw bytes first and answer 401; parse what is signed, and answer 400 when that fails.",
+    }),
+    applies: (seen) =>
+      UNREADABLE.every((id) => isFailure(seen.kind(id)) || seen.kind(id) === "invalid") &&
+      seen.passed("signature-random", "signature-truncated", "signature-missing"),
+    explains: (id, kind) =>
+      [...UNREADABLE, "signature-replaced-bytes", "signature-only-event-headers"].includes(id) ||
+      (isFailure(kind) && id.startsWith("robust-")),
   },
   {
     advice: (seen) => ({
@@ -195,6 +221,16 @@ const PATTERNS: readonly Pattern[] = [
     explains: (id) => ["control", "event-test.ping", "order-unknown-activation"].includes(id),
   },
   {
+    advice: (seen) => ({
+      mistake: isFailure(seen.kind("event-unknown-type"))
+        ? "An exception while the receiver handles a type it does not know is not caught."
+        : "The receiver insists on what it knows today and refuses a type it does not know.",
+      fix: "Answer 2xx to types you do nothing about: the service adds types without a new version.",
+    }),
+    applies: (seen) => seen.kind("event-unknown-type") !== null && seen.passed("event-unknown-field"),
+    explains: (id, kind, seen) => TYPES.includes(id) && kind === seen.kind("event-unknown-type"),
+  },
+  {
     advice: () => ({
       mistake: "A repeated event is treated as an error.",
       fix: "Remember the keys of events you have handled, and answer 2xx to repeats without doing the work again.",
@@ -210,7 +246,8 @@ export function explain(faults: Faults): Map<string, Advice> {
   const found = new Map<string, Advice>();
   for (const pattern of PATTERNS) {
     if (!pattern.applies(seen)) continue;
-    for (const [id, fault] of faults) if (fault && !found.has(id) && pattern.explains(id, fault.kind)) found.set(id, pattern.advice(seen));
+    for (const [id, fault] of faults)
+      if (fault && !found.has(id) && pattern.explains(id, fault.kind, seen)) found.set(id, pattern.advice(seen));
   }
   return found;
 }

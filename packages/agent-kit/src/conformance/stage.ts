@@ -1,15 +1,25 @@
 import type { AgentEvent } from "../contract.generated.ts";
 import { currentTime, sleep as sleepFor } from "../runtime.ts";
 import type { RecordedCall, RecordingMarketplace } from "../testing/recording-marketplace.ts";
+import { findGap, listBeats } from "./rhythm.ts";
 import type { RunningAgent } from "./running-agent.ts";
 
 type Brand = RecordingMarketplace["brands"][number];
+
+/** Numbers of all that a brand sees of an agent's work. */
+type Effects = Readonly<Record<string, number>>;
+
+/** The names of what there is more of, with the numbers. */
+export function listMore(before: Effects, after: Effects): string[] {
+  const more = Object.keys(after).filter((name) => (after[name] ?? 0) > (before[name] ?? 0));
+  return more.map((name) => `${name} (${before[name]}, then ${after[name]})`);
+}
 
 /** How long the check waits, ms by this machine. */
 interface StageLimits {
   /** For a call that is expected. */
   readonly waitMs: number;
-  /** Without calls, where none are allowed. */
+  /** Without calls, where none are allowed, at least: an agent that calls less often is watched for longer. */
   readonly quietMs: number;
   /** Between two signs of life of a run. */
   readonly heartbeatMs: number;
@@ -23,12 +33,19 @@ export interface StagedActivation {
   key: string | null;
 }
 
+/** The time between two calls that an agent makes by itself, ms; `none` without such calls, `unknown` when they come too seldom. */
+export type Rhythm = number | "none" | "unknown";
+
 const POLL_MS = 50;
 // A call that left before an event arrived may arrive after it.
 const GRACE_MS = 500;
 // An agent that calls all the time is not waited for.
 const REST_MS = 2000;
+// A rhythm is watched for so long when no run is at work.
+const IDLE_MS = 30_000;
 const ATTEMPTS = 4;
+// Begins the ids of runs that the check itself makes.
+const OWN_RUN = "check-run-";
 
 /** The agent under test with the marketplace it belongs to, and what a check does with both. */
 export class Stage {
@@ -37,11 +54,21 @@ export class Stage {
   /** Set by the cases as they go on. */
   first: StagedActivation | null = null;
   second: StagedActivation | null = null;
+  third: StagedActivation | null = null;
   /** Whether the agent calls after a message; null before it was tried. */
   answersMessages: boolean | null = null;
+  /** True once the brand has seen something of what the agent does after a message. */
+  messagesHaveEffect = false;
+  /** True if two messages that name no run are one event to the agent, as they are by type, activation and run. */
+  messagesNeedRuns = false;
   readonly #start: () => Promise<RunningAgent>;
   readonly #signal: AbortSignal | undefined;
   #agent: RunningAgent | null = null;
+  /** Time of the first kill, ms since 1970; null before. */
+  killedAt: number | null = null;
+  #startedAt = 0;
+  readonly #gaps = new Map<string, number>();
+  #runs = 0;
 
   constructor(market: RecordingMarketplace, limits: StageLimits, start: () => Promise<RunningAgent>, signal: AbortSignal | undefined) {
     this.market = market;
@@ -58,11 +85,30 @@ export class Stage {
 
   async startAgent(): Promise<void> {
     this.#agent = await this.#start();
+    this.#startedAt = currentTime();
   }
 
   async killAgent(): Promise<void> {
+    this.killedAt ??= currentTime();
     await this.#agent?.kill();
     this.#agent = null;
+  }
+
+  /** Kills the agent at the moment when it acknowledges the event that `act` leads to, and starts it again. Returns why it did not. */
+  async killAt(type: AgentEvent["type"], act: () => Promise<unknown>): Promise<string | null> {
+    const { relay } = this.market;
+    let killed = false;
+    relay.atAcknowledgement(type, async () => {
+      await this.killAgent();
+      killed = true;
+    });
+    await act();
+    const limit = currentTime() + 2 * this.limits.waitMs;
+    while (!killed && currentTime() < limit) await this.sleep(POLL_MS);
+    relay.disarm();
+    if (!killed) return `${type} was not acknowledged`;
+    await this.startAgent();
+    return null;
   }
 
   /** Turns the agent on for a brand. */
@@ -92,15 +138,22 @@ export class Stage {
     return this.market.calls.filter(({ activationId, at }) => activationId === id && at >= since);
   }
 
-  /** Waits for a successful call for an activation. Null when none comes. */
+  /** Waits for a successful call for an activation that is no heartbeat. Null when none comes. */
   async expectCall(activation: StagedActivation, since: number): Promise<RecordedCall | null> {
     const limit = currentTime() + this.limits.waitMs;
     for (;;) {
-      const found = this.callsOf(activation, since).find(({ status }) => status < 300);
+      const found = this.callsOf(activation, since).find(({ status, path }) => status < 300 && !path.endsWith("/runs/log"));
       if (found) return found;
       if (currentTime() > limit) return null;
       await this.sleep(POLL_MS);
     }
+  }
+
+  /** Posts a message, about a run of its own where the agent can tell messages apart only so. */
+  async post({ brand, id }: StagedActivation, { ownRun = this.messagesNeedRuns } = {}): Promise<void> {
+    this.#runs += 1;
+    const runId = ownRun ? await this.market.createEndedRun(id, `${OWN_RUN}${this.#runs}`) : undefined;
+    await brand.messages.create(id, { text: "Are you there?", ...(runId && { runId }) });
   }
 
   /** Gives the agent a reason to call, a message or the approval it waits for, and waits for its call. Null when none comes. */
@@ -108,9 +161,11 @@ export class Stage {
     const { brand, id } = activation;
     const from = currentTime();
     if (this.answersMessages !== false) {
-      await brand.messages.create(id, { text: "Are you there?" });
+      const before = this.answersMessages === null ? await this.effects(activation) : null;
+      await this.post(activation);
       const call = await this.expectCall(activation, from);
       this.answersMessages ??= call !== null;
+      if (before !== null) this.messagesHaveEffect = await this.expectEffect(activation, before);
       if (call) return call;
     }
     for (const request of (await brand.approvals.list({ activationId: id })).data) {
@@ -120,6 +175,16 @@ export class Stage {
       return this.expectCall(activation, from);
     }
     return null;
+  }
+
+  /** Waits until the brand sees more of the agent's work than before. Returns whether it does. */
+  async expectEffect(activation: StagedActivation, before: Effects): Promise<boolean> {
+    const limit = currentTime() + this.limits.waitMs;
+    for (;;) {
+      if (listMore(before, await this.effects(activation)).length > 0) return true;
+      if (currentTime() > limit) return false;
+      await this.sleep(2 * POLL_MS);
+    }
   }
 
   /** Waits until the agent has made no call for a while, two seconds at most. */
@@ -133,42 +198,55 @@ export class Stage {
     }
   }
 
-  /** Waits as long as the agent must be quiet, or until it calls nevertheless, and then says which call that was. */
-  async quiet(which: (call: RecordedCall) => boolean, atLeastMs = 0): Promise<string | null> {
-    await this.sleep(GRACE_MS);
-    const from = currentTime();
-    const quietMs = Math.max(this.limits.quietMs, atLeastMs);
+  /**
+   * Waits until the agent has been quiet for as long as is sure for its rhythm, since an instant, or until it calls nevertheless, and
+   * then says which call that was.
+   */
+  async quiet(which: (call: RecordedCall) => boolean, rhythm: Rhythm, since = currentTime()): Promise<string | null> {
+    const from = since + GRACE_MS;
+    const watched = Math.max(this.limits.quietMs, typeof rhythm === "number" ? 1.5 * rhythm : 0);
     for (;;) {
       const call = this.market.calls.find((made) => made.at >= from && which(made));
       if (call) return `it called ${call.method} ${call.path}, which was answered ${call.status}`;
-      if (currentTime() - from >= quietMs) return null;
+      if (currentTime() - from >= watched) return null;
       await this.sleep(POLL_MS);
     }
   }
 
-  /** Whether the agent has a run at work for an activation, or calls without being asked to. */
-  async worksByItself(activation: StagedActivation): Promise<boolean> {
-    const runs = (await activation.brand.runs.list(activation.id)).data;
-    if (runs.some(({ status }) => status === "RUNNING")) return true;
+  /** Finds out how often the agent calls for an activation without being asked to, and waits until it has done so since it was started. */
+  async rhythm(activation: StagedActivation): Promise<Rhythm> {
     await this.rest();
+    const runs = (await activation.brand.runs.list(activation.id)).data;
+    const atWork = runs.filter(({ status }) => status === "RUNNING").map(({ runId }) => runId);
     const from = currentTime();
-    await this.sleep(this.limits.quietMs);
-    return this.callsOf(activation, from).length > 0;
+    for (;;) {
+      const beats = listBeats(this.market, activation.id, atWork).filter((at) => at > this.#startedAt);
+      const known = this.#gaps.get(activation.id) ?? null;
+      const gap = findGap(beats) ?? (beats.length > 0 ? known : null);
+      // Two gaps, unless one has taken long enough.
+      if (gap !== null && (beats.length > 2 || known !== null || gap > this.limits.quietMs)) return this.#remember(activation, gap);
+      const patience = atWork.length > 0 ? this.limits.heartbeatMs : beats.length > 0 ? Math.min(IDLE_MS, this.limits.heartbeatMs) : 0;
+      if (currentTime() - from >= Math.max(patience, this.limits.quietMs)) {
+        if (gap !== null) return this.#remember(activation, gap);
+        return atWork.length > 0 || beats.length > 0 ? "unknown" : "none";
+      }
+      await this.sleep(POLL_MS);
+    }
   }
 
-  /** The longest time between two of the last calls of a run, ms; at most as long as a run may be silent. */
-  intervalOf(run: string): number {
-    const times = this.market.calls.filter(({ runId }) => runId === run).map(({ at }) => at);
-    const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
-    return Math.min(Math.max(0, ...gaps.slice(-5)), this.limits.heartbeatMs);
+  #remember({ id }: StagedActivation, gap: number): number {
+    const ms = Math.min(gap, this.limits.heartbeatMs);
+    this.#gaps.set(id, ms);
+    return ms;
   }
 
   /** What the brand sees of the agent's work, as numbers. */
-  async effects({ brand, id }: StagedActivation): Promise<Record<string, number>> {
+  async effects({ brand, id }: StagedActivation): Promise<Effects> {
     const messages = await brand.messages.list(id).toArray();
+    const runs = await brand.runs.list(id).toArray();
     return {
       messages: messages.filter(({ direction }) => direction === "outbound").length,
-      runs: (await brand.runs.list(id).toArray()).length,
+      runs: runs.filter(({ runId }) => !runId.startsWith(OWN_RUN)).length,
       "landing pages": (await brand.landingPages.list().toArray()).length,
       "credits spent": 1000 - (await brand.credits.get()).balance,
     };

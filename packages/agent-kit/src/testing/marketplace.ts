@@ -20,7 +20,7 @@ export interface TestMarketplaceOptions {
   credits?: number;
 }
 
-/** What was made of a proposal that the brand has approved. */
+/** Work that was made of a proposal, which the brand has approved. */
 export interface ProposedWork {
   readonly kind: "campaign" | "template";
   readonly id: string;

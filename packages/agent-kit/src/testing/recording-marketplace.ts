@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestWorld } from "@mailsvc/server/testing";
 import { currentTime } from "../runtime.ts";
+import { EventRelay } from "./event-relay.ts";
 import { ALL_SCOPES, loadServer } from "./service.ts";
 
 /** A call of the agent under test. */
@@ -30,7 +31,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "ho
 
 /**
  * The marketplace on a port of this machine, for an agent that runs as its own process: the real service, whose clock goes with
- * that of the machine, with two brands. It records the calls of the agent.
+ * that of the machine, with three brands. It records the calls of the agent and stands between the two.
  */
 export class RecordingMarketplace {
   readonly world: TestWorld;
@@ -39,17 +40,23 @@ export class RecordingMarketplace {
   readonly secret: string;
   readonly slug = SLUG;
   readonly calls: readonly RecordedCall[];
-  /** The clients of two brands. */
-  readonly brands: readonly [first: TestWorld["sdk"], second: TestWorld["sdk"]];
+  readonly relay: EventRelay;
+  /** The clients of three brands. */
+  readonly brands: readonly [first: TestWorld["sdk"], second: TestWorld["sdk"], third: TestWorld["sdk"]];
   readonly #server: Server;
   readonly #gate: Gate;
 
-  private constructor(fields: Pick<RecordingMarketplace, "world" | "url" | "secret" | "calls" | "brands">, server: Server, gate: Gate) {
+  private constructor(
+    fields: Pick<RecordingMarketplace, "world" | "url" | "secret" | "calls" | "brands" | "relay">,
+    server: Server,
+    gate: Gate,
+  ) {
     this.world = fields.world;
     this.url = fields.url;
     this.secret = fields.secret;
     this.calls = fields.calls;
     this.brands = fields.brands;
+    this.relay = fields.relay;
     this.#server = server;
     this.#gate = gate;
   }
@@ -71,14 +78,17 @@ export class RecordingMarketplace {
       );
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const relay = await EventRelay.open(new URL(webhookUrl));
     const { sdk: builder } = world.builder;
     const permissions = [...ALL_SCOPES];
-    const listing = await builder.listings.create({ slug: SLUG, name: "Agent under test", webhookUrl, permissions });
+    const listing = await builder.listings.create({ slug: SLUG, name: "Agent under test", webhookUrl: relay.url, permissions });
     await builder.payments.confirm((await builder.listings.checkout(SLUG)).id);
     const second = await world.createWorkspace("Second brand");
-    for (const brand of [world.sdk, second.sdk]) await brand.credits.grant({ amount: 1000 });
+    const third = await world.createWorkspace("Third brand");
+    const brands = [world.sdk, second.sdk, third.sdk] as const;
+    for (const brand of brands) await brand.credits.grant({ amount: 1000 });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return new RecordingMarketplace({ world, url, secret: listing.webhookSecret, calls, brands: [world.sdk, second.sdk] }, server, gate);
+    return new RecordingMarketplace({ world, url, secret: listing.webhookSecret, calls, brands, relay }, server, gate);
   }
 
   /** Moves the clock of the service. Calls of the agent wait until then, so that no heartbeat arrives on the way. */
@@ -90,7 +100,21 @@ export class RecordingMarketplace {
     await moved;
   }
 
+  /** Makes a run of an activation that has ended, with the key that its agent got. Returns its id. */
+  async createEndedRun(activationId: string, runId: string): Promise<string> {
+    const headers = { authorization: `Bearer ${this.relay.keys.get(activationId)}`, "content-type": "application/json" };
+    for (const [verb, fields] of [
+      ["start", { runId, title: "A message of the check" }],
+      ["complete", { runId }],
+    ] as const) {
+      const url = `${this.world.url}/api/agents/activations/${activationId}/runs/${verb}`;
+      await this.world.fetch(url, { method: "POST", headers, body: JSON.stringify(fields) });
+    }
+    return runId;
+  }
+
   async dispose(): Promise<void> {
+    await this.relay.close();
     this.#server.closeAllConnections();
     await new Promise((closed) => this.#server.close(closed));
     await this.world.dispose();

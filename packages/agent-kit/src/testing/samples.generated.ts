@@ -80,6 +80,17 @@ export const SAMPLES: { readonly [T in keyof AgentEvents]: readonly [Partial<Age
       "reason": "admin_revoke"
     }
   ],
+  "agent.scopes_changed": [
+    {
+      "scopes": [
+        "agent:write_runs",
+        "agent:post_messages"
+      ],
+      "added": [
+        "agent:post_messages"
+      ]
+    }
+  ],
   "run_force_failed": [
     {
       "runId": "run_sample",

@@ -29,7 +29,9 @@ export function agentCheckCommand(run: Run): Command {
     .addOption(new Option("--secret <secret>", "The secret it verifies with (default AGENT_WEBHOOK_SECRET, also in .env)"))
     .addOption(new Option("--start <command>", "Start the agent with this command and a marketplace made for it, and grade its state too"))
     .addOption(new Option("--heartbeat-limit <seconds>", "With --start: how long a run at work may be silent").default("120"))
-    .addOption(new Option("--time-limit <duration>", "How long the whole check may take, such as 30m").default("10m"))
+    .addOption(new Option("--time-limit <duration>", "How long the whole check may take, such as 30m (default 10m, with --start 20m)"))
+    .addOption(new Option("--strict", "Fail when something could not be graded, too"))
+    .addOption(new Option("-v, --verbose", "Show what the agent prints"))
     .addOption(new Option("--only <text>", "Only cases whose id contains this"))
     .addOption(
       new Option("--output <format>", "pretty, json or junit (default pretty on a terminal, json in a pipe)").choices([
@@ -41,7 +43,7 @@ export function agentCheckCommand(run: Run): Command {
     .addOption(buildReportOption(CHECK_REPORTS))
     .addHelpText(
       "after",
-      '\nExamples:\n  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n  mailsvc agent check http://localhost:3000/webhook --start "python3 agent.py"\n\nWithout --start it needs no activation: its events name act_sample. With it, the command gets AGENT_WEBHOOK_SECRET,\nMAILSVC_URL, AGENT_MASTER_KEY and AGENT_DATA (a file for its data), and is killed and started again. Exit code 11 when a case failed.',
+      '\nExamples:\n  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n  mailsvc agent check http://localhost:3000/webhook --start "python3 agent.py"\n\nWithout --start it needs no activation: its events name act_sample. With it, the command gets AGENT_WEBHOOK_SECRET,\nMAILSVC_URL, AGENT_MASTER_KEY and AGENT_DATA (a file for its data), and is killed and started again. Exit code 11 when a case failed,\nwith --strict also when one was not graded.',
     );
   return runAction(command, run, "local", async (session, [url], flags): Promise<Exit> => {
     if (!/^https?:\/\/./.test(String(url)) || !URL.canParse(String(url)))
@@ -51,7 +53,7 @@ export function agentCheckCommand(run: Run): Command {
     const only = flags["only"] === undefined ? undefined : String(flags["only"]);
     const progress = session.progress("Checking");
     const onResult = ({ id }: CaseResult): void => progress.update(id);
-    const limitMs = parseDuration(String(flags["timeLimit"]), "--time-limit");
+    const limitMs = parseDuration(String(flags["timeLimit"] ?? (flags["start"] === undefined ? "10m" : "20m")), "--time-limit");
     const options = { url: String(url), only, limitMs, signal: session.signal, onResult };
     const report = await check(session, flags, options).finally(() => progress.stop());
     if (report.results.length === 0) throw usageError(`No case has ${safeText(only ?? "")} in its id.`);
@@ -60,7 +62,9 @@ export function agentCheckCommand(run: Run): Command {
     else await session.out.text(renderReport(report, session));
     if (flags["start"] === undefined)
       session.out.note(session.term.err.dim("Keys, pauses and heartbeats were not graded: --start COMMAND does that."));
-    return report.failed === 0 ? EXIT.ok : EXIT.partial;
+    const isWhole = report.skipped === 0 || flags["strict"] !== true;
+    if (!isWhole) session.out.note(`${report.skipped} not graded: with --strict that fails.`);
+    return report.failed === 0 && isWhole ? EXIT.ok : EXIT.partial;
   });
 }
 
@@ -80,7 +84,7 @@ async function check(session: Session, flags: Flags, options: Omit<CheckOptions,
       return await checkAgent({
         ...options,
         heartbeatMs: seconds * 1000,
-        start: (variables) => startOnce(session, start, options.url, { ...own, ...variables }),
+        start: (variables) => startOnce(session, start, options.url, { ...own, ...variables }, flags["verbose"] === true),
       });
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -93,11 +97,17 @@ async function check(session: Session, flags: Flags, options: Omit<CheckOptions,
 }
 
 /** Starts the agent and waits until it listens. */
-async function startOnce(session: Session, line: string, url: string, variables: Readonly<Record<string, string>>): Promise<AgentProcess> {
+async function startOnce(
+  session: Session,
+  line: string,
+  url: string,
+  variables: Readonly<Record<string, string>>,
+  verbose: boolean,
+): Promise<AgentProcess> {
   if (await session.host.listens(new URL(url)))
     throw usageError(`Something listens at ${new URL(url).host} already.`, { hint: "End it: the check starts the agent itself." });
   const show = (text: string): void => {
-    if (session.globals.verbose) session.out.say(`${session.term.err.dim("│")} ${safeText(text)}`);
+    if (verbose || session.globals.verbose) session.out.say(`${session.term.err.dim("│")} ${safeText(text)}`);
   };
   const agent = await startAgent(session, line, { url, variables, show });
   try {

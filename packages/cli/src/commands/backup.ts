@@ -8,7 +8,7 @@ import { addLocation, readLocation } from "./location.ts";
 /** `mailsvc backup`: backs an installation up while its server runs. */
 export function backupCommand(run: Run): Command {
   const command = new Command("backup")
-    .description("Back up an installation while its server runs: all data, verified, in one file")
+    .description("Back up an installation while it runs: verified, in one file")
     .addArgument(new Argument("<target>", "File to create, or a folder to create one in"))
     .addOption(new Option("--without-key", "Leave out the key that encrypts secrets, to store it elsewhere"))
     .addOption(new Option("--keep <n>", "Backups that stay in the folder; older ones are deleted").argParser(readCount))

@@ -46,7 +46,7 @@ type Me = Output<MailsvcContract["me"]["get"]>;
  */
 export function doctorCommand(run: Run): Command {
   const command = new Command("doctor")
-    .description("Check Node, settings, server, key and relays; or what receivers look up of a domain")
+    .description("Check Node, settings, server, key, relays, or a domain's records")
     .option("--domain <domain>", "check SPF, DKIM, DMARC, PTR and MX of this domain or sender address instead")
     .option("--selector <selector>", "with --domain: DKIM selector of a provider that signs the mail itself")
     .option("--ip <address>", "with --domain: public address that mail leaves from, if the relay is on this machine");

@@ -41,7 +41,7 @@ Examples:
 /** `mailsvc listen`: brings the events of a server to webhooks on this machine, without a tunnel. */
 export function listenCommand(run: Run): Command {
   const command = new Command("listen")
-    .description("Forward events of the server to a webhook on this machine, signed as the real ones")
+    .description("Forward events to a webhook on this machine, signed as real ones")
     .addOption(new Option("--forward-to <url>", "Where events go, such as http://127.0.0.1:3000/webhook or 3000/webhook"))
     .addOption(new Option("--route <type=url...>", "Where events of a type go, such as email.bounced=URL or email.*=URL"))
     .addOption(new Option("--type <types>", "Only events of these types, with commas between them; email.* for all of a kind"))

@@ -87,14 +87,14 @@ const EXAMPLES = {
 } as const;
 
 /** `mailsvc serve` and `mailsvc dev`. Their flags come from the server package, which is loaded only when they are needed. */
-export async function serveCommands(run: Run, withFlags: boolean): Promise<Command[]> {
+export async function serveCommands(run: Run, withFlags: boolean, commonFlags = false): Promise<Command[]> {
   const { SERVE_FLAGS, DEV_FLAGS } = withFlags ? await import("@mailsvc/server") : { SERVE_FLAGS: [], DEV_FLAGS: [] };
   return [
-    buildServeCommand("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, [
-      ...SERVE_FLAGS,
-      ...DEV_FLAGS,
-    ]),
-    buildServeCommand("serve", "Run the server", run, SERVE_FLAGS),
+    buildServeCommand("dev", "Run a server for development: captured mail, a clock you own", run, {
+      table: [...SERVE_FLAGS, ...DEV_FLAGS],
+      commonFlags,
+    }),
+    buildServeCommand("serve", "Run the server", run, { table: SERVE_FLAGS, commonFlags }),
   ];
 }
 
@@ -135,7 +135,13 @@ async function showScreen(session: Session, server: RunningServer, log: ServeLog
   return true;
 }
 
-function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
+interface ServeHelp {
+  readonly table: readonly ServeFlag[];
+  /** Only the flags that most servers need are listed in help. */
+  readonly commonFlags: boolean;
+}
+
+function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, { table, commonFlags }: ServeHelp): Command {
   const dev = name === "dev";
   const command = new Command(name).description(summary);
   for (const flag of table) {
@@ -143,9 +149,11 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
       `--${flag.name}${flag.value === null ? "" : ` <${flag.value.toLowerCase()}>`}`,
       `${capitalize(flag.summary)} (${flag.env})`,
     );
+    if (commonFlags && !(flag.common ?? false)) option.hideHelp();
     command.addOption(setOptionMetadata(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
   }
   command.addHelpText("after", `\nExamples:\n${EXAMPLES[name].map((line) => `  ${line}`).join("\n")}`);
+  if (commonFlags) command.addHelpText("after", `\nAll ${table.length} flags: mailsvc ${name} --help --all`);
   if (dev) {
     for (const option of RUN_OPTIONS) command.addOption(option);
     command

@@ -47,6 +47,8 @@ export const activationViews: Readonly<Record<string, View>> = {
   "activations.create": { object: activation },
   "activations.get": { object: activation },
   "activations.update": { object: activation },
+  "activations.accept": { object: activation },
+  "activations.keep": { object: activation },
   "activations.pause": { object: activation },
   "activations.resume": { object: activation },
   "activations.deactivate": { object: activation },
@@ -101,8 +103,10 @@ function formatFields(a: Activation | ListingActivation): readonly (readonly [st
 }
 
 /** The next command for a brand, by the state of an activation. */
-function suggestNext({ id, agentSlug, status, pauseReasons }: Activation): string {
+function suggestNext({ id, agentSlug, status, pauseReasons, update }: Activation): string {
   if (status === "deactivated") return `mailsvc activations create ${agentSlug} (with a new key)`;
+  if (update !== null && update.keptAt === null)
+    return `mailsvc activations accept ${id} --version ${update.version} (or keep, to decide against it)`;
   if (status === "active") return `mailsvc runs list ${id} (what it does)`;
   return pauseReasons.includes("plan_downgrade")
     ? "mailsvc plans list (a plan that covers it resumes it)"
@@ -115,6 +119,8 @@ function activation(a: Activation, { term: { out, columns } }: Session): string 
       ["id", a.id],
       ["agent", `${a.agentName} (${a.agentSlug})`],
       ...formatFields(a),
+      ["asks for more", a.update?.scopes.map((one) => `${one.scope} (${one.grants})`).join(", ")],
+      ["decided against", formatInstant(a.update?.keptAt)],
       ["because", a.deactivationReason],
       ["credits a month", a.creditLimit],
       ["next", suggestNext(a)],

@@ -13,7 +13,7 @@ function approval(found: ApprovalDetail, session: Session): string {
   return [showMessage(found, session), ...(proposal === null ? [] : ["", describeProposal(proposal, agentName, session)])].join("\n");
 }
 
-/** What a person sees of a proposal before approving it. The texts of the agent are shown as texts. */
+/** Describes a proposal for the person who answers it. The texts of the agent are shown as texts. */
 export function describeProposal(proposal: ProposalDetail, agentName: string, { term: { out, columns } }: Session): string {
   const { kind, name, rendered, renderError, suggestedLists, reach, suggestedSender, linksTo, loadsFrom, created } = proposal;
   const lists = suggestedLists?.map((list) => `${safeText(list.name)} (${list.memberCount})`).join(", ");

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
+import { AskedScopes } from "../parts/agents/asked-scopes.tsx";
 import { Conversation } from "../parts/agents/conversation.tsx";
 import { Ledger } from "../parts/agents/ledger.tsx";
 import { LastError, PauseNote } from "../parts/agents/pause-note.tsx";
@@ -54,6 +55,7 @@ export default function AgentPage({ params }: PageProps) {
             </div>
             <aside class="column" aria-label="State">
               <PauseNote activation={activation} />
+              {activation.update === null ? null : <AskedScopes agent={activation} update={activation.update} done={agent.reload} />}
               {waitsForServer(activation) ? <WaitsForServer activation={activation} /> : null}
               <Details agent={activation} done={agent.reload} />
             </aside>

@@ -72,7 +72,7 @@ export const explanations = {
     path: "/api/v1/explain/:id",
     access: "key",
     tool: "why",
-    summary: "Explain an object: its history and state, the reasons, the next step and what to do",
+    summary: "Explain an object: its history, the reasons and what to do next",
     description: `Takes the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}; or the address of a contact. The key needs the permission to read it.`,
     query: z.object({
       recipient: SoughtAddress.optional().meta({ description: "Of an email to several recipients: only what concerns this address" }),

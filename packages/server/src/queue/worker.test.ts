@@ -131,6 +131,20 @@ test("a store that throws is asked again after a second, and wake-ups do not hur
   expect([t.worker.mode, t.begun]).toEqual(["idle", ["1"]]);
 });
 
+test("who waits until nothing is due does not wait for that second", async () => {
+  const t = setUp();
+  t.store.errors.push(new Error("away"), new Error("away"));
+  t.store.due = jobs(1);
+  await t.start();
+  await t.worker.idle();
+  expect([t.worker.mode, t.begun]).toEqual(["retrying", []]);
+  const idle = t.worker.idle();
+  await rest();
+  expect([t.worker.mode, t.begun]).toEqual(["idle", ["1"]]);
+  await t.end("1");
+  await idle;
+});
+
 test("stop puts back what a claim under way brings, and waits for what runs", async () => {
   const t = setUp();
   t.store.due = jobs(1);

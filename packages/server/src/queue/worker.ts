@@ -36,7 +36,7 @@ const REST_MS = 50;
  * |          |                                                                        | requests wait, claimed just now → resting |
  * |          |                                                                        | the store throws → retrying               |
  * | resting  | the loop waits until 50 ms have passed since its last claim            | time → claiming                           |
- * | retrying | the database cannot work; jobs that run go on, wake-ups are ignored    | a second → claiming                       |
+ * | retrying | the database cannot work; jobs that run go on, wake-ups are ignored    | a second, `idle` → claiming               |
  * | stopping | nothing is claimed any more; what runs ends and is stored              | all is done → stopped                     |
  *
  * `stop` leads from every mode to stopping. A claim that is under way then is put back.
@@ -104,9 +104,11 @@ export class Worker {
     return this.#stopped;
   }
 
-  /** Resolves when nothing runs and nothing is due at the present instant. */
+  /** Resolves when nothing runs and nothing is due at the present instant, or the database cannot work. */
   async idle(): Promise<void> {
     if (this.isStopping) return;
+    // It may be able to work again.
+    if (this.#mode === "retrying") this.#endRetrying();
     this.wake();
     await this.#untilQuiet();
   }
@@ -185,9 +187,14 @@ export class Worker {
     if (this.isStopping) return;
     this.#mode = "retrying";
     this.#retry = this.#clock.real.after(RETRY_MS, () => {
-      this.#mode = "idle";
+      this.#endRetrying();
       this.#look();
     });
+  }
+
+  #endRetrying(): void {
+    this.#retry?.cancel();
+    this.#mode = "idle";
   }
 
   /** Claims and begins jobs until no lane that has a free slot has more that are due. */

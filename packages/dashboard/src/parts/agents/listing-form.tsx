@@ -100,7 +100,7 @@ function Scopes({ chosen, choose, error, isNew }: ScopesProps) {
           </span>
         </label>
       ))}
-      {isNew ? null : <p class="hint soft">Added permissions count for new activations only.</p>}
+      {isNew ? null : <p class="hint soft">What you add, each brand is asked to accept. What you take away ends at once.</p>}
       {error === "" ? null : (
         <p class="hint wrong" role="alert">
           {error}

@@ -1,11 +1,20 @@
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageQuery, pageSchema } from "../page.ts";
+import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
+import { ScopeGrant } from "./catalog.ts";
 import { WebhookError } from "./failures.ts";
 import { scopeList } from "./listings.ts";
 import { ACTIVATION_STATUSES, DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 import { Slug } from "./text.ts";
+
+const ActivationUpdate = z.object({
+  /** The version that asks for it: accepting names it. */
+  version: z.int(),
+  scopes: z.array(ScopeGrant),
+  /** When the brand decided to keep what it accepted before; null while it has not decided. */
+  keptAt: Instant.nullable(),
+});
 
 /** An activation as its brand sees it. The key is not included; only the builder's webhook receives it. */
 export const Activation = z
@@ -16,7 +25,12 @@ export const Activation = z
     status: z.enum(ACTIVATION_STATUSES),
     /** Why it is paused. Empty unless it is paused. */
     pauseReasons: z.array(z.enum(PAUSE_REASONS)),
+    /** What it may do: the scopes that were accepted and that the agent still asks for. */
     scopes: z.array(z.enum(AGENT_SCOPES)),
+    /** The version of the listing that was accepted. */
+    version: z.int(),
+    /** What a newer version of the listing asks for besides; null if nothing. */
+    update: ActivationUpdate.nullable(),
     /** The first and last characters of its key. */
     keyPreview: z.string(),
     /** When the agent's webhook acknowledged the key. */
@@ -36,6 +50,7 @@ const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const read = { permission: "marketplace:read" } as const;
 const write = { permission: "marketplace:write" } as const;
 const creditLimit = z.int().min(0).max(1_000_000_000).nullable().meta({ description: "Credits it may use in a month; null for no limit" });
+const version = z.int().min(1).max(MAX_INTEGER).meta({ description: "The version you have seen, of update.version" });
 
 export const activations = {
   list: endpoint({
@@ -93,6 +108,32 @@ export const activations = {
     output: Activation,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "500 credits a month", params, body: { creditLimit: 500 } }],
+  }),
+  accept: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/accept",
+    access: write,
+    mailsTo: "unknown",
+    summary: "Accept what a newer version of an agent asks for",
+    description:
+      "Grants all scopes of this version, in effect at once, and tells the agent with agent.scopes_changed. Name the version that you have seen: if the listing has changed since, nothing is granted and the answer is 409. Accepting it again changes nothing.",
+    body: z.strictObject({ version }),
+    output: Activation,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Accept the version you have seen", params, body: { version: 1 } }],
+  }),
+  keep: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/keep",
+    access: write,
+    mailsTo: "nobody",
+    summary: "Keep what you accepted before",
+    description:
+      "The agent goes on with the scopes it has, and you are not asked for these again. You can still accept them. If the listing has changed since the version that you name, the answer is 409.",
+    body: z.strictObject({ version }),
+    output: Activation,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Decide against it", params, body: { version: 1 } }],
   }),
   pause: endpoint({
     method: "POST",

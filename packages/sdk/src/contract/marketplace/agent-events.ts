@@ -135,6 +135,20 @@ export const AGENT_EVENTS = {
     isStatus: false,
     samples: DEACTIVATION_REASONS.map((reason) => ({ reason })),
   },
+  "agent.scopes_changed": {
+    when: "the brand accepted more scopes",
+    fields: {
+      /** All that it may do now. */
+      scopes: z.array(z.enum(AGENT_SCOPES)),
+      /** Those of them that are new. */
+      added: z.array(z.enum(AGENT_SCOPES)),
+    },
+    key: ["id"],
+    pausesOnFailure: false,
+    held: true,
+    isStatus: false,
+    samples: [{ scopes: ["agent:write_runs", "agent:post_messages"], added: ["agent:post_messages"] }],
+  },
   run_force_failed: {
     when: "a run went 15 minutes without a heartbeat",
     fields: { runId: z.string(), lastHeartbeatAt: Instant },

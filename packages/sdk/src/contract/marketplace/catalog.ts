@@ -4,6 +4,9 @@ import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
 import { Price } from "./payments.ts";
 
+/** A scope, and what it allows. */
+export const ScopeGrant = z.object({ scope: z.enum(AGENT_SCOPES), grants: z.string() });
+
 /** A listed agent, as brands see it. */
 export const CatalogAgent = z
   .object({
@@ -11,7 +14,9 @@ export const CatalogAgent = z
     name: z.string(),
     description: z.string(),
     /** The scopes it asks for, and what each allows. */
-    permissions: z.array(z.object({ scope: z.enum(AGENT_SCOPES), grants: z.string() })),
+    permissions: z.array(ScopeGrant),
+    /** Counts the changes of what a brand accepts. */
+    version: z.int(),
     /** Who offers the agent. */
     builder: z.object({ name: z.string() }),
     /** What a brand pays to have it on, in cents. The credits it spends are not included. */

@@ -36,6 +36,8 @@ export const Listing = z
     webhookUrl: z.string(),
     /** The scopes a brand must accept to turn the agent on. */
     permissions: z.array(z.enum(AGENT_SCOPES)),
+    /** Counts the changes of what a brand accepts, from 1. */
+    version: z.int(),
     state: z.enum(LISTING_STATES),
     /** What the builder pays for the listing. */
     price: Price,
@@ -137,7 +139,7 @@ export const listings = {
     mailsTo: "nobody",
     summary: "Update a listing",
     description:
-      "Pending events go to a new webhook URL from their next attempt on. Added scopes apply to new activations; existing ones keep the scopes their brand accepted.",
+      "Pending events go to a new webhook URL from their next attempt on. A scope that is removed ends at once in every activation. One that is added is asked for: each brand accepts it or keeps what it accepted before.",
     body: z.strictObject(fields).partial(),
     output: Listing,
     errors: ["not_found"],

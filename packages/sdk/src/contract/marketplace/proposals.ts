@@ -6,7 +6,7 @@ import { line as visibleLine } from "./text.ts";
 /** Limits of what an agent proposes. Sizes in characters. */
 export const PROPOSAL_LIMITS = { name: 200, previewText: 200, html: 262_144, text: 65_536, lists: 20 } as const;
 
-/** What becomes of an approved proposal. */
+/** Ends of an approved campaign. */
 export const PROPOSAL_ENDS = ["draft", "send"] as const;
 export type ProposalEnd = (typeof PROPOSAL_ENDS)[number];
 
@@ -44,7 +44,7 @@ export const NewProposal = z.discriminatedUnion("kind", [campaign, template]).su
 });
 export type NewProposal = z.infer<typeof NewProposal>;
 
-/** What an approval request proposes, without its content. */
+/** A proposal of an approval request, without its content. */
 export const Proposal = z
   .object({
     kind: z.enum(PROPOSAL_KINDS),
@@ -53,13 +53,13 @@ export const Proposal = z
     previewText: z.string().nullable(),
     /** The ids of the lists that the agent suggests. */
     lists: z.array(z.string()),
-    /** Of all that is proposed. An answer that approves names it, so that what was seen is what is approved. */
+    /** A hash of all that is proposed. An answer that approves names it, so that what was seen is what is approved. */
     hash: z.string(),
   })
   .meta({ id: "Proposal" });
 export type Proposal = z.infer<typeof Proposal>;
 
-/** What a person sees of a proposal before answering. */
+/** A proposal as a person sees it before answering. */
 export const ProposalDetail = Proposal.extend({
   /** The sources, exactly as they are stored when it is approved. */
   html: z.string().nullable(),
@@ -72,7 +72,7 @@ export const ProposalDetail = Proposal.extend({
   loadsFrom: z.array(z.string()),
   /** The suggested lists that still exist; null for a key that may not read campaigns. */
   suggestedLists: z.array(z.object({ id: z.string(), name: z.string(), memberCount: z.int() })).nullable(),
-  /** How many subscribed contacts of these lists a campaign would reach now; null without lists, and for a key that may not read campaigns. */
+  /** The number of subscribed contacts whom a campaign to these lists would reach now; null without lists, and for a key that may not read campaigns. */
   reach: z.int().nullable(),
   /** A verified sender to send it from: that of the newest campaign, or the only one; null if there is none to suggest. */
   suggestedSender: z.object({ fromEmail: z.string(), fromName: z.string().nullable() }).nullable(),

@@ -14,6 +14,7 @@ import { showActivation, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
 
 export { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "./coverage.ts";
+export { grantedScopes } from "./granted.ts";
 export { type ActivationRow, addPauseReason } from "./lifecycle.ts";
 export { showActivation } from "./show.ts";
 export { assertNotEnded, getActivation, getActivationOfAgent, isOrphaned, lockActivation, lockActivations } from "./store.ts";
@@ -49,6 +50,9 @@ export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string
     status: "active",
     pauseReasons: [],
     scopes: listing.permissions,
+    acceptedVersion: listing.version,
+    keptVersion: null,
+    keptAt: null,
     keyHash: hashKey(apiKey),
     keyPreview: previewKey(apiKey),
     keyDeliveredAt: null,

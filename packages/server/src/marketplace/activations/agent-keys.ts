@@ -4,6 +4,7 @@ import type { Reader } from "../../db/db.ts";
 import type { AgentKey } from "../../http/auth.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AgentTables, AgentTx } from "../agent-access.ts";
+import { grantedScopes } from "./granted.ts";
 
 /**
  * The key with this hash. It is read from the database each time, never cached: a pause or an end counts at once, in whichever
@@ -20,8 +21,8 @@ export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string,
       hint: "When the brand turns the agent on again, a new activation gets a new key.",
     });
   if (found.status === "paused") throw pausedError(found.pauseReasons);
-  const { activationId, listingId, workspaceId, scopes } = found;
-  return { activationId, listingId, workspaceId, scopes: new Set(scopes) };
+  const { activationId, listingId, workspaceId } = found;
+  return { activationId, listingId, workspaceId, scopes: new Set(grantedScopes(found, found)) };
 }
 
 /** Whether a key with this hash was ever made, whatever its state. */
@@ -38,6 +39,8 @@ async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
           listingId: a.listingId,
           workspaceId: a.workspaceId,
           scopes: a.scopes,
+          acceptedVersion: a.acceptedVersion,
+          permissionsSince: l.permissionsSince,
           status: a.status,
           pauseReasons: a.pauseReasons,
           period: a.period,

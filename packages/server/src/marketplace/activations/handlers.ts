@@ -5,6 +5,7 @@ import { getListingRow } from "../listings/listings.ts";
 import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { listActivations, listListingActivations } from "./list.ts";
+import { acceptVersion, keepVersion } from "./scopes.ts";
 import { showActivation, showToAgent } from "./show.ts";
 import { getActivation } from "./store.ts";
 
@@ -13,6 +14,8 @@ export const activationHandlers: Handlers<typeof contract.activations, Activatio
   create: (input, { tx, deps, workspaceId }) => activate(tx, deps, workspaceId, input),
   get: async ({ id }, { read, deps, workspaceId }) => showActivation(await getActivation(read, workspaceId, id), deps.clock.now()),
   update: ({ id, creditLimit }, { tx, deps, workspaceId }) => limitCredits(tx, deps, workspaceId, id, creditLimit),
+  accept: ({ id, version }, { tx, deps, workspaceId }) => acceptVersion(tx, deps, workspaceId, id, version),
+  keep: ({ id, version }, { tx, deps, workspaceId }) => keepVersion(tx, deps, workspaceId, id, version),
   pause: ({ id }, { tx, deps, workspaceId }) => pause(tx, deps, workspaceId, id),
   resume: ({ id }, { tx, deps, workspaceId }) => resume(tx, deps, workspaceId, id),
   deactivate: ({ id }, { tx, deps, workspaceId }) => deactivate(tx, deps, workspaceId, id),

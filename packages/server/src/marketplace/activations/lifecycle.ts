@@ -1,4 +1,4 @@
-import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
+import type { AgentScope, DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { iso } from "../../lib/clock.ts";
@@ -35,6 +35,12 @@ export interface ActivationHooks {
   paused(tx: Tx, activationId: string, reason: PauseReason, at: number): Promise<void>;
   /** `resumed`: no reason is left, so the activation is active again. */
   pauseCleared(tx: Tx, activationId: string, change: { cleared: readonly PauseReason[]; resumed: boolean; at: number }): Promise<void>;
+  /** The brand has accepted more scopes: `scopes` are all that count now. */
+  scopesChanged(
+    tx: Tx,
+    activationId: string,
+    change: { scopes: readonly AgentScope[]; added: readonly AgentScope[]; at: number },
+  ): Promise<void>;
   ended(tx: Tx, activationIds: readonly string[], reason: DeactivationReason, at: number): Promise<void>;
 }
 

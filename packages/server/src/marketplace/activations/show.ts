@@ -4,6 +4,7 @@ import type { Reader } from "../../db/db.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../agent-access.ts";
+import { grantedScopes, showUpdate } from "./granted.ts";
 import { type Activated, toEffective } from "./store.ts";
 
 /** An activation as its brand sees it. */
@@ -15,7 +16,9 @@ export function showActivation(found: Activated, now: number): Activation {
     agentName: found.listing.name,
     status: row.status,
     pauseReasons: toPauseReasons(row),
-    scopes: row.scopes,
+    scopes: grantedScopes(row, found.listing),
+    version: row.acceptedVersion,
+    update: showUpdate({ ...found, activation: row }),
     keyPreview: row.keyPreview,
     keyDeliveredAt: toInstant(row.keyDeliveredAt),
     webhookLastError: row.webhookLastError,
@@ -35,7 +38,7 @@ export function showToBuilder(found: Activated, organizationName: string, now: n
     organizationName,
     status: row.status,
     pauseReasons: toPauseReasons(row),
-    scopes: row.scopes,
+    scopes: grantedScopes(row, found.listing),
     keyPreview: row.keyPreview,
     keyDeliveredAt: toInstant(row.keyDeliveredAt),
     webhookLastError: row.webhookLastError,
@@ -48,20 +51,20 @@ export function showToBuilder(found: Activated, organizationName: string, now: n
 export async function showToAgent(read: Reader<AgentTables>, activationId: string): Promise<AgentSelf> {
   const { activations: a, listings: l, workspaces: w } = read.t;
   const [row] = await read
-    .select({ activation: a, agentSlug: l.slug, organizationName: w.name })
+    .select({ activation: a, listing: l, organizationName: w.name })
     .from(a)
     .innerJoin(l, eq(l.id, a.listingId))
     .innerJoin(w, eq(w.id, a.workspaceId))
     .where(eq(a.id, activationId));
   if (!row) throw notFound("activation", activationId);
-  const { activation, agentSlug, organizationName } = row;
+  const { activation, listing, organizationName } = row;
   return {
     activationId,
-    agentSlug,
+    agentSlug: listing.slug,
     organizationName,
     status: activation.status,
     pauseReasons: activation.pauseReasons,
-    scopes: activation.scopes,
+    scopes: grantedScopes(activation, listing),
     keyPreview: activation.keyPreview,
     createdAt: iso(activation.createdAt),
     webhookLastError: activation.webhookLastError,

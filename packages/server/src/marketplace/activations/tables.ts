@@ -18,8 +18,13 @@ export function activationTables(c: ColumnTypes) {
         status: c.text("status").$type<ActivationStatus>().notNull(),
         /** Empty when active; kept when deactivated. */
         pauseReasons: c.json<PauseReason[]>("pause_reasons").notNull(),
-        /** The scopes the brand accepted. */
+        /** The scopes the brand accepted; which of them count now: scopes.ts. */
         scopes: c.json<AgentScope[]>("scopes").notNull(),
+        /** The version of the listing that the brand accepted. */
+        acceptedVersion: c.int("accepted_version").notNull(),
+        /** The last version that the brand decided not to accept, and when. */
+        keptVersion: c.int("kept_version"),
+        keptAt: c.instant("kept_at"),
         /** SHA-256 of its one key, hex. */
         keyHash: c.text("key_hash").notNull(),
         keyPreview: c.text("key_preview").notNull(),

@@ -1,4 +1,4 @@
-import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
+import type { AgentScope, DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { isHeld, releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
@@ -17,6 +17,16 @@ export async function emitActivated(tx: Tx, deps: AgentWebhookDeps, activation: 
     at: activation.createdAt,
     fields: { apiKey, ...listing, ...workspace, scopes: activation.scopes },
   });
+}
+
+/** When a brand has accepted more scopes: agent.scopes_changed. */
+export function emitScopesChanged(
+  tx: Tx,
+  deps: AgentWebhookDeps,
+  activationId: string,
+  { scopes, added, at }: { scopes: readonly AgentScope[]; added: readonly AgentScope[]; at: number },
+): Promise<void> {
+  return emit(tx, deps, activationId, { type: "agent.scopes_changed", at, fields: { scopes: [...scopes], added: [...added] } });
 }
 
 /** When an activation is paused: agent.paused. */

@@ -1,4 +1,4 @@
-import type { Listing, ListingState, Page } from "@mailsvc/sdk/contract";
+import type { AgentScope, Listing, ListingState, Page } from "@mailsvc/sdk/contract";
 import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
@@ -8,7 +8,7 @@ import { iso } from "../../lib/clock.ts";
 import { assertWebhookUrl } from "../../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
 import type { ListingDeps } from "./deps.ts";
-import { getListingRow, type ListingRow, showListing } from "./store.ts";
+import { getListingRow, type ListingRow, lockListingRow, showListing } from "./store.ts";
 
 export { endListing, extendListing } from "./lifecycle.ts";
 export { getListingRow, isListed, type ListingRow, listingById } from "./store.ts";
@@ -33,6 +33,8 @@ export async function createListing(
     ...wanted,
     id,
     workspaceId,
+    version: 1,
+    permissionsSince: Object.fromEntries(wanted.permissions.map((scope) => [scope, 1])),
     state: "DRAFT",
     period: 0,
     listedAt: null,
@@ -54,7 +56,10 @@ export async function createListing(
   return { ...showListing(row, now), webhookSecret };
 }
 
-/** Updates the given fields. Throws ApiError not_found or validation_error. */
+/**
+ * Updates the given fields. A change of the scopes makes another version: those that are left out end at once, by `permissionsSince`, and
+ * those that are added are to be accepted. Throws ApiError not_found or validation_error.
+ */
 export async function updateListing(
   tx: Tx,
   deps: ListingDeps,
@@ -62,16 +67,22 @@ export async function updateListing(
   slug: string,
   change: { [F in keyof Omit<NewListing, "slug">]?: NewListing[F] | undefined },
 ): Promise<Listing> {
-  const row = await getListingRow(tx, workspaceId, slug);
+  const row = await lockListingRow(tx, workspaceId, slug);
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
   if (given.webhookUrl !== undefined) assertWebhookUrl("webhookUrl", given.webhookUrl, deps.webhookGuard);
   const now = deps.clock.now();
   if (Object.keys(given).length === 0) return showListing(row, now);
-  await tx
-    .update(tx.t.listings)
-    .set({ ...given, updatedAt: now })
-    .where(eq(tx.t.listings.id, row.id));
-  return showListing({ ...row, ...given, updatedAt: now }, now);
+  const set = { ...given, ...nextVersion(row, given.permissions), updatedAt: now };
+  await tx.update(tx.t.listings).set(set).where(eq(tx.t.listings.id, row.id));
+  return showListing({ ...row, ...set }, now);
+}
+
+/** The version that asks for these scopes; nothing if they are those of the row. */
+function nextVersion(row: ListingRow, permissions: readonly AgentScope[] = row.permissions): Partial<ListingRow> {
+  const isSame = permissions.length === row.permissions.length && permissions.every((scope) => row.permissions.includes(scope));
+  if (isSame) return {};
+  const version = row.version + 1;
+  return { version, permissionsSince: Object.fromEntries(permissions.map((scope) => [scope, row.permissionsSince[scope] ?? version])) };
 }
 
 /**

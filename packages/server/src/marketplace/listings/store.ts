@@ -1,8 +1,9 @@
 import { LISTING_PRICE, type Listing } from "@mailsvc/sdk/contract";
+import { and, eq, sql } from "drizzle-orm";
 import { findRows } from "../../db/find.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentQuery } from "../agent-access.ts";
+import type { AgentQuery, AgentTx } from "../agent-access.ts";
 import type { ListingTables } from "./tables.ts";
 
 export type ListingRow = ListingTables["listings"]["$inferSelect"];
@@ -17,6 +18,18 @@ export async function listingById(q: AgentQuery, id: string): Promise<ListingRow
 export async function getListingRow(q: AgentQuery, workspaceId: string, slug: string): Promise<ListingRow> {
   const { listings: t } = q.t;
   const [row] = await findRows(q, t, { slug, workspaceId });
+  if (!row) throw notFound("listing", slug);
+  return row;
+}
+
+/** The same, which no other transaction changes until this one ends. Throws ApiError not_found. */
+export async function lockListingRow(tx: AgentTx, workspaceId: string, slug: string): Promise<ListingRow> {
+  const { listings: t } = tx.t;
+  const [row] = await tx
+    .update(t)
+    .set({ id: sql`${t.id}` })
+    .where(and(eq(t.slug, slug), eq(t.workspaceId, workspaceId)))
+    .returning();
   if (!row) throw notFound("listing", slug);
   return row;
 }
@@ -39,6 +52,7 @@ export function showListing(row: ListingRow, now: number): Listing {
     description: row.description,
     webhookUrl: row.webhookUrl,
     permissions: row.permissions,
+    version: row.version,
     state: expired ? "EXPIRED" : row.state,
     price: LISTING_PRICE,
     listedAt: instant(row.listedAt),

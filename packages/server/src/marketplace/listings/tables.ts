@@ -13,8 +13,12 @@ export function listingTables(c: ColumnTypes) {
         name: c.text("name").notNull(),
         description: c.text("description").notNull(),
         webhookUrl: c.text("webhook_url").notNull(),
-        /** Scopes a brand must accept. Activations keep those they were created with. */
+        /** Scopes a brand must accept. */
         permissions: c.json<AgentScope[]>("permissions").notNull(),
+        /** Counts the changes of what a brand accepts, from 1. */
+        version: c.int("version").notNull(),
+        /** The version since which each of `permissions` is asked for without a break: what was accepted before it does not count. */
+        permissionsSince: c.json<Partial<Record<AgentScope, number>>>("permissions_since").notNull(),
         state: c.text("state").$type<ListingState>().notNull(),
         /** Counts how often it was listed. Activations belong to a period; keys of earlier ones are refused. */
         period: c.int("period").notNull(),

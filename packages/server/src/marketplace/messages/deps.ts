@@ -3,7 +3,7 @@ import type { Db, Reader, Tx } from "../../db/db.ts";
 import type { Queue } from "../../queue/queue.ts";
 import type { AgentDeps } from "../agent-access.ts";
 
-/** What a person decides about a proposal besides approving it. */
+/** Decisions about a proposal besides approving it. */
 export interface ProposalChoice {
   readonly create: ProposalEnd;
   /** Required for a campaign. */
@@ -13,7 +13,7 @@ export interface ProposalChoice {
   readonly lists: readonly string[];
 }
 
-/** What becomes of proposals: rooms of campaigns, lists, senders and templates decide it, connected by `features.ts`. */
+/** Hooks for proposals: rooms of campaigns, lists, senders and templates decide it, connected by `features.ts`. */
 export interface ProposalHooks {
   /** The mail as a reader without a name sees it, or why it cannot be rendered. */
   render(read: Reader, workspaceId: string, proposal: NewProposal): Promise<Pick<ProposalDetail, "rendered" | "renderError">>;

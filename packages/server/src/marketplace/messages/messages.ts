@@ -2,7 +2,7 @@ import { type Approval, findStandardOption, type Message, type NewProposal } fro
 import { and, asc, count, eq, inArray, isNull, lte, or } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { assertNotEnded, getActivation } from "../activations/activations.ts";
+import { assertNotEnded, getActivation, grantedScopes } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { emit, replaceTextInEvents } from "../agent-webhooks/agent-webhooks.ts";
 import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from "../runs/runs.ts";
@@ -118,7 +118,7 @@ export async function writeToAgent(
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
-  const mayRead = found.activation.scopes.includes("agent:read_messages");
+  const mayRead = grantedScopes(found.activation, found.listing).includes("agent:read_messages");
   if (wanted.receivedId !== undefined && !mayRead)
     throw new ApiError("invalid_state", `The agent ${found.listing.slug} may not read messages.`, {
       hint: "It did not ask for the scope agent:read_messages.",

@@ -345,7 +345,7 @@ test("proposals that hide something from the person are refused where they are m
   ])
     await expect(ask(CAMPAIGN, also)).rejects.toMatchObject({ code: "validation_error" });
   expect((await made.agent.client.messages.create({ text: "still here" })).type).toBe("TEXT");
-  // What the service itself puts in the place of an address is the same for all.
+  // Addresses of the service are the same for all.
   await propose({
     html: '<p>{{default firstName "friend"}} <a href="{{unsubscribeUrl}}">Leave</a> <a href="{{viewInBrowserUrl}}">View</a></p>',
   });

@@ -16,7 +16,7 @@ import { type ApprovalRow, getMessage, type MessageRow, showMessage } from "./st
  * so neither is without the other.
  */
 
-/** Who asks, and what they may do. */
+/** A caller, and what they may do. */
 interface Person {
   readonly owner: boolean;
   readonly permissions: ReadonlySet<Permission>;
@@ -89,7 +89,7 @@ export async function getApproval(
   };
 }
 
-/** What an approval request of a workspace proposes. Throws ApiError not_found. */
+/** The content that an approval request of a workspace proposes. Throws ApiError not_found. */
 export async function getProposed(read: Reader, workspaceId: string, id: string): Promise<NewProposal> {
   const { approval } = await getMessage(read, { workspaceId }, id);
   if (!approval?.proposal) throw new ApiError("not_found", "This message proposes nothing.");
@@ -211,7 +211,7 @@ function assertMay(person: Person, permission: Permission): void {
   });
 }
 
-/** What was seen, what was asked and what is stored have to be the same. */
+/** Asserts that a person has seen what was asked and is stored. */
 function assertSameHash(given: string | undefined, content: NewProposal, asked: Proposal): void {
   if (given === undefined)
     throw invalid("hash", "required", "To approve a proposal, send the hash of what you have seen: it is in approvals.get.");

@@ -51,7 +51,7 @@ export function messageTables(c: ColumnTypes) {
         preview: c.json<NonNullable<Approval["preview"]>>("preview"),
         /** What approving allows, in the service's words at the time of the request. */
         allows: c.text("allows"),
-        /** What it proposes; the content is in `proposals`. */
+        /** The proposal without its content, which is in `proposals`. */
         proposal: c.json<Proposal>("proposal"),
         suspendRun: c.flag("suspend_run").notNull(),
         status: c.text("status").$type<ApprovalStatus>().notNull(),
@@ -66,12 +66,12 @@ export function messageTables(c: ColumnTypes) {
         c.index("approvals_workspace").on(t.workspaceId, t.status, t.messageId, t.expiresAt),
       ],
     ),
-    /** What an approval request proposes: one row per such request, which never changes but for `created`. */
+    /** Proposals: one row per such request, which never changes but for `created`. */
     proposals: c.table("proposals", {
       messageId: c.text("message_id").primaryKey(),
       workspaceId: c.text("workspace_id").notNull(),
       content: c.json<NewProposal>("content").notNull(),
-      /** What was made of it when it was approved. */
+      /** The campaign or template that was made of it. */
       created: c.json<NonNullable<ProposalDetail["created"]>>("created"),
     }),
   };

@@ -1,0 +1,205 @@
+import { currentTime } from "../runtime.ts";
+import type { Advice } from "./case.ts";
+import type { Stage } from "./stage.ts";
+import { describeRefusals, findRunAtWork, given, listRepeatedWork, NO_REASON, type StateCase, watchQuiet } from "./state-case.ts";
+
+const STAYS_PAUSED: Advice = {
+  mistake: "The end of a pause is in memory only, or is written some time after the answer: after a restart the agent stays paused.",
+  fix: "Store the state next to the key before you answer agent.resumed, and read both when you start.",
+};
+
+/**
+ * The cases of an agent that is killed, in their order, after those of its life. What an acknowledgement promises must be durable at that
+ * moment, so the agent is killed right then. The last ones move the clock of the service.
+ */
+export const RESTART_CASES: readonly StateCase[] = [
+  {
+    id: "state-restart",
+    title: "still has the key after kill -9 and a restart",
+    mistake: "The key is in memory only.",
+    fix: "Write the key to a database or file before you answer agent.activated, and read it when you start. It is shown once.",
+    event: "agent.activated",
+    needs: ["state-own-key", "state-resumed", "state-paused-others", "state-deactivated-others"],
+    perform: async (stage) => {
+      const first = given(stage.first);
+      await stage.killAgent();
+      const from = currentTime();
+      await stage.startAgent();
+      const call = (await stage.nudge(first)) ?? stage.callsOf(first, from).find(({ status }) => status < 300) ?? null;
+      if (call === null) {
+        if (stage.answersMessages === false) return NO_REASON;
+        const problem = `${describeRefusals(stage, first, from)} after the restart`;
+        // The other activation was never paused.
+        const isPaused = stage.callsOf(first, from).length === 0 && stage.second !== null && (await stage.nudge(stage.second)) !== null;
+        return isPaused ? { ...STAYS_PAUSED, problem } : problem;
+      }
+      await stage.rest();
+      return call.key === first.key ? null : "it called with another key";
+    },
+  },
+  {
+    id: "state-activated-restart",
+    title: "has the key when it is killed as it acknowledges agent.activated",
+    mistake: "The key is written some time after the answer: a crash in between loses it for ever.",
+    fix: "Write the key, durably, before you answer agent.activated. It is shown once.",
+    event: "agent.activated",
+    needs: ["state-restart"],
+    perform: async (stage) => {
+      const [, , brand] = stage.market.brands;
+      const from = currentTime();
+      const refused = await stage.killAt("agent.activated", async () => {
+        stage.third = await stage.activate(brand);
+      });
+      const third = given(stage.third);
+      const notConfirmed = refused ?? (await stage.delivered("agent.activated", third.id));
+      if (notConfirmed) return notConfirmed;
+      const call = stage.callsOf(third, from).find(({ status }) => status < 300) ?? (await stage.nudge(third));
+      third.key = call?.key ?? null;
+      if (call) return null;
+      return stage.answersMessages === false ? NO_REASON : `${describeRefusals(stage, third, from)} after a kill at the acknowledgement`;
+    },
+  },
+  {
+    id: "state-message-restart",
+    title: "does what it has acknowledged when it is killed right then",
+    mistake: "An event is acknowledged before it is stored: what was to be done is lost with the process.",
+    fix: "Store the event, durably, before you answer, and work on what is left when you start.",
+    event: "message.posted",
+    needs: ["state-restart", "state-repeated"],
+    perform: async (stage) => {
+      const first = given(stage.first);
+      if (!stage.messagesHaveEffect)
+        return { skipped: "The brand sees nothing of what the agent does after a message, so it cannot be counted." };
+      await stage.rest();
+      const before = await stage.effects(first);
+      const refused = await stage.killAt("message.posted", () => stage.post(first));
+      if (refused) return refused;
+      const isDone = await stage.expectEffect(first, before);
+      return isDone ? null : "a message that was acknowledged before a kill led to nothing after the restart";
+    },
+  },
+  {
+    id: "state-repeated-restart",
+    title: "does the work of a repeated event once, also after a restart",
+    mistake: "The ids of events are remembered in memory only: after a restart a repeat is worked on again.",
+    fix: "Store the ids of events with what they led to, and read them when you start.",
+    event: "message.posted",
+    needs: ["state-message-restart"],
+    perform: async (stage) => {
+      const first = given(stage.first);
+      if (!stage.answersMessages) return { skipped: "The agent makes no call after a message, so its work cannot be counted." };
+      const list = async (): Promise<string[]> => {
+        await stage.rest();
+        await stage.killAgent();
+        await stage.startAgent();
+        return listRepeatedWork(stage, first);
+      };
+      const more = await list();
+      // Another restart, since what was slow the first time is done by now.
+      if (more.length === 0 || (await list()).length === 0) return null;
+      return `three repeats of one message.posted after a restart led to more ${more.join(", ")}`;
+    },
+  },
+  {
+    id: "state-paused-restart",
+    title: "is still paused when it is killed as it acknowledges agent.paused",
+    mistake: "The pause is in memory only, or is written some time after the answer.",
+    fix: "Store the state next to the key before you answer, and read both when you start.",
+    event: "agent.paused",
+    needs: ["state-restart"],
+    perform: async (stage) => {
+      const first = given(stage.first);
+      const rhythm = await stage.rhythm(first);
+      const refused = await stage.killAt("agent.paused", () => first.brand.activations.pause(first.id));
+      return refused ?? watchQuiet(stage, first, rhythm);
+    },
+  },
+  {
+    id: "state-resumed-restart",
+    title: "works again when it is killed as it acknowledges agent.resumed",
+    ...STAYS_PAUSED,
+    event: "agent.resumed",
+    needs: ["state-restart"],
+    perform: async (stage) => {
+      const first = given(stage.first);
+      if ((await first.brand.activations.get(first.id)).status === "active") {
+        await first.brand.activations.pause(first.id);
+        await stage.delivered("agent.paused", first.id);
+      }
+      const from = currentTime();
+      const refused = await stage.killAt("agent.resumed", () => first.brand.activations.resume(first.id));
+      if (refused) return refused;
+      if (stage.callsOf(first, from).some(({ status }) => status < 300) || (await stage.nudge(first))) return null;
+      return stage.answersMessages === false ? NO_REASON : `${describeRefusals(stage, first, from)} after a kill at the acknowledgement`;
+    },
+  },
+  {
+    id: "state-deactivated-restart",
+    title: "stays off when it is killed as it acknowledges agent.deactivated",
+    mistake: "The end of an activation is in memory only, or is written some time after the answer: after a restart the agent works on.",
+    fix: "Delete the key and end the work before you answer agent.deactivated.",
+    event: "agent.deactivated",
+    needs: ["state-activated-restart", "state-deactivated"],
+    perform: async (stage) => {
+      const third = given(stage.third);
+      const rhythm = await stage.rhythm(third);
+      const refused = await stage.killAt("agent.deactivated", () => third.brand.activations.deactivate(third.id));
+      const since = currentTime();
+      return refused ?? { later: () => watchQuiet(stage, third, rhythm, since) };
+    },
+  },
+  {
+    id: "state-run-failed",
+    title: "stops working on a run that the service has failed",
+    mistake: "run_force_failed is acknowledged and ignored: the run goes on, and its calls are refused.",
+    fix: "End the work of this run and clear its state.",
+    event: "run_force_failed",
+    needs: ["state-restart"],
+    perform: async (stage) => {
+      const run = await findRunAtWork(stage);
+      if (run === null) return { skipped: "No run of the agent is at work." };
+      const { owner, rhythm } = await failRun(stage, run);
+      return (await stage.delivered("run_force_failed", owner)) ?? stage.quiet(isOf(run), rhythm);
+    },
+  },
+  {
+    id: "state-run-failed-restart",
+    title: "forgets a failed run when it is killed as it acknowledges run_force_failed",
+    mistake: "The end of a failed run is in memory only, or is written some time after the answer: after a restart the run goes on.",
+    fix: "Clear the stored state of the run before you answer run_force_failed.",
+    event: "run_force_failed",
+    needs: ["state-run-failed", "state-activated-restart"],
+    perform: async (stage) => {
+      const [, , brand] = stage.market.brands;
+      const [old] = (await brand.activations.list({ status: "active" })).data;
+      if (old) await brand.activations.deactivate(old.id);
+      const activation = await stage.activate(brand);
+      stage.third = activation;
+      await stage.delivered("agent.activated", activation.id);
+      await stage.rhythm(activation);
+      const [found] = (await brand.runs.list(activation.id)).data.filter(({ status }) => status === "RUNNING");
+      if (!found) return { skipped: "No run of the agent is at work." };
+      let rhythm = 0;
+      const refused = await stage.killAt("run_force_failed", async () => {
+        ({ rhythm } = await failRun(stage, found.runId));
+      });
+      return refused ?? stage.quiet(isOf(found.runId), rhythm);
+    },
+  },
+];
+
+const isOf =
+  (run: string) =>
+  ({ runId, path }: { runId: string | null; path: string }): boolean =>
+    runId === run || path.includes(run);
+
+/** Lets time pass until the service fails a run. Returns whose it is, and how often it was called for, ms. */
+async function failRun(stage: Stage, run: string): Promise<{ owner: string; rhythm: number }> {
+  const calls = stage.market.calls.filter(({ runId }) => runId === run);
+  const owner = calls[0]?.activationId ?? "";
+  // The gaps of the last calls: a pause before them is none.
+  const gaps = calls.slice(1).map(({ at }, i) => at - (calls[i]?.at ?? at));
+  const rhythm = Math.min(Math.max(0, ...gaps.slice(-5)), stage.limits.heartbeatMs);
+  await stage.market.advance("16m");
+  return { owner, rhythm };
+}

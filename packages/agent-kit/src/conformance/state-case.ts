@@ -1,0 +1,88 @@
+import type { AgentEvent } from "../contract.generated.ts";
+import type { Advice } from "./case.ts";
+import { listMore, type Rhythm, type Stage, type StagedActivation } from "./stage.ts";
+
+/** Why a case was not graded. */
+interface Skipped {
+  readonly skipped: string;
+}
+
+/** A fault with a cause of its own, in place of the one that its case names. */
+interface Explained extends Advice {
+  readonly problem: string;
+}
+
+/** The fault, or the reason why it cannot be told; null without one. */
+export type Finding = string | null | Skipped | Explained;
+
+/** Something that is judged when all other cases are. */
+interface Later {
+  readonly later: () => Promise<Finding>;
+}
+
+/** Something an agent must do over the life of an activation. */
+export interface StateCase {
+  readonly id: string;
+  readonly title: string;
+  readonly mistake: string;
+  readonly fix: string;
+  /** The event it is about, for the command that sends it. */
+  readonly event: AgentEvent["type"];
+  /** Cases without which this one means nothing: they must not have failed. */
+  readonly needs: readonly string[];
+  readonly perform: (stage: Stage) => Promise<Finding | Later>;
+}
+
+export const NO_REASON: Skipped = {
+  skipped: "The agent makes no call after a message and asks for no approval, so nothing shows which key it has.",
+};
+const NOTHING_TO_STOP: Skipped = {
+  skipped: "The agent made no call of itself before, so nothing was there to stop. Let a run work for some minutes to have this graded.",
+};
+const TOO_SELDOM: Skipped = {
+  skipped: "The agent calls too seldom for the check to see whether it stops. Let its run log every few seconds to have this graded.",
+};
+
+/** Waits until an agent of this rhythm would have made its next call for an activation. */
+export async function watchQuiet(stage: Stage, { id }: StagedActivation, rhythm: Rhythm, since?: number): Promise<Finding> {
+  const problem = await stage.quiet(({ activationId }) => activationId === id, rhythm, since);
+  if (problem !== null) return problem;
+  if (rhythm === "none") return NOTHING_TO_STOP;
+  return rhythm === "unknown" ? TOO_SELDOM : null;
+}
+
+/** Delivers the newest message.posted three times more. Returns which effects there are more of, with their numbers. */
+export async function listRepeatedWork(stage: Stage, activation: StagedActivation): Promise<string[]> {
+  await stage.delivered("message.posted", activation.id);
+  await stage.rest();
+  const before = await stage.effects(activation);
+  const { slug, world } = stage.market;
+  const [event] = (await world.builder.sdk.deliveries.list(slug, { type: "message.posted", activationId: activation.id })).data;
+  for (let n = 0; n < 3 && event; n += 1) {
+    await world.builder.sdk.deliveries.redeliver(slug, event.id);
+    await stage.rest();
+  }
+  await stage.sleep(stage.limits.quietMs);
+  return listMore(before, await stage.effects(activation));
+}
+
+/** The id of a run that is RUNNING: it neither ended nor waits. */
+export async function findRunAtWork({ first, second, third }: Stage): Promise<string | null> {
+  for (const activation of [first, second, third]) {
+    const runs = activation ? (await activation.brand.runs.list(activation.id)).data : [];
+    const found = runs.find(({ status }) => status === "RUNNING");
+    if (found) return found.runId;
+  }
+  return null;
+}
+
+/** Describes what the agent did in place of a call that succeeds. */
+export function describeRefusals(stage: Stage, activation: StagedActivation, since = 0): string {
+  const refused = stage.callsOf(activation, since).findLast(({ status }) => status >= 300);
+  return refused ? `its calls were refused, the last one with ${refused.status} (${refused.method} ${refused.path}),` : "it made no call";
+}
+
+export function given(activation: StagedActivation | null): StagedActivation {
+  if (activation === null) throw new Error("The case before this one has not passed.");
+  return activation;
+}

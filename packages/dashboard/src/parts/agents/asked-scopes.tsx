@@ -1,0 +1,50 @@
+/** @jsxImportSource preact */
+import type { Activation } from "@mailsvc/sdk/contract";
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
+import { ActionButton } from "../action-button.tsx";
+import { Time } from "../time.tsx";
+import { toast } from "../toast.tsx";
+
+interface Props {
+  readonly agent: Activation;
+  readonly update: NonNullable<Activation["update"]>;
+  readonly done: () => void;
+}
+
+/** The permissions that a newer version of an agent asks for, and the two answers. */
+export function AskedScopes({ agent: { id, agentName }, update: { version, scopes, keptAt }, done }: Props) {
+  const answer = (verb: "accept" | "keep", said: string) => async (): Promise<void> => {
+    await api.activations[verb](id, { version });
+    toast(said);
+    done();
+  };
+  return (
+    <section class={`card summary${keptAt === null ? " warn" : ""}`}>
+      <h2>{keptAt === null ? "It asks for more" : "You decided against more"}</h2>
+      <p class="soft">
+        {keptAt === null ? (
+          `${agentName} works on with what you have accepted. A new version also wants to:`
+        ) : (
+          <>
+            <Time at={keptAt} />. A new version also wants to:
+          </>
+        )}
+      </p>
+      <ul class="grants">
+        {scopes.map(({ scope, grants }) => (
+          <li key={scope}>
+            <span>{grants}</span>
+            <code class="soft">{scope}</code>
+          </li>
+        ))}
+      </ul>
+      {may("marketplace:write") ? (
+        <div class="buttons after">
+          <ActionButton label="Accept" primary act={answer("accept", "Accepted")} />
+          {keptAt === null ? <ActionButton label="Keep what it has" act={answer("keep", "It keeps what it has")} /> : null}
+        </div>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import { type Activation, AGENT_SCOPE_GRANTS, type AgentScope } from "@mailsvc/sdk/contract";
+import { iso } from "../../lib/clock.ts";
+import type { ListingRow } from "../listings/listings.ts";
+import type { ActivationRow } from "./lifecycle.ts";
+import type { Activated } from "./store.ts";
+
+/** The scopes that count now: those that were accepted, and that the listing has asked for without a break since then. */
+export function grantedScopes(
+  { scopes, acceptedVersion }: Pick<ActivationRow, "scopes" | "acceptedVersion">,
+  { permissionsSince }: Pick<ListingRow, "permissionsSince">,
+): AgentScope[] {
+  return scopes.filter((scope) => (permissionsSince[scope] ?? Number.POSITIVE_INFINITY) <= acceptedVersion);
+}
+
+/** What a newer version of the listing asks for besides, as the brand sees it. */
+export function showUpdate(found: Activated): Activation["update"] {
+  const scopes = askedScopes(found);
+  if (found.activation.status === "deactivated" || scopes.length === 0) return null;
+  const { keptAt } = found.activation;
+  return {
+    version: found.listing.version,
+    scopes: scopes.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
+    keptAt: isKept(found) && keptAt !== null ? iso(keptAt) : null,
+  };
+}
+
+/** The scopes that the listing asks for and that do not count. */
+export function askedScopes({ activation, listing }: Activated): AgentScope[] {
+  const granted = grantedScopes(activation, listing);
+  return listing.permissions.filter((scope) => !granted.includes(scope));
+}
+
+/** Whether the brand has decided against all that is asked for. */
+export function isKept(found: Activated): boolean {
+  const { keptVersion } = found.activation;
+  return keptVersion !== null && askedScopes(found).every((scope) => (found.listing.permissionsSince[scope] ?? 0) <= keptVersion);
+}
