@@ -7,7 +7,16 @@ import type { HandledEvents } from "./event.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { assertJson } from "./json.ts";
 import type { LogEntry, Mark, Report, Reports } from "./reports.ts";
-import type { ApprovalAnswer, ApprovalRequest, CampaignProposal, CreditsRequest, Run, TemplateProposal, WakeupRequest } from "./run.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  CampaignProposal,
+  CreditsRequest,
+  Run,
+  TemplateProposal,
+  WakeupAnswer,
+  WakeupRequest,
+} from "./run.ts";
 import type { RunState } from "./run-state.ts";
 import type { AgentClock } from "./runtime.ts";
 import { labelOf, type Step, type StepId, type StepKind, type Steps } from "./steps.ts";
@@ -106,19 +115,29 @@ export class ActiveRun implements Run {
     );
   }
 
-  approval(name: string, { text, format, ...approval }: ApprovalRequest): Promise<ApprovalAnswer> {
+  approval<const Id extends string = "approve" | "reject">(
+    name: string,
+    { text, format, options, ...approval }: ApprovalRequest<Id>,
+  ): Promise<ApprovalAnswer<Id>> {
     return this.#named("approval", name, (id) =>
       this.#once(id, async () => {
         const message = await this.#once({ ...id, kind: "approval-request" }, async ({ idempotencyKey: externalId }) => {
           // Entries that are logged before the question are read before it.
           await this.#parts.heartbeat.flush();
           return this.client.messages.create(
-            { type: "APPROVAL_REQUEST", text, format, runId: this.id, externalId, approval },
+            {
+              type: "APPROVAL_REQUEST",
+              text,
+              format,
+              runId: this.id,
+              externalId,
+              approval: { ...approval, options: options?.map((option) => ({ ...option })) },
+            },
             { signal: this.signal, onStatus: this.#onStatus },
           );
         });
         const { decision, comment } = decisionOf(message) ?? (await this.#answerTo<HandledEvents["approval_response"]>(message.id));
-        return { decision, approved: decision === "approved", comment, messageId: message.id };
+        return { decision: decision as ApprovalAnswer<Id>["decision"], approved: decision === "approved", comment, messageId: message.id };
       }),
     );
   }
@@ -131,7 +150,7 @@ export class ActiveRun implements Run {
     return this.approval(name, { title, ...question, proposal: { kind: "template", ...template } });
   }
 
-  wakeup(name: string, when: WakeupRequest): Promise<HandledEvents["agent.wakeup"]> {
+  wakeup<P = null>(name: string, when: WakeupRequest<P>): Promise<WakeupAnswer<P>> {
     return this.#named("wakeup", name, (id) =>
       this.#once(id, async () => {
         if (when.delaySeconds === undefined && when.runAt === undefined)
@@ -143,7 +162,7 @@ export class ActiveRun implements Run {
             { signal: this.signal, onStatus: this.#onStatus },
           );
         });
-        return this.#answerTo<HandledEvents["agent.wakeup"]>(wakeupId);
+        return this.#answerTo<WakeupAnswer<P>>(wakeupId);
       }),
     );
   }

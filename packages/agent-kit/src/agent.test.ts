@@ -1,10 +1,11 @@
 import type { AgentContract, Output } from "@mailsvc/sdk/contract";
 import { type AgentEvent as ContractEvent, AgentEvent as Schema } from "@mailsvc/sdk/contract";
-import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
 import { type Agent, createAgent } from "./agent.ts";
 import type { AgentApi, AgentEvent } from "./contract.generated.ts";
 import { UsageError } from "./errors.ts";
 import type { AgentOptions } from "./options.ts";
+import type { Run } from "./run.ts";
 import { memoryStore } from "./stores/memory.ts";
 import { sampleEvent, sampleEvents } from "./testing/sample-events.ts";
 import { signedRequest } from "./testing/signed-request.ts";
@@ -54,14 +55,16 @@ describe.each(modes)("$mode: an agent", (options) => {
   test("acknowledges types and fields that are newer than the package", async () => {
     const unknown: unknown[] = [];
     const paused: unknown[] = [];
+    const any: string[] = [];
     const agent = createAgent({ secret, ...options })
       .onUnknown(({ event }) => unknown.push(event["extra"]))
+      .onAny(({ event }) => (event.type === "agent.paused" ? any.push(event.reason) : any.push("another type")))
       .on("agent.paused", ({ event }) => paused.push(event));
     const event = { ...sampleEvent("agent.resumed"), type: "agent.renamed", extra: [1] };
     expect((await deliver(agent, event)).status).toBe(200);
     expect((await deliver(createAgent({ secret, ...options }), event)).status).toBe(200);
     expect((await deliver(agent, { ...sampleEvent("agent.paused"), extra: 2 })).status).toBe(200);
-    await vi.waitFor(() => expect([unknown, paused]).toMatchObject([[[1]], [{ extra: 2 }]]), WAIT);
+    await vi.waitFor(() => expect([unknown, paused, any]).toMatchObject([[[1]], [{ extra: 2 }], ["user_paused"]]), WAIT);
   });
 
   test("runs the handlers of an event once, however often it is delivered", async () => {
@@ -329,6 +332,60 @@ describe("inline", () => {
     await deliver(agent, sampleEvent("agent.activated"));
     expect((await deliver(agent, sampleEvent("message.posted"))).status).toBe(200);
     expect(errors).toEqual([["unauthorized", false]]);
+  });
+
+  test("a handler that fails is printed with its event and attempt, until there is an onError", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const agent = createAgent({ secret, mode: "inline" }).on("agent.paused", () => {
+      throw new Error("no");
+    });
+    const event = sampleEvent("agent.paused");
+    await deliver(agent, event);
+    expect(printed.mock.calls).toMatchObject([
+      [expect.stringContaining(`agent.paused:${event.id}, attempt 1, failed and is tried again:`), { message: "no" }],
+    ]);
+    agent.onError(() => {});
+    await deliver(agent, event);
+    expect(printed).toHaveBeenCalledTimes(1);
+  });
+
+  test("an agent with a store of its own that was never started is warned about once", async () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+    onTestFinished(() => warned.mockRestore());
+    const agent = createAgent({ secret, store: memoryStore(), masterKey: Buffer.alloc(32, 1).toString("base64") });
+    for (let i = 0; i < 3; i++) await deliver(agent, sampleEvent("agent.paused"));
+    expect(warned.mock.calls).toEqual([[expect.stringContaining("Call agent.start() once")]]);
+    await deliver(createAgent({ secret }), sampleEvent("agent.paused"));
+    expect(warned).toHaveBeenCalledTimes(1);
+  });
+
+  test("decisions, payloads of wakeups and checkpoints have the types they are given", () => {
+    const agent = createAgent({ secret });
+    agent.on("agent.activated", (ctx) =>
+      ctx.run({ title: "Types" }, async (run: Run<{ next: number }>) => {
+        const color = await run.approval("color", {
+          title: "Color?",
+          text: "?",
+          options: [
+            { id: "red", label: "Red" },
+            { id: "blue", label: "Blue" },
+          ],
+        });
+        expectTypeOf(color.decision).toEqualTypeOf<"red" | "blue" | "expired">();
+        const plain = await run.approval("plain", { title: "Yes?", text: "?" });
+        expectTypeOf(plain.decision).toEqualTypeOf<"approved" | "rejected" | "expired">();
+        const woken = await run.wakeup("later", { delaySeconds: 60, payload: { page: 3 } });
+        expectTypeOf(woken.payload.page).toEqualTypeOf<number>();
+        expectTypeOf(run.lastCheckpoint).toEqualTypeOf<{ next: number } | null>();
+        // @ts-expect-error: another shape than that of the checkpoints.
+        await run.checkpoint({ last: 1 });
+      }),
+    );
+    agent.onError((_error, { event }) => {
+      if (event?.type === "agent.paused") expectTypeOf(event.reason).not.toBeUnknown();
+    });
+    expect(agent).toBeDefined();
   });
 
   test("a handler that fails is answered with 500, and the next delivery runs it again", async () => {

@@ -2,9 +2,10 @@ import { type Activation, type Activations, createActivations } from "./activati
 import { type Answers, answerIdOf, createAnswers } from "./answers.ts";
 import type { AgentClient } from "./client.ts";
 import { Clients } from "./clients.ts";
+import { printError } from "./console-reports.ts";
 import { type Context, Dispatcher } from "./dispatcher.ts";
 import { AgentStoppedError, UsageError } from "./errors.ts";
-import type { HandledEvents, UnknownEvent } from "./event.ts";
+import { type HandledEvents, toKnown, type UnknownEvent } from "./event.ts";
 import { type DeadEvent, EventLog } from "./event-log.ts";
 import { assertHandler, type Handler, Handlers } from "./handlers.ts";
 import { type ErrorHandler, type HandleOptions, Intake } from "./intake.ts";
@@ -20,11 +21,11 @@ import { Worker } from "./worker.ts";
 export interface Agent {
   /** Adds a handler for events of one type. Throws UsageError for a type that there is not. */
   on<T extends keyof HandledEvents>(type: T, handler: Handler<Context<HandledEvents[T]>>): Agent;
-  /** Adds a handler for all events; it runs after those of their types. */
+  /** Adds a handler for all events of known types; it runs after those of their types. */
   onAny(handler: Handler<Context>): Agent;
   /** Adds a handler for types that are newer than this package. They are acknowledged with or without one. */
   onUnknown(handler: Handler<Context<UnknownEvent>>): Agent;
-  /** Adds a function that learns of errors of handlers. */
+  /** Adds a function that learns of errors of handlers. Without one they are printed with console.error. */
   onError(handler: ErrorHandler): Agent;
   /** Handles a request to the webhook: its raw body, never a parsed one, and its headers. Never rejects. */
   handle(body: Uint8Array | string, headers: RequestHeaders, options?: HandleOptions): Promise<Reply>;
@@ -153,11 +154,12 @@ class KitAgent implements Agent {
       isPaused: async (activationId) => (await this.#activations.read(activationId))?.status === "paused",
       hasKey: async (activationId) => (await this.vault.load(activationId)) !== null,
       onLost: (key) => this.#runs.abort({ key }, () => new AgentStoppedError()),
-      onError: (error, lease, failure) => void this.#tell(error, { ...failure, event: lease.event }).catch(() => {}),
+      onError: (error, lease, failure) => void this.#tell(error, { ...failure, event: toKnown(lease.event) }).catch(() => {}),
     });
   }
 
   async #tell(error: unknown, about: Parameters<ErrorHandler>[1]): Promise<void> {
+    if (this.#errorHandlers.length === 0) printError(error, about);
     for (const handler of this.#errorHandlers) await handler(error, about);
   }
 }

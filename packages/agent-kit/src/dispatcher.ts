@@ -14,7 +14,7 @@ import type { RunRegistry } from "./run-registry.ts";
 import { systemClock } from "./runtime.ts";
 
 /** What a handler gets. */
-export interface Context<E = HandledEvent | UnknownEvent> {
+export interface Context<E = HandledEvent> {
   /** The event; the key of agent.activated is in the vault instead. */
   readonly event: E;
   /** The number of this attempt, from 1. */
@@ -30,9 +30,10 @@ export interface Context<E = HandledEvent | UnknownEvent> {
    * Starts a run and works on it: the run completes when `work` returns and fails when it throws. Heartbeats are sent meanwhile. When
    * a crash or a pause repeats the event, the same run goes on. Rejects with RunEndedError if the run failed or was cancelled.
    *
-   * An event is done when its handlers and all runs they started are, also those they did not wait for.
+   * An event is done when its handlers and all runs they started are, also those they did not wait for. `async (run: Run<{ next: number }>) =>`
+   * gives its checkpoints a type.
    */
-  run<R>(options: RunOptions, work: (run: Run) => Promise<R & ExactOutcome<R>>): Promise<RunResult>;
+  run<R, C = unknown>(options: RunOptions, work: (run: Run<C>) => Promise<R & ExactOutcome<R>>): Promise<RunResult>;
 }
 
 interface DispatcherDeps {
@@ -58,14 +59,14 @@ export class Dispatcher {
     const { settings, handlers, activations, clients } = this.#deps;
     const { activationId } = event;
     const started = new StartedRuns();
-    const context: Context = {
+    const context: Context<HandledEvent | UnknownEvent> = {
       event,
       attempt: attempts + 1,
       activationId,
       client: clients.of(activationId),
       credentials: async () => ({ activationId, apiKey: await activations.authorize(activationId), baseUrl: settings.baseUrl }),
       activation: () => activations.read(activationId),
-      run: (options, work) => started.add((number) => this.#run(event, key, number, options, work)),
+      run: (options, work) => started.add((number) => this.#run(event, key, number, options, work as (run: Run) => Promise<unknown>)),
     };
     const attributes = { activationId, key, type: event.type, attempt: attempts + 1 };
     await settings.telemetry({ name: "event", attributes }, async () => {

@@ -6,6 +6,11 @@ export type HandledEvents = { [T in keyof AgentEvents]: Omit<AgentEvents[T], "ap
 /** Any event of a known type, as handlers get it. */
 export type HandledEvent = HandledEvents[keyof HandledEvents];
 
+/** The event as handlers get it if its type is known; null otherwise. */
+export function toKnown(event: HandledEvent | UnknownEvent | null): HandledEvent | null {
+  return event !== null && isKnown(event) ? event : null;
+}
+
 /** An event of a type that is newer than this package. */
 export interface UnknownEvent {
   readonly id: string;

@@ -34,8 +34,8 @@ export class Handlers<Context> {
 
   /** Runs the handlers of an event. Rejects with the error of the first one that fails; the rest do not run. */
   async run(event: HandledEvent | UnknownEvent, context: Context): Promise<void> {
-    const own = isKnown(event) ? (this.#byType.get(event.type) ?? []) : this.#unknown;
-    for (const handler of [...own, ...this.#any]) await handler(context);
+    const handlers = isKnown(event) ? [...(this.#byType.get(event.type) ?? []), ...this.#any] : this.#unknown;
+    for (const handler of handlers) await handler(context);
   }
 }
 

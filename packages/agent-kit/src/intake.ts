@@ -1,7 +1,7 @@
 import type { Activations } from "./activations.ts";
 import { type Answers, answerIdOf } from "./answers.ts";
 import { AgentDeactivatedError, AgentPausedError, EventBusyError, isFinal, MissingKeyError, RunEndedError } from "./errors.ts";
-import { eventKey, type HandledEvent, isKnown, type UnknownEvent } from "./event.ts";
+import { eventKey, type HandledEvent, isKnown, toKnown, type UnknownEvent } from "./event.ts";
 import type { EventLog, Lease } from "./event-log.ts";
 import type { Settings } from "./options.ts";
 import { assertSecrets, type Reply, type RequestHeaders, receive, reply } from "./receive.ts";
@@ -16,8 +16,8 @@ export interface HandleOptions {
   waitUntil?: (work: Promise<unknown>) => void;
 }
 
-/** Errors of handlers, with the event they are about. */
-export type ErrorHandler = (error: unknown, about: Failure & { event: AnyEvent | null }) => unknown;
+/** Errors of handlers, with the event they are about: null outside of handlers, and of a type newer than this package, which `key` names. */
+export type ErrorHandler = (error: unknown, about: Failure & { event: HandledEvent | null }) => unknown;
 
 interface IntakeDeps {
   readonly settings: Settings;
@@ -59,6 +59,7 @@ export class Intake {
     await this.#apply(event);
     if (wakes(event)) for (const woken of await worker.wake(event.activationId)) options.waitUntil?.(woken);
     if (!(await log.put(key, event))) return reply(200, { received: true, duplicate: true });
+    worker.warnUnlessStarted();
     const work = worker.process(key, event.activationId);
     options.waitUntil?.(work);
     return reply(200, { received: true });
@@ -130,7 +131,7 @@ export class Intake {
   }
 
   async #tell({ key, attempts, event }: Lease, error: unknown, willRetry: boolean): Promise<void> {
-    await this.#deps.onError(error, { key, attempt: attempts + 1, willRetry, event });
+    await this.#deps.onError(error, { key, attempt: attempts + 1, willRetry, event: toKnown(event) });
   }
 
   /** What the kit itself does for an event, before its handlers run and before it is acknowledged. */

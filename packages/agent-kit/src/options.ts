@@ -44,6 +44,8 @@ export interface AgentOptions {
 export interface Settings {
   readonly secret: Secrets;
   readonly store: CheckedStore;
+  /** Whether a store was given, which may outlive this process. */
+  readonly isStored: boolean;
   readonly masterKey: string | readonly string[];
   readonly baseUrl: string;
   readonly mode: "inbox" | "inline";
@@ -68,6 +70,7 @@ export function readOptions(options: AgentOptions): Settings {
   return {
     secret,
     store: withStoreErrors(options.store ?? memoryStore()),
+    isStored: options.store !== undefined,
     masterKey: chooseMasterKey(options),
     baseUrl: baseUrl.replace(/\/+$/, ""),
     mode: options.mode ?? "inbox",

@@ -8,6 +8,7 @@ import type { Step } from "./steps.ts";
 type StartInput = NonNullable<Parameters<AgentApi<never>["runs"]["start"]>[0]>;
 type CompleteInput = Parameters<AgentApi<never>["runs"]["complete"]>[0];
 type Approval = NonNullable<Parameters<AgentApi<never>["messages"]["create"]>[0]["approval"]>;
+type Option = NonNullable<Approval["options"]>[number];
 type Spending = Parameters<AgentApi<never>["credits"]["consume"]>[0];
 type Scheduling = Parameters<AgentApi<never>["wakeups"]["create"]>[0];
 
@@ -38,7 +39,12 @@ export interface RunResult {
 }
 
 /** A request for approval: the question, and `text`, the message it is asked in. */
-export type ApprovalRequest = Omit<Approval, "suspendRun"> & { text: string; format?: "plain" | "markdown" };
+export type ApprovalRequest<Id extends string = "approve" | "reject"> = Omit<Approval, "suspendRun" | "options"> & {
+  text: string;
+  format?: "plain" | "markdown";
+  /** What the brand may choose. Default: `approve` and `reject`. */
+  options?: readonly (Omit<Option, "id"> & { id: Id })[];
+};
 
 type Proposal = NonNullable<Approval["proposal"]>;
 
@@ -55,12 +61,24 @@ export type TemplateProposal = ProposalQuestion & { template: Omit<Extract<Propo
 export type CreditsRequest = Omit<Spending, "runId" | "action"> & { action?: string };
 
 /** When a wakeup is due. `reason` is the name of the step by default. */
-export type WakeupRequest = Omit<Scheduling, "runId" | "dedupeKey" | "suspendRun" | "reason"> & { reason?: string };
+export type WakeupRequest<P = unknown> = Omit<Scheduling, "runId" | "dedupeKey" | "suspendRun" | "reason" | "payload"> & {
+  reason?: string;
+  payload?: P & Json<P>;
+};
+
+/** The event of a wakeup, with the payload it was scheduled with; null without one. */
+export type WakeupAnswer<P> = Omit<HandledEvents["agent.wakeup"], "payload"> & { readonly payload: P };
+
+/** The decisions that options allow: `approve` and `reject` are answered as `approved` and `rejected`, others by their ids. */
+type DecisionOf<Id extends string> =
+  | "expired"
+  | { approve: "approved"; reject: "rejected" }[Id & ("approve" | "reject")]
+  | Exclude<Id, "approve" | "reject">;
 
 /** The answer of the brand. */
-export interface ApprovalAnswer {
+export interface ApprovalAnswer<Id extends string = "approve" | "reject"> {
   /** `approved`, `rejected`, `expired`, or the id of the chosen option. */
-  readonly decision: string;
+  readonly decision: DecisionOf<Id>;
   readonly approved: boolean;
   readonly comment: string | null;
   readonly messageId: string;
@@ -77,7 +95,7 @@ export interface ApprovalAnswer {
  * is stored as `list#2`. So the order of equal names must be the same when the work is repeated; what happens at the same time needs names of
  * its own, and is a UsageError without.
  */
-export interface Run {
+export interface Run<Checkpoint = unknown> {
   readonly id: string;
   readonly activationId: string;
   readonly client: AgentClient;
@@ -97,14 +115,14 @@ export interface Run {
    * Stores what the work needs to continue; `lastCheckpoint` has it after a crash, and is null before the first one. Work that looks at it goes
    * on from there, and so do its log and progress.
    */
-  checkpoint<T>(value: T & Json<T>): Promise<void>;
-  readonly lastCheckpoint: unknown;
+  checkpoint<T extends Checkpoint>(value: T & Json<T>): Promise<void>;
+  readonly lastCheckpoint: Checkpoint | null;
   /**
    * Does a part of the work once and remembers its result. A step may contain others: their names count inside of it. Throws UsageError for a result that JSON cannot carry, such as a Map or a Date.
    */
   step<T>(name: string, work: (step: Step) => Promise<T & Json<T>>): Promise<T>;
   /** Asks the brand. The run goes on with the answer, after days if it must be, also over a restart. */
-  approval(name: string, request: ApprovalRequest): Promise<ApprovalAnswer>;
+  approval<const Id extends string = "approve" | "reject">(name: string, request: ApprovalRequest<Id>): Promise<ApprovalAnswer<Id>>;
   /**
    * Proposes a campaign. A person sees the mail, its lists and how many people it reaches, and makes it a draft, sends it or rejects it; you
    * learn the decision. A question with other content needs another name.
@@ -115,5 +133,5 @@ export interface Run {
   /** Spends credits. */
   credits(name: string, spending: CreditsRequest): Promise<CreditTransaction>;
   /** Sleeps until a wakeup of the service, also over a restart. Returns its event. */
-  wakeup(name: string, when: WakeupRequest): Promise<HandledEvents["agent.wakeup"]>;
+  wakeup<P = null>(name: string, when: WakeupRequest<P>): Promise<WakeupAnswer<P>>;
 }

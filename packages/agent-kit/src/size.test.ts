@@ -25,11 +25,11 @@ async function measure(entry: string) {
   return { outside, inside, bytes: gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).length };
 }
 
-test("the core has no dependencies and less than 17 kB, minified and compressed", async () => {
+test("the core has no dependencies and less than 17.5 kB, minified and compressed", async () => {
   const { outside, inside, bytes } = await measure("src/index.ts");
   expect(outside.filter((name) => !isBuiltin(name))).toEqual([]);
   expect(inside.filter((file) => !file.startsWith("packages/agent-kit/src/"))).toEqual([]);
-  expect(bytes).toBeLessThanOrEqual(17_000);
+  expect(bytes).toBeLessThanOrEqual(17_500);
   // Only these, which Bun, Deno and Workers have too.
   expect([...new Set(outside)].sort()).toEqual(["node:async_hooks", "node:buffer", "node:crypto"]);
 });

@@ -1,3 +1,4 @@
+import { warnNotStarted } from "./console-reports.ts";
 import { AgentPausedError, AgentStoppedError, EventBusyError, isFinal, MissingKeyError, RunWaitingError } from "./errors.ts";
 import type { EventLog, Lease } from "./event-log.ts";
 import { type AgentClock, randomFraction, systemClock, within } from "./runtime.ts";
@@ -16,6 +17,8 @@ interface WorkerOptions {
   readonly slots: Slots;
   readonly leaseMs: number;
   readonly maxAttempts: number;
+  /** Whether events outlive this process. */
+  readonly isStored: boolean;
   /** Runs the handlers of an event. */
   readonly handle: (lease: Lease) => Promise<void>;
   /** The id of the message or wakeup that an event answers. */
@@ -49,6 +52,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #working = new Map<string, Promise<void>>();
   #mode: "new" | "running" | "stopped" = "new";
+  #hasWarned = false;
   #cancelScan = (): void => {};
 
   constructor(options: WorkerOptions) {
@@ -60,6 +64,13 @@ export class Worker {
     if (this.#mode !== "new") return;
     this.#mode = "running";
     void this.#scanRegularly();
+  }
+
+  /** Warns once, if nobody has called `start` and the store outlives this process. */
+  warnUnlessStarted(): void {
+    if (this.#mode !== "new" || this.#hasWarned || !this.#options.isStored) return;
+    this.#hasWarned = true;
+    warnNotStarted();
   }
 
   /** Takes no more events and waits until the present work is done, at most so long. */
