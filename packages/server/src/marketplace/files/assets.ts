@@ -54,7 +54,7 @@ interface AssetFields {
 /** A checked image, and its contents if they are staged. */
 export type StagedImage = Upload & ImageSize & { readonly staged: Staged | null };
 
-/** Stores an image. The same bytes again return the stored one, with status 200. Throws ApiError storage_quota_exceeded. */
+/** Stores an image. The same bytes again return the stored one, with status 200; it gets an `alt` if it had none. Throws ApiError storage_quota_exceeded. */
 export async function saveAsset(
   tx: AgentTx,
   deps: AgentDeps,
@@ -69,7 +69,9 @@ export async function saveAsset(
   const [known] = await tx.select().from(t).where(same);
   if (known) {
     if (image.staged) await deleteContent(tx, deps, image.staged);
-    return { status: 200, body: showAsset(deps, known) };
+    if (known.alt !== null || alt === null) return { status: 200, body: showAsset(deps, known) };
+    await tx.update(t).set({ alt }).where(eq(t.id, known.id));
+    return { status: 200, body: showAsset(deps, { ...known, alt }) };
   }
   await storeContent(tx, deps, owner, image, image.staged);
   const row: AssetRow = {
