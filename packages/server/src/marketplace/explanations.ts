@@ -5,7 +5,7 @@ import { explainRunOf } from "./runs/explain.ts";
 
 /** What an agent may have explained: its own activation and, if it may read them, the runs of it. */
 export const agentExplanationHandlers: AgentHandlers<"explanations"> = {
-  get: ({ id }, { read, deps, workspaceId, agent }) => {
+  get: async ({ id }, { read, deps, workspaceId, agent }) => {
     const { activationId } = agent;
     // The clock of dev mode is not the agent's to move.
     const present = { now: deps.clock.now(), dev: false };
@@ -14,6 +14,9 @@ export const agentExplanationHandlers: AgentHandlers<"explanations"> = {
       throw new ApiError("forbidden", "This activation does not have the scope agent:read_runs.", {
         details: [{ path: "", code: "missing_scope", message: "agent:read_runs" }],
       });
-    return explainRunOf(read, { ...present, overdue: deps.runClock.overdue() }, { activationId, runId: id }, "agent");
+    return explainRunOf(read, { ...present, overdue: deps.runClock.overdue() }, { activationId, runId: id }, "agent").catch((error) => {
+      if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
+      throw new ApiError("not_found", `Neither this activation nor a run of it has the id ${JSON.stringify(id)}.`);
+    });
   },
 };
