@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { agents } from "./agents.ts";
 import { fuzz } from "./fuzz.ts";
 import { type Entry, Journal } from "./journal.ts";
 import { kills } from "./kills.ts";
@@ -17,7 +18,7 @@ const BEGIN = "<!-- figures: npm run proof -- --save -->";
 const END = "<!-- end of the figures -->";
 
 /** All parts, in the order in which they run. */
-export const parts: readonly Part[] = [kills, fuzz, worlds, powerCuts, soak];
+export const parts: readonly Part[] = [kills, agents, fuzz, worlds, powerCuts, soak];
 
 export interface ProofOptions {
   /** The names of the parts that run; all if empty. */

@@ -17,6 +17,8 @@ export const STEERING: ReadonlySet<string> = new Set([
     "KILLS",
     "KILL_RECORDS",
     "PICTURES",
+    "PROPERTY_RUNS",
+    "PROPERTY_SEED",
     "RACES",
     "RECORD_ANSWERS",
     "RESEND_PACKAGE",
