@@ -14,6 +14,16 @@ const filesOf = (name) =>
       .map((file) => [file.replaceAll("\\", "/"), readFileSync(`${folder}${name}/${file}`, "utf8")]),
   );
 
+/** The templates, each with the folders whose files it has too. */
+const TEMPLATES = {
+  node: ["shared"],
+  express: ["shared"],
+  hono: ["shared"],
+  next: ["shared", "approval"],
+  lambda: ["shared", "approval"],
+  python: [],
+};
+
 /** The files of examples/hello-agent by their paths: what `mailsvc agent init hello-agent` writes. */
 export function helloAgent() {
   const files = Object.entries({ ...filesOf("shared"), ...filesOf("node") });
@@ -22,7 +32,7 @@ export function helloAgent() {
 
 /** The text of packages/cli/src/agent-init/templates.generated.ts. */
 export function agentTemplates() {
-  const templates = ["node", "hono", "next", "lambda"].map((name) => [name, { ...filesOf("shared"), ...filesOf(name) }]);
+  const templates = Object.entries(TEMPLATES).map(([name, bases]) => [name, Object.assign({}, ...[...bases, name].map(filesOf))]);
   const lines = templates.map(([name, files]) => {
     const entries = Object.entries(files).map(([file, text]) => `    ${JSON.stringify(file)}: ${JSON.stringify(text)},\n`);
     return `  ${name}: {\n${entries.join("")}  },\n`;

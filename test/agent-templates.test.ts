@@ -19,7 +19,7 @@ import { freePort } from "./support/free-port.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
 const exec = promisify(execFile);
-const TEMPLATES = ["node", "hono", "next", "lambda"] as const;
+const TEMPLATES = ["node", "express", "hono", "next", "lambda", "python"] as const;
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const KEY = Buffer.alloc(32, 7).toString("base64");
 
@@ -61,7 +61,7 @@ test("package.json has the name of the folder and the versions of these packages
     const manifest = JSON.parse(readFileSync(join(folder, `my-${template}`, "package.json"), "utf8"));
     expect(manifest.name).toBe(`my-${template}`);
     const named = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies });
-    const ours = named.filter(([name]) => /^(@mailsvc\/|mailsvc$|vitest$|hono$|@hono\/|pg$|esbuild$)/.test(name));
+    const ours = named.filter(([name]) => /^(@mailsvc\/|mailsvc$|vitest$|hono$|@hono\/|express$|pg$|esbuild$)/.test(name));
     for (const [name, version] of ours) expect([name, version]).toEqual([name, versionOf(name)]);
     expect(readFileSync(join(folder, `my-${template}`, "README.md"), "utf8")).not.toContain("__NAME__");
   }
@@ -74,8 +74,8 @@ test("types of all templates", async () => {
   await run(folder, bin("tsc"), "-p", ".", "--pretty", "false", ...ONE_CHECKER);
 });
 
-test("the test of a template passes", async () => {
-  expect(await run(join(folder, "my-node"), bin("vitest"), "run", "--root", ".", "--testTimeout", "60000")).toContain("1 passed");
+test.each(["node", "next"])("the test of a template passes: %s", async (template) => {
+  expect(await run(join(folder, `my-${template}`), bin("vitest"), "run", "--root", ".", "--testTimeout", "60000")).toContain("1 passed");
 });
 
 test("npm create mailsvc-agent writes the same", async () => {
@@ -127,11 +127,11 @@ test("npm run dev is one command from an empty folder to an activated agent that
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
 });
 
-test("npm run check kills, pauses and resumes the agent, and grades what it does", async () => {
+test.each(["node", "python"])("npm run check kills, pauses and resumes the agent, and grades what it does: %s", async (template) => {
   const port = await freePort();
-  const cwd = join(folder, "my-node");
+  const cwd = join(folder, `my-${template}`);
   writeFileSync(join(cwd, ".env"), `PORT=${port}\n`);
-  const { child, said } = spawnScript(scriptsOf("node", port).check, cwd);
+  const { child, said } = spawnScript(scriptsOf(template, port).check, cwd);
   onTestFinished(() => void child.kill("SIGKILL"));
   const [code] = await once(child, "exit");
   const report = JSON.parse(said()) as CheckReport;
@@ -142,17 +142,23 @@ test("npm run check kills, pauses and resumes the agent, and grades what it does
     "state-deactivated",
     "state-heartbeat",
     "state-paused-restart",
+    "state-deactivated-restart",
     "state-run-failed",
+    "state-run-failed-restart",
   ]);
   expect([code, report.passed > 90]).toEqual([0, true]);
 });
 
-test.each(["node", "hono"])("%s: npm start passes every case of agent check", async (template) => {
+test.each(["node", "express", "hono", "python"])("%s: npm start passes every case of agent check", async (template) => {
   const cwd = join(folder, `my-${template}`);
   const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as { scripts: { start: string } };
   writeFileSync(join(cwd, ".env"), `AGENT_WEBHOOK_SECRET=${SECRET}\nAGENT_MASTER_KEY=${KEY}\nMAILSVC_URL=http://127.0.0.1:9\nPORT=0\n`);
-  const [, ...args] = scripts.start.split(" ");
-  const agent = spawn(process.execPath, args, { cwd, env: cleanEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
+  const [program = "", ...args] = scripts.start.split(" ");
+  const agent = spawn(program === "node" ? process.execPath : program, args, {
+    cwd,
+    env: cleanEnvironment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   onTestFinished(() => void agent.kill("SIGKILL"));
   let said = "";
   const url = await new Promise<string>((found, failed) => {

@@ -16,10 +16,13 @@ export interface DevMarketplace {
   readonly brand: Mailsvc;
 }
 
+/** Scopes of a first listing whose agent names none: enough to work on runs and to talk with the brand. */
+const USUAL_SCOPES: readonly AgentScope[] = ["agent:read_runs", "agent:write_runs", "agent:read_messages", "agent:post_messages"];
+
 interface AgentDevOptions {
   slug: string;
   webhookUrl: string;
-  /** The scopes the agent asks for; those of the listing, or all, when absent. */
+  /** The scopes the agent asks for; those of the listing, or USUAL_SCOPES, when absent. */
   scopes: readonly AgentScope[] | undefined;
   envPath: string;
   /** Makes a master key, if `.env` has none. */
@@ -75,7 +78,7 @@ export async function setUpListing({ url, builder }: DevMarketplace, options: Ag
   let secret = existing ? known["AGENT_WEBHOOK_SECRET"] : undefined;
   let listing: AgentDevSetup["listing"] = "found";
   if (!existing) {
-    const permissions = [...(options.scopes ?? AGENT_SCOPES)];
+    const permissions = [...(options.scopes ?? USUAL_SCOPES)];
     secret = (await builder.listings.create({ slug, name: slug, webhookUrl, permissions })).webhookSecret;
     listing = "created";
   } else {
@@ -126,13 +129,31 @@ function readProfiles(host: Host): { url: string; brandKey: string; builderKey: 
   return dev && brandKey && builderKey ? { url: dev.url, brandKey, builderKey } : null;
 }
 
+/** The scopes that the agent of this folder asks for, by its package.json; undefined without. Throws CliError for one that there is not. */
+export function readScopes({ cwd }: Host): AgentScope[] | undefined {
+  const { mailsvc } = readPackage(cwd);
+  const scopes = typeof mailsvc === "object" && mailsvc !== null ? (mailsvc as { scopes?: unknown }).scopes : undefined;
+  if (scopes === undefined) return undefined;
+  const unknown = Array.isArray(scopes) ? scopes.find((scope) => !(AGENT_SCOPES as readonly unknown[]).includes(scope)) : scopes;
+  if (!Array.isArray(scopes) || unknown !== undefined)
+    throw usageError(`mailsvc.scopes in package.json: ${JSON.stringify(unknown)} is no list of scopes, or no scope.`, {
+      hint: `There are: ${AGENT_SCOPES.join(", ")}.`,
+    });
+  return scopes as AgentScope[];
+}
+
 function readPackageName(cwd: string): string | null {
+  const { name } = readPackage(cwd);
+  return typeof name === "string" && name !== "" ? name : null;
+}
+
+function readPackage(cwd: string): { name?: unknown; mailsvc?: unknown } {
   try {
-    const { name } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as { name?: unknown };
-    return typeof name === "string" && name !== "" ? name : null;
+    const found: unknown = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+    return typeof found === "object" && found !== null ? found : {};
   } catch {
     // No package.json, or none that can be read.
-    return null;
+    return {};
   }
 }
 

@@ -4,7 +4,15 @@ import { Command, Option } from "commander";
 import { type AgentProcess, startAgent } from "../agent-dev/agent-process.ts";
 import { readEnvFile } from "../agent-dev/env-file.ts";
 import { activateAndSettle, type FirstActivation } from "../agent-dev/first-activation.ts";
-import { type AgentDevSetup, activate, type DevMarketplace, defaultSlug, openDevMarketplace, setUpListing } from "../agent-dev/setup.ts";
+import {
+  type AgentDevSetup,
+  activate,
+  type DevMarketplace,
+  defaultSlug,
+  openDevMarketplace,
+  readScopes,
+  setUpListing,
+} from "../agent-dev/setup.ts";
 import { readAttempts, watchAgent } from "../agent-dev/watch.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
@@ -26,7 +34,9 @@ export function agentDevCommand(run: Run): Command {
       new Option("--start <command>", "Start your agent with this command and the variables of .env, and end it with this program"),
     )
     .addOption(new Option("--slug <slug>", "Name of the agent in the catalog (default: the name in package.json)"))
-    .addOption(new Option("--permission <scope...>", "Scopes the agent asks for (default: all)").choices(AGENT_SCOPES))
+    .addOption(
+      new Option("--scope <scope...>", "Scopes the agent asks for (default: mailsvc.scopes in package.json)").choices(AGENT_SCOPES),
+    )
     .addOption(new Option("--fresh", "Turn the agent off and on again, so that it gets another key"))
     .addOption(new Option("--once", "Exit when everything is set up; with --start, when the agent has accepted its activation and rests"))
     .addHelpText(
@@ -138,7 +148,7 @@ function readFlags(session: Session, flags: Flags): { slug: string; webhookUrl: 
   const slug = flags["slug"] === undefined ? defaultSlug(session.host) : String(flags["slug"]);
   const named = Slug.safeParse(slug);
   if (!named.success) throw usageError(`--slug: ${named.error.issues[0]?.message}`);
-  return { slug, webhookUrl: url, scopes: flags["permission"] as AgentScope[] | undefined };
+  return { slug, webhookUrl: url, scopes: (flags["scope"] as AgentScope[] | undefined) ?? readScopes(session.host) };
 }
 
 /** Sends test.ping until the webhook accepts it, and says what is wrong meanwhile. Returns false when Ctrl-C came first. */
