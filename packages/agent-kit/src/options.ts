@@ -44,7 +44,7 @@ export interface AgentOptions {
 export interface Settings {
   readonly secret: Secrets;
   readonly store: CheckedStore;
-  /** Whether a store was given, which may outlive this process. */
+  /** True if a store was given: it may outlive this process. */
   readonly isStored: boolean;
   readonly masterKey: string | readonly string[];
   readonly baseUrl: string;

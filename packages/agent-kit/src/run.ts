@@ -42,7 +42,7 @@ export interface RunResult {
 export type ApprovalRequest<Id extends string = "approve" | "reject"> = Omit<Approval, "suspendRun" | "options"> & {
   text: string;
   format?: "plain" | "markdown";
-  /** What the brand may choose. Default: `approve` and `reject`. */
+  /** Options of the brand. Default: `approve` and `reject`. */
   options?: readonly (Omit<Option, "id"> & { id: Id })[];
 };
 

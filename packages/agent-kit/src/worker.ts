@@ -17,7 +17,7 @@ interface WorkerOptions {
   readonly slots: Slots;
   readonly leaseMs: number;
   readonly maxAttempts: number;
-  /** Whether events outlive this process. */
+  /** True if events may outlive this process. */
   readonly isStored: boolean;
   /** Runs the handlers of an event. */
   readonly handle: (lease: Lease) => Promise<void>;
