@@ -111,6 +111,51 @@ test(
 );
 
 test(
+  "a brand sees the mail that an agent proposes in a closed frame, and sends it to the people of its lists",
+  async () => {
+    const { brand } = market;
+    const list = (await brand.lists.create({ name: "Readers" })).id;
+    await brand.contacts.create({ email: "ada@example.com", firstName: "Ada" });
+    await brand.lists.add(list, { contacts: ["ada@example.com"] });
+    const propose = async (title: string) =>
+      agent.messages.create({
+        type: "APPROVAL_REQUEST",
+        text: "A greeting.",
+        approval: {
+          title,
+          proposal: {
+            kind: "campaign",
+            name: "Greeting",
+            subject: "Hello {{firstName}}",
+            html: "<p>Good to have you.</p><script>top.executed = 1</script><img src=x onerror='top.executed = 1'>",
+            lists: [list],
+          },
+        },
+      });
+    const first = await propose("Send the greeting?");
+    const { page, faults } = await stage.open("/dashboard/approvals");
+    const card = (title: string) => page.getByRole("article", { name: title });
+    const greeting = card("Send the greeting?");
+    await greeting.getByText("Readers (1)").waitFor();
+    await greeting.frameLocator("iframe").getByText("Good to have you.").waitFor();
+    expect(await page.evaluate(() => "executed" in globalThis)).toBe(false);
+    await greeting.getByLabel("From").fill("news@acme.example");
+    await greeting.getByRole("button", { name: "Send to 1 person" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send to 1 person" }).click();
+    await greeting.waitFor({ state: "detached" });
+    expect((await brand.approvals.get(first.id)).proposal?.created).toMatchObject({ kind: "campaign", sent: true });
+    const second = await propose("Keep the greeting?");
+    await card("Keep the greeting?").getByRole("button", { name: "Approve as a draft" }).click();
+    await card("Keep the greeting?").waitFor({ state: "detached" });
+    const { created } = (await brand.approvals.get(second.id)).proposal ?? {};
+    expect(await brand.campaigns.get(created?.id ?? "")).toMatchObject({ status: "DRAFT", fromEmail: "news@acme.example" });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "what an agent writes is shown as text and executes nothing",
   async () => {
     await market.list("hostile", `Agent ${PAYLOADS[1]}`, undefined, PAYLOADS.join("\n"));

@@ -11,6 +11,7 @@ import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
 import { Preview } from "./preview.tsx";
+import { Proposal } from "./proposal.tsx";
 
 interface Props {
   readonly message: Message;
@@ -59,7 +60,8 @@ export function ApprovalCard({ message, agent, done }: Props) {
           Approving allows this agent: <strong dir="auto">{approval.allows}</strong>
         </p>
       )}
-      {open && may("marketplace:write") ? <Answer id={id} approval={approval} done={done} /> : null}
+      {approval.proposal === null ? null : <Proposal id={id} done={done} />}
+      {open && approval.proposal === null && may("marketplace:write") ? <Answer id={id} approval={approval} done={done} /> : null}
       {open ? null : <Decision approval={approval} />}
     </article>
   );
