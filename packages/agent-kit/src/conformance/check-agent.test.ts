@@ -11,7 +11,7 @@ import { STATE_CASES } from "./state-cases.ts";
 
 // Shorter than for the agents of others: these answer within milliseconds, and call every 700 ms while they work. On a busy machine it
 // may be seconds; an agent that is not quiet ends the wait with its first call.
-const LIMITS = { waitMs: 10_000, quietMs: 2000, heartbeatMs: 6000 };
+const LIMITS = { waitMs: 10_000, takeOverMs: 40_000, quietMs: 2000, heartbeatMs: 6000 };
 
 const failed = ({ results }: CheckReport) => results.flatMap(({ id, failure }) => (failure ? [[id, failure.mistake]] : []));
 const skipped = ({ results }: CheckReport) => results.flatMap(({ id, skipped: reason }) => (reason ? [id] : []));

@@ -18,6 +18,8 @@ export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
   start: (variables: Readonly<Record<string, string>>) => Promise<RunningAgent>;
   /** How long an expected call may take. Default: 10 000 ms. */
   waitMs?: number | undefined;
+  /** How long work may lie that a killed process had begun, until another one takes it over. Default: 60 000 ms. */
+  takeOverMs?: number | undefined;
   /** Time for which a paused agent is watched at least, ms; one that calls less often is watched for longer. Default: 3000. */
   quietMs?: number | undefined;
   /** How long a run at work may be silent. Default: 120 000 ms. */
@@ -30,12 +32,13 @@ export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
  * `checkReceiver`. Ends the agent. Needs @mailsvc/server. Throws what `start` throws, and TypeError for an address that is none.
  */
 export async function checkAgent(options: AgentCheckOptions): Promise<CheckReport> {
-  const { url, start, only, signal, onResult, limitMs, waitMs = 10_000, quietMs = 3000, heartbeatMs = 120_000 } = options;
+  const { url, start, only, signal, onResult, limitMs, waitMs = 10_000, quietMs = 3000 } = options;
+  const { takeOverMs = 60_000, heartbeatMs = 120_000 } = options;
   parseAddress(url);
   await using market = await RecordingMarketplace.create(url);
   const limit = new TimeLimit(limitMs);
   const variables = { AGENT_WEBHOOK_SECRET: market.secret, MAILSVC_URL: market.url };
-  const stage = new Stage(market, { waitMs, quietMs, heartbeatMs }, () => start(variables), signal);
+  const stage = new Stage(market, { waitMs, takeOverMs, quietMs, heartbeatMs }, () => start(variables), signal);
   await stage.startAgent();
   try {
     const isWanted = ({ id }: { id: string }): boolean => only === undefined || id.includes(only);

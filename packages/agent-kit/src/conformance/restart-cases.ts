@@ -74,7 +74,7 @@ export const RESTART_CASES: readonly StateCase[] = [
       const before = await stage.effects(first);
       const refused = await stage.killAt("message.posted", () => stage.post(first));
       if (refused) return refused;
-      const isDone = await stage.expectEffect(first, before);
+      const isDone = await stage.expectEffect(first, before, stage.limits.takeOverMs);
       return isDone ? null : "a message that was acknowledged before a kill led to nothing after the restart";
     },
   },

@@ -19,6 +19,8 @@ export function listMore(before: Effects, after: Effects): string[] {
 interface StageLimits {
   /** For a call that is expected. */
   readonly waitMs: number;
+  /** For work that a killed process had begun. */
+  readonly takeOverMs: number;
   /** Without calls, where none are allowed, at least: an agent that calls less often is watched for longer. */
   readonly quietMs: number;
   /** Between two signs of life of a run. */
@@ -178,8 +180,8 @@ export class Stage {
   }
 
   /** Waits until the brand sees more of the agent's work than before. Returns whether it does. */
-  async expectEffect(activation: StagedActivation, before: Effects): Promise<boolean> {
-    const limit = currentTime() + this.limits.waitMs;
+  async expectEffect(activation: StagedActivation, before: Effects, waitMs = this.limits.waitMs): Promise<boolean> {
+    const limit = currentTime() + waitMs;
     for (;;) {
       if (listMore(before, await this.effects(activation)).length > 0) return true;
       if (currentTime() > limit) return false;
