@@ -75,7 +75,7 @@ export const activations = {
     description:
       "Names the scopes the brand accepts, which must be all that the agent asks for. Scopes it does not ask for are not granted. The agent gets its own key, through its webhook.",
     body: z.strictObject({
-      agentSlug: Slug.meta({ description: "Slug of the agent in the catalog" }),
+      agentSlug: Slug.meta({ description: "Slug of the agent in the catalog, or of a draft of your own, to try it" }),
       acceptedPermissions: scopeList.meta({ description: "The scopes you accept: those the catalog shows for the agent" }),
       creditLimit: creditLimit.optional(),
     }),

@@ -6,7 +6,7 @@ import { findRows } from "../../db/find.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/keys.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { getListingRow, isListed, type ListingRow } from "../listings/listings.ts";
+import { getListingRow, isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
@@ -35,7 +35,7 @@ const CLEARED_BY_BUILDER = ["webhook_failure"] as const;
  */
 export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();
-  const listing = await getOfferedListing(tx, consent.agentSlug, now);
+  const listing = await getOfferedListing(tx, workspaceId, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
   await lockWorkspace(tx, workspaceId);
   await endOrphaned(tx, deps, workspaceId, listing);
@@ -184,9 +184,9 @@ function notClearable(reasons: readonly PauseReason[]): ApiError {
   });
 }
 
-async function getOfferedListing(tx: Tx, slug: string, now: number): Promise<ListingRow> {
+async function getOfferedListing(tx: Tx, workspaceId: string, slug: string, now: number): Promise<ListingRow> {
   const [listing] = await findRows(tx, tx.t.listings, { slug });
-  if (!listing || !isListed(listing, now))
+  if (!listing || !isOfferedTo(listing, workspaceId, now))
     throw new ApiError("not_found", `There is no agent ${slug} in the catalog.`, { hint: "See what is on offer: mailsvc catalog list" });
   return listing;
 }

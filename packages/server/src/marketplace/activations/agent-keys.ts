@@ -4,6 +4,7 @@ import type { Reader } from "../../db/db.ts";
 import type { AgentKey } from "../../http/auth.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AgentTables, AgentTx } from "../agent-access.ts";
+import { isOfferedTo } from "../listings/listings.ts";
 import { grantedScopes } from "./granted.ts";
 
 /**
@@ -14,8 +15,8 @@ import { grantedScopes } from "./granted.ts";
 export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string, now: number): Promise<AgentKey | null> {
   const found = await findKey(q, hash);
   if (!found) return null;
-  const listed = found.state === "LISTED" && found.period === found.listedPeriod && (found.expiresAt === null || now < found.expiresAt);
-  if (found.status === "deactivated" || !listed)
+  const isOffered = found.period === found.listedPeriod && isOfferedTo({ ...found, workspaceId: found.builderId }, found.workspaceId, now);
+  if (found.status === "deactivated" || !isOffered)
     throw new ApiError("key_revoked", "This key was revoked: its activation has ended.", {
       headers: { "www-authenticate": "Bearer" },
       hint: "When the brand turns the agent on again, a new activation gets a new key.",
@@ -37,6 +38,7 @@ async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
         .select({
           activationId: a.id,
           listingId: a.listingId,
+          builderId: l.workspaceId,
           workspaceId: a.workspaceId,
           scopes: a.scopes,
           acceptedVersion: a.acceptedVersion,

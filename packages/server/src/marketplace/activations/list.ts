@@ -1,5 +1,5 @@
 import type { Activation, ActivationStatus, ListingActivation, Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, lt, ne, not, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateById } from "../../db/pagination.ts";
 import type { ListingRow } from "../listings/listings.ts";
@@ -71,8 +71,9 @@ export function listListingActivations(
 function hasStatus({ t }: Reader, status: ActivationStatus | undefined, now: number): SQL | undefined {
   if (status === undefined) return undefined;
   const { activations: a, listings: l } = t;
-  if (status === "deactivated")
-    return or(eq(a.status, "deactivated"), ne(l.state, "LISTED"), ne(a.period, l.period), lte(l.expiresAt, now));
-  const listed = and(eq(l.state, "LISTED"), eq(a.period, l.period), or(isNull(l.expiresAt), gt(l.expiresAt, now)));
-  return and(eq(a.status, status), listed);
+  const isListed = and(eq(l.state, "LISTED"), or(isNull(l.expiresAt), gt(l.expiresAt, now)));
+  // The same as isOfferedTo.
+  const isOffered = or(isListed, and(eq(l.state, "DRAFT"), eq(l.workspaceId, a.workspaceId))) as SQL;
+  if (status === "deactivated") return or(eq(a.status, "deactivated"), ne(a.period, l.period), not(isOffered));
+  return and(eq(a.status, status), eq(a.period, l.period), isOffered);
 }

@@ -2,7 +2,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import type { AgentTables, AgentTx } from "../agent-access.ts";
-import { isListed, type ListingRow } from "../listings/listings.ts";
+import { isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import type { ActivationRow } from "./lifecycle.ts";
 
 /** An activation and its listing. */
@@ -41,7 +41,9 @@ export async function getActivationOfAgent(q: Reader<AgentTables> | AgentTx, wor
 
 /** Whether its listing has ended: then the activation has ended too, although the job that stores it has not run yet. */
 export function isOrphaned({ activation, listing }: Activated, now: number): boolean {
-  return activation.status !== "deactivated" && (activation.period !== listing.period || !isListed(listing, now));
+  return (
+    activation.status !== "deactivated" && (activation.period !== listing.period || !isOfferedTo(listing, activation.workspaceId, now))
+  );
 }
 
 /** The row as it counts now: deactivated once its listing has ended. */

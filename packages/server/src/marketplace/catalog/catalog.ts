@@ -7,7 +7,7 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { isListed, type ListingRow } from "../listings/listings.ts";
+import { isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 export const catalogHandlers: Handlers<typeof contract.catalog, CatalogDeps> = {
@@ -33,10 +33,11 @@ async function listCatalog(
   return { ...page, data: await showAgents(read, workspaceId, page.data) };
 }
 
-/** One listed agent. Throws ApiError not_found. */
+/** One listed agent, or a draft of this workspace, which it may try. Throws ApiError not_found. */
 async function getCatalogAgent(read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> {
   const [row] = await findRows(read, read.t.listings, { slug });
-  if (!row || !isListed(row, now)) throw new ApiError("not_found", `Agent ${JSON.stringify(slug.slice(0, 100))} not found in the catalog.`);
+  if (!row || !isOfferedTo(row, workspaceId, now))
+    throw new ApiError("not_found", `Agent ${JSON.stringify(slug.slice(0, 100))} not found in the catalog.`);
   const [agent] = await showAgents(read, workspaceId, [row]);
   return agent as CatalogAgent;
 }

@@ -11,7 +11,7 @@ import { getListingRow, isListed, type ListingRow, listingById, showListing } fr
  *
  *   from                 trigger                                               to
  *   (new)                createListing                                         DRAFT
- *   DRAFT                extendListing: a payment                              LISTED, period + 1
+ *   DRAFT                extendListing: a payment                              LISTED, the same period
  *   LISTED               extendListing: a renewal in time                      LISTED, until later
  *   LISTED, time over    extendListing: a payment that came too late           EXPIRED, then LISTED, period + 1
  *   LISTED               cancelListing                                         CANCELLED
@@ -19,7 +19,8 @@ import { getListingRow, isListed, type ListingRow, listingById, showListing } fr
  *   CANCELLED, EXPIRED   extendListing: a payment                              LISTED, period + 1
  *
  * `isListed` decides by the clock, so a listing ends to the millisecond although the job that stores EXPIRED runs later.
- * Activations belong to a period: those of an earlier one stay deactivated.
+ * Activations belong to a period: those of an earlier one stay deactivated. The builder's own workspace may turn a draft on, to try it; that
+ * activation goes on when the listing is paid.
  */
 
 const EXPIRE_JOB = "agent.listing.expire";
@@ -57,7 +58,15 @@ export async function extendListing(
     before,
     before.state === "LISTED"
       ? { expiresAt: Math.max(expiresAt, before.expiresAt ?? 0), subscription, updatedAt: now }
-      : { state: "LISTED", period: before.period + 1, listedAt: now, endedAt: null, expiresAt, subscription, updatedAt: now },
+      : {
+          state: "LISTED",
+          period: before.state === "DRAFT" ? before.period : before.period + 1,
+          listedAt: now,
+          endedAt: null,
+          expiresAt,
+          subscription,
+          updatedAt: now,
+        },
   );
   await deps.queue.enqueue(tx, {
     kind: EXPIRE_JOB,

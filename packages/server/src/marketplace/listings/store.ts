@@ -42,6 +42,11 @@ export function isListed({ state, expiresAt }: Pick<ListingRow, "state" | "expir
   return state === "LISTED" && (expiresAt === null || now < expiresAt);
 }
 
+/** Whether a workspace may have an agent turned on: while it is listed, and the builder's own workspace also while it is a draft, to try it. */
+export function isOfferedTo(row: Pick<ListingRow, "state" | "expiresAt" | "workspaceId">, workspaceId: string, now: number): boolean {
+  return isListed(row, now) || (row.state === "DRAFT" && row.workspaceId === workspaceId);
+}
+
 /** A listing as its builder sees it at this moment. */
 export function showListing(row: ListingRow, now: number): Listing {
   const expired = row.state === "LISTED" && !isListed(row, now);
