@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { verifySignature } from "@mailsvc/agent-kit";
+import { AgentClient } from "@mailsvc/sdk";
 import { unwrap } from "@mailsvc/sdk/webhooks";
 import { describe, expect, test } from "vitest";
 import { createTestAgent } from "../../server/test/agent.ts";
@@ -369,6 +370,33 @@ describe("listen", () => {
     expect(deliveriesOf(result)).toMatchObject([{ type: "agent.paused", sequence: null }, { type: "agent.resumed" }]);
     expect(JSON.stringify(local.received)).not.toContain(key);
     expect((await beside.mailsvc(["listen", "--agent", "writer", "--forward-to", local.url, "--to", "a@example.com"])).code).toBe(2);
+  });
+
+  test("--activate turns a draft on in the builder's workspace, and forwards its key to this machine", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { builder } = beside.world;
+    const webhookUrl = "http://127.0.0.1:9/webhook";
+    const { webhookSecret } = await builder.sdk.listings.create({
+      slug: "writer",
+      name: "Writer",
+      webhookUrl,
+      permissions: ["agent:write_runs"],
+    });
+    const argv = ["--agent", "writer", "--activate", "--forward-to", local.url, "--secret", webhookSecret];
+    const env = { MAILSVC_API_KEY: builder.apiKey };
+    const result = await listen(beside, [...argv, "--count", "1"], async () => {}, { env });
+    expect(deliveriesOf(result)).toMatchObject([{ type: "agent.activated" }]);
+    const { body = "", headers = {} } = local.received[0] ?? {};
+    const { apiKey, activationId } = JSON.parse(body) as { apiKey: string; activationId: string };
+    const signature = headers["x-service-signature"] ?? "";
+    expect(verifySignature({ body: Buffer.from(body), secrets: webhookSecret, signature, id: null, timestamp: null })).not.toBeNull();
+    const client = new AgentClient({ activationId, apiKey, baseUrl: beside.world.url, fetch: beside.world.fetch, maxRetries: 0 });
+    expect((await client.runs.start()).status).toBe("RUNNING");
+    for (const shown of [result.stdout, result.stderr]) expect(shown).not.toContain(apiKey);
+    const again = await listen(beside, argv, ({ until }) => until("is on already"), { env });
+    expect(again.stderr).toContain("activations deactivate");
+    expect((await beside.mailsvc(["listen", "--activate", "--forward-to", local.url])).code).toBe(2);
   });
 
   test("events of an agent are pushed, go on after a cut connection, and --resume gets what was missed", async () => {

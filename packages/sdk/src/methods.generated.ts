@@ -2842,6 +2842,8 @@ export interface MailsvcMethods {
       after?: string | undefined;
       /** Only events of this type */
       type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      /** Give the key in agent.activated, where the agent is on in your own workspace and its webhook has not got it yet */
+      keys?: boolean | undefined;
     }, options?: CallOptions): AsyncGenerator<DeliveryDetail, void, undefined>;
     /**
      * Show an event with its body and attempts.
@@ -2960,7 +2962,7 @@ export interface MailsvcMethods {
      * `POST /api/v1/marketplace/activations`
      */
     create(input: {
-      /** Slug of the agent in the catalog */
+      /** Slug of the agent in the catalog, or of a draft of your own, to try it */
       agentSlug: string;
       /** The scopes you accept: those the catalog shows for the agent */
       acceptedPermissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;

@@ -17,7 +17,7 @@ import {
 } from "../listen/sources.ts";
 import { RegisteredWebhook } from "../listen/webhook.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
-import { usageError } from "../runtime/errors.ts";
+import { hasStatus, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { CTRL_C, listenToKeys } from "../runtime/keys.ts";
 import { createClient } from "../runtime/transport.ts";
@@ -36,7 +36,8 @@ Examples:
   mailsvc listen --forward-to http://127.0.0.1:3000/webhook
   mailsvc listen --route email.bounced=3000/bounces --route 'contact.*=3000/contacts'
   mailsvc listen --forward-to 3000 --webhook whk_01jc3v2m9k8q4w6x0y5z7a1b2c --secret $WEBHOOK_SECRET
-  mailsvc listen --forward-to 3000/webhook --agent launch-writer --secret $AGENT_WEBHOOK_SECRET`;
+  mailsvc listen --forward-to 3000/webhook --agent launch-writer --secret $AGENT_WEBHOOK_SECRET
+  mailsvc listen --forward-to 3000/webhook --agent launch-writer --activate --secret $AGENT_WEBHOOK_SECRET`;
 
 /** `mailsvc listen`: brings the events of a server to webhooks on this machine, without a tunnel. */
 export function listenCommand(run: Run): Command {
@@ -53,6 +54,7 @@ export function listenCommand(run: Run): Command {
     .addOption(new Option("--contact <id>", "Only events of this contact"))
     .addOption(new Option("--webhook <id>", "The events of this webhook of yours, at the path of its URL"))
     .addOption(new Option("--agent <slug>", "The events for the webhook of your agent, instead of those of the workspace"))
+    .addOption(new Option("--activate", "With --agent: turn it on in your own workspace and forward its key, also as a draft"))
     .addOption(new Option("--secret <secret>", "Signs the requests: the secret of the real webhook (MAILSVC_WEBHOOK_SECRET)"))
     .addOption(new Option("--print-secret", "Print the secret that signs without --secret, and end"))
     .addOption(new Option("--from <sequence>", "Begin with the event of this sequence").argParser(parsePositive))
@@ -72,6 +74,8 @@ export function listenCommand(run: Run): Command {
 
 async function listen(session: Session, flags: Flags, secret: SigningSecret): Promise<Exit> {
   const agent = readText(flags, "agent");
+  const turnsOn = flags["activate"] === true;
+  if (turnsOn && agent === undefined) throw usageError("--activate is for --agent.");
   const types: readonly string[] = agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES;
   const webhook = await readWebhook(session, flags);
   const forwardTo = readText(flags, "forwardTo");
@@ -125,9 +129,10 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   const start = agent === undefined ? null : (readAgentStart(flags, stored) ?? (await findAgentEnd(client, agent)));
   const source =
     agent !== undefined && start !== null
-      ? followAgent(client, agent, start, signal)
+      ? followAgent(client, agent, start, signal, turnsOn)
       : followWorkspace(client, filter, readStart(flags, stored) ?? (await findLastSequence(client)) + 1, signal);
   await report.ready(routes.urls, secret, webhook?.id ?? null);
+  if (turnsOn && agent !== undefined) await turnOn(session, client, agent);
   if (stored !== null && flags["from"] === undefined && flags["resume"] !== true)
     await tellMissed(client, report, { stored, filter, agent });
   const release = listenToKeys(session, (key) => {
@@ -157,6 +162,18 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   if (failure !== null) throw failure;
   await report.ended(forwarder.position);
   return flags["count"] !== undefined && report.failed > 0 ? EXIT.partial : EXIT.ok;
+}
+
+/** Turns an agent on in the workspace of its builder, with all that its listing asks for. Throws CliError, or ApiError but for one that is on. */
+async function turnOn(session: Session, client: Mailsvc, agent: string): Promise<void> {
+  const { permissions } = await client.listings.get(agent);
+  try {
+    const { id } = await client.activations.create({ agentSlug: agent, acceptedPermissions: permissions });
+    session.out.note(`${agent} is on in your workspace: ${id}. Its key is forwarded.`);
+  } catch (error) {
+    if (!hasStatus(error, 409)) throw error;
+    session.out.note(`${agent} is on already. For a new key, turn it off first: mailsvc activations deactivate`);
+  }
 }
 
 /** The webhook of --webhook; null without it. Throws CliError. */

@@ -72,16 +72,18 @@ export async function countAgentEvents(
 
 /**
  * The events for the webhook of an agent from a place on, without end. Goes on after sleep and restarts of the server, without a gap. Their
- * bodies are those of the real webhook, except for the key of agent.activated, which goes to that webhook alone.
+ * bodies are those of the real webhook; the key of agent.activated is masked, unless `withKeys` asks for those of the own workspace.
  */
 export async function* followAgent(
   { deliveries }: Client,
   slug: string,
   { after, known }: AgentStart,
   signal: AbortSignal,
+  withKeys: boolean,
 ): AsyncGenerator<ForwardedEvent> {
   const seen = new Set(known);
-  for await (const { id, type, timestamp, activationId, body } of deliveries.tail(slug, { after }, { signal })) {
+  const query = { after, ...(withKeys && { keys: true }) };
+  for await (const { id, type, timestamp, activationId, body } of deliveries.tail(slug, query, { signal })) {
     if (seen.has(id)) continue;
     seen.add(id);
     yield { id, type, at: timestamp, sequence: null, position: id, subject: activationId, body };

@@ -117,10 +117,13 @@ export const deliveries = {
         .optional()
         .meta({ description: "Begin after the event with this id, as far as events are kept; without it, with what happens next" }),
       type: z.enum(AGENT_EVENT_TYPES).optional().meta({ description: "Only events of this type" }),
+      keys: z.stringbool().optional().meta({
+        description: "Give the key in agent.activated, where the agent is on in your own workspace and its webhook has not got it yet",
+      }),
     }),
     stream: true,
     output: DeliveryDetail,
-    errors: ["not_found"],
+    errors: ["not_found", "forbidden"],
     examples: [{ summary: "What happens from now on", params: { slug } }],
   }),
   get: endpoint({

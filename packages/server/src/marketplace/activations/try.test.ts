@@ -1,4 +1,4 @@
-import { AgentClient } from "@mailsvc/sdk";
+import { AgentClient, Mailsvc } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
 import { connectAgent } from "../../../test/agent-at-work.ts";
 import { SCOPES as LISTED, startReceiver } from "../../../test/marketplace.ts";
@@ -60,4 +60,40 @@ test("a tried agent is paused, resumed and turned off like any other, and its ke
   expect(second.id).not.toBe(first.id);
   const old = new AgentClient({ activationId: second.id, apiKey: key, baseUrl: world.url, fetch: world.fetch, maxRetries: 0 });
   await expect(old.runs.list()).rejects.toMatchObject({ status: 401 });
+});
+
+test("the key of a tried agent comes over the connection of its builder, once, and to nobody else", async () => {
+  await using world = await createWorld();
+  const { sdk: builder } = world.builder;
+  // Nothing answers there, as on a machine without a public address.
+  const webhookUrl = "http://127.0.0.1:9/webhook";
+  await builder.listings.create({ slug: "writer", name: "Writer", webhookUrl, permissions: SCOPES });
+  const { id } = await builder.activations.create({ agentSlug: "writer", acceptedPermissions: SCOPES });
+  const first = async (sdk: typeof builder, keys: boolean) => {
+    for await (const { type, body } of sdk.deliveries.tail("writer", { after: `evt_${"0".repeat(26)}`, ...(keys && { keys }) }))
+      return { type, body: JSON.parse(body) as { apiKey: string; activationId: string } };
+    throw new Error("The stream has ended.");
+  };
+  expect((await first(builder, false)).body.apiKey).not.toMatch(/^\w{40,}$/);
+  const { type, body } = await first(builder, true);
+  expect([type, body.activationId]).toEqual(["agent.activated", id]);
+  const client = new AgentClient({ activationId: id, apiKey: body.apiKey, baseUrl: world.url, fetch: world.fetch, maxRetries: 0 });
+  expect((await client.runs.start({ title: "Try" })).status).toBe("RUNNING");
+  const { key } = await builder.keys.create({ name: "reads", permissions: ["listings:read", "listings:write", "marketplace:read"] });
+  const reader = new Mailsvc({ apiKey: key, baseUrl: world.url, fetch: world.fetch, maxRetries: 0 });
+  await expect(first(reader, true)).rejects.toMatchObject({ code: "forbidden", details: [{ message: "marketplace:write" }] });
+  expect((await first(reader, false)).body.apiKey).not.toBe(body.apiKey);
+  // A draft whose webhook never answers is not paused: it is tried over the connection.
+  await world.clock.advance("3d");
+  expect((await builder.activations.get(id)).status).toBe("active");
+  // The key of another workspace's activation stays with the webhook.
+  await builder.payments.confirm((await builder.listings.checkout("writer")).id);
+  const theirs = await world.sdk.activations.create({ agentSlug: "writer", acceptedPermissions: SCOPES });
+  for await (const event of builder.deliveries.tail("writer", { after: `evt_${"0".repeat(26)}`, keys: true })) {
+    if (event.activationId !== theirs.id) continue;
+    const masked = (JSON.parse(event.body) as { apiKey: string }).apiKey;
+    const other = new AgentClient({ activationId: theirs.id, apiKey: masked, baseUrl: world.url, fetch: world.fetch, maxRetries: 0 });
+    await expect(other.runs.list()).rejects.toMatchObject({ status: 401 });
+    break;
+  }
 });

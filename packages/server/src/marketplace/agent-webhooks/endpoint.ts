@@ -12,7 +12,7 @@ import type { AgentWebhookDeps } from "./deps.ts";
 export const RETRIES: RetrySchedule = { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] };
 
 /** How agent events are delivered. An activation whose event is dead is paused, and its stream is held. */
-function agentPolicy(deps: AgentWebhookDeps, endpointId: string): WebhookPolicy {
+function agentPolicy(deps: AgentWebhookDeps, endpointId: string, isDraft: boolean): WebhookPolicy {
   return {
     outbox: "webhookEvents",
     claims: 1,
@@ -31,7 +31,8 @@ function agentPolicy(deps: AgentWebhookDeps, endpointId: string): WebhookPolicy 
     },
     failed: async (tx, { event, attempt, tries, exhausted }) => {
       const { type } = event;
-      if (!exhausted || !isAgentEventType(type) || !AGENT_EVENTS[type].pausesOnFailure) return undefined;
+      // A draft is tried by a connection as well, where no webhook has to answer.
+      if (isDraft || !exhausted || !isAgentEventType(type) || !AGENT_EVENTS[type].pausesOnFailure) return undefined;
       const row = await addPauseReason(tx, deps, event.streamId, "webhook_failure", {
         webhookLastError: {
           eventId: event.id,
@@ -50,8 +51,8 @@ function agentPolicy(deps: AgentWebhookDeps, endpointId: string): WebhookPolicy 
 }
 
 /** The webhook of a listing: all events of its activations go there. */
-export function toAgentEndpoint(deps: AgentWebhookDeps, { id, webhookUrl, secret, nextSecret, nextSecretAt }: ListingRow): Endpoint {
-  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: agentPolicy(deps, id) };
+export function toAgentEndpoint(deps: AgentWebhookDeps, { id, webhookUrl, secret, nextSecret, nextSecretAt, state }: ListingRow): Endpoint {
+  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: agentPolicy(deps, id, state === "DRAFT") };
 }
 
 /** Finds the webhook of a listing for the delivery engine. */

@@ -1,5 +1,6 @@
-import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
+import type { contract, Permission, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { type Attempt, recoverStreams } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/listings.ts";
 import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
@@ -9,15 +10,27 @@ import { recordAgain, sendAgain } from "./redeliver.ts";
 import { followDeliveries } from "./tail.ts";
 import { testWebhook } from "./test-webhook.ts";
 
+/** An agent's key acts for the workspace: who takes it could turn the agent on, and change where its events go. Throws ApiError forbidden. */
+function assertMayTakeKeys({ owner, permissions }: { owner: boolean; permissions: ReadonlySet<Permission> }): void {
+  const lacking = (["listings:write", "marketplace:write"] as const).find((permission) => !owner && !permissions.has(permission));
+  if (lacking === undefined) return;
+  throw new ApiError("forbidden", `This API key lacks the permission ${lacking}, without which it gets no agent's key.`, {
+    details: [{ path: "keys", code: "missing_permission", message: lacking }],
+  });
+}
+
 export const deliveryHandlers: Handlers<typeof contract.deliveries, AgentWebhookDeps> = {
   list: async ({ slug, ...input }, { read, workspaceId }) => listDeliveries(read, await getListingRow(read, workspaceId, slug), input),
-  tail: async ({ slug, ...input }, { read, deps, workspaceId, key, header, signal }) =>
-    followDeliveries(read, deps, await getListingRow(read, workspaceId, slug), {
+  tail: async ({ slug, keys, ...input }, { read, deps, workspaceId, key, header, signal }) => {
+    if (keys === true) assertMayTakeKeys(key);
+    return followDeliveries(read, deps, await getListingRow(read, workspaceId, slug), {
       ...input,
+      withKeys: keys === true,
       keyId: key.id,
       lastEventId: header("last-event-id"),
       signal: signal(),
-    }),
+    });
+  },
   get: async ({ slug, id }, { read, workspaceId }) =>
     showDeliveryDetail(read, await getEventRow(read, await getListingRow(read, workspaceId, slug), id)),
   redeliver: {

@@ -105,7 +105,7 @@ test("a long search for what matches lets others work, and tells how far it is",
   };
   setImmediate(countTurns);
   const listing = await getListingRow(db.read, world.builder.workspaceId, "writer");
-  const request = { keyId: "key_1", after: from, lastEventId: null, type: "agent.paused" as const, signal: stop.signal };
+  const request = { keyId: "key_1", after: from, lastEventId: null, type: "agent.paused" as const, withKeys: false, signal: stop.signal };
   const seen: string[] = [];
   for await (const { id, data } of await followDeliveries(db.read, { ...deps, clock }, listing, request)) {
     if (data) break;

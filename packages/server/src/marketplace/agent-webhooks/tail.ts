@@ -6,6 +6,7 @@ import { invalid } from "../../lib/api-error.ts";
 import { firstIdAt, readIdTime } from "../../lib/ids.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import { MINUTE, SECOND } from "../../lib/units.ts";
+import { openBody } from "../../webhooks/webhooks.ts";
 import type { ListingRow } from "../listings/listings.ts";
 import { showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
@@ -18,6 +19,8 @@ interface TailRequest {
   /** The same, as a client sends it that connects again; it wins. */
   readonly lastEventId: string | null;
   readonly type?: AgentEventType | undefined;
+  /** Whether agent.activated of an activation in the builder's own workspace comes with the key, until the webhook has got it. */
+  readonly withKeys: boolean;
   /** Aborted when the client disconnects, and when its key is revoked. */
   readonly signal: AbortSignal;
 }
@@ -68,7 +71,9 @@ export async function followDeliveries(
           if (request.type !== undefined && type !== request.type) continue;
           const [row] = await findRows(read, read.t.webhookEvents, { id });
           if (!row) continue;
-          yield { id, data: await showDeliveryDetail(read, row) };
+          const shown = await showDeliveryDetail(read, row);
+          const hasKey = request.withKeys && row.sealed !== null && (await isOwn(read, listing, row.streamId));
+          yield { id, data: hasKey ? { ...shown, body: openBody(deps, row) } : shown };
           quietSince = clock.real.now();
         }
         // Its id tells how far was searched: a client that connects again goes on from there.
@@ -85,6 +90,12 @@ export async function followDeliveries(
     }
   }
   return follow();
+}
+
+/** Whether an activation is in the workspace of its builder. */
+async function isOwn(read: Reader, listing: ListingRow, activationId: string): Promise<boolean> {
+  const [own] = await findRows(read, read.t.activations, { id: activationId });
+  return own?.workspaceId === listing.workspaceId && own.listingId === listing.id && own.status !== "deactivated";
 }
 
 interface EventOfListing {
