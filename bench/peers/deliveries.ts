@@ -159,6 +159,7 @@ async function activate({ deps }: App, listingId: string, n: number): Promise<st
       creditsUsed: 0,
       creditsResetAt: now,
       acceptedVersion: 1,
+      settings: {},
     };
     const none = {
       keyDeliveredAt: null,

@@ -14,6 +14,10 @@ export interface Activation {
   readonly agentSlug: string | null;
   readonly organizationName: string | null;
   readonly scopes: readonly string[];
+  /** Values the brand has set, and the defaults of the rest. */
+  readonly settings: Readonly<Record<string, string | number | boolean>>;
+  /** The sequence of the event that set `settings`. */
+  readonly settingsSequence: number;
   /** The sequence of the event that set `scopes`. */
   readonly scopesSequence: number;
   /** The sequence of the event that set `status`. */
@@ -42,6 +46,7 @@ const PREFIX = "activation/";
  *   any         | agent.resumed     | active; if a newer event set the state: stale, unchanged
  *   paused      | agent.activated   | paused with the key, if the pause is newer; otherwise active
  *   any         | scopes_changed    | the same with these scopes, unless a newer event has set them
+ *   any         | settings_changed  | the same with these settings, unless a newer event has set them
  *   any         | agent.deactivated | deactivated, the key is removed from the vault
  *   deactivated | any of them       | deactivated; a pause or a resumption is stale
  */
@@ -92,6 +97,8 @@ function transition(before: Activation | null, event: AgentEvent): Activation | 
     organizationName: null,
     scopes: [],
     scopesSequence: 0,
+    settings: {},
+    settingsSequence: 0,
     sequence: 0,
   };
   const isNewer = sequence >= known.sequence;
@@ -100,10 +107,12 @@ function transition(before: Activation | null, event: AgentEvent): Activation | 
     case "agent.activated": {
       const { agentSlug, organizationName } = event;
       const state = ended || !isNewer ? {} : { status: "active" as const, reason: null, sequence };
-      return { ...known, agentSlug, organizationName, ...scopesOf(known, event), ...state };
+      return { ...known, agentSlug, organizationName, ...scopesOf(known, event), ...settingsOf(known, event), ...state };
     }
     case "agent.scopes_changed":
       return { ...known, ...scopesOf(known, event) };
+    case "agent.settings_changed":
+      return { ...known, ...settingsOf(known, event) };
     case "agent.paused":
       return ended || !isNewer ? "stale" : { ...known, status: "paused", reason: event.reason, sequence };
     case "agent.resumed":
@@ -121,6 +130,14 @@ function scopesOf(
   { scopes, sequence }: { readonly scopes: readonly string[]; readonly sequence: number },
 ): Pick<Activation, "scopes" | "scopesSequence"> | null {
   return sequence >= known.scopesSequence ? { scopes, scopesSequence: sequence } : null;
+}
+
+/** The settings of an event, unless a newer one has set them. */
+function settingsOf(
+  known: Activation,
+  { settings, sequence }: { readonly settings: Activation["settings"]; readonly sequence: number },
+): Pick<Activation, "settings" | "settingsSequence"> | null {
+  return sequence >= known.settingsSequence ? { settings, settingsSequence: sequence } : null;
 }
 
 function parse(text: string | null): Activation | null {

@@ -13,6 +13,7 @@ export interface ActivatedEvent {
   agentSlug: string;
   organizationName: string;
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  settings: Record<string, string | number | boolean>;
 }
 
 /** The event `approval_response`: an approval request was answered or expired. */
@@ -95,6 +96,18 @@ export interface ScopesChangedEvent {
   added: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
 }
 
+/** The event `agent.settings_changed`: the brand changed the settings. */
+export interface SettingsChangedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.settings_changed";
+  settings: Record<string, string | number | boolean>;
+}
+
 /** The event `run_force_failed`: a run went 15 minutes without a heartbeat. */
 export interface RunForceFailedEvent {
   id: string;
@@ -137,7 +150,7 @@ export interface WakeupEvent {
 }
 
 /** An event that the service sends to the webhook of an agent. */
-export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | ScopesChangedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
+export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | ScopesChangedEvent | SettingsChangedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
 
 /** The events by their types. */
 export interface AgentEvents {
@@ -148,6 +161,7 @@ export interface AgentEvents {
   "agent.resumed": ResumedEvent;
   "agent.deactivated": DeactivatedEvent;
   "agent.scopes_changed": ScopesChangedEvent;
+  "agent.settings_changed": SettingsChangedEvent;
   "run_force_failed": RunForceFailedEvent;
   "test.ping": TestPingEvent;
   "agent.wakeup": WakeupEvent;
@@ -178,6 +192,9 @@ export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>>
   "agent.scopes_changed": [
     "id"
   ],
+  "agent.settings_changed": [
+    "id"
+  ],
   "run_force_failed": [
     "type",
     "activationId",
@@ -206,6 +223,7 @@ export interface AgentSelf {
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  settings: Record<string, string | number | boolean>;
   keyPreview: string;
   /** ISO 8601 instant */
   createdAt: string;

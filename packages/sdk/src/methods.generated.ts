@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -2705,6 +2705,8 @@ export interface MailsvcMethods {
       webhookUrl: string;
       /** Scopes the agent needs */
       permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+      /** Settings of a brand, in a small part of JSON Schema; null for nothing */
+      settingsSchema?: SettingsSchema | null | undefined;
     }, options?: CallOptions): APIPromise<{
       id: string;
       slug: string;
@@ -2712,6 +2714,7 @@ export interface MailsvcMethods {
       description: string;
       webhookUrl: string;
       permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+      settingsSchema: SettingsSchema | null;
       version: number;
       state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
       price: {
@@ -2752,6 +2755,8 @@ export interface MailsvcMethods {
       webhookUrl?: string | undefined;
       /** Scopes the agent needs */
       permissions?: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups"> | undefined;
+      /** Settings of a brand, in a small part of JSON Schema; null for nothing */
+      settingsSchema?: SettingsSchema | null | undefined;
     }, options?: CallOptions): APIPromise<Listing>;
     /**
      * Start paying for a listing.
@@ -2826,7 +2831,7 @@ export interface MailsvcMethods {
       /** Only events in this state */
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "agent.settings_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
       /** Only events of this activation */
       activationId?: string | undefined;
     }, options?: CallOptions): PagePromise<Delivery>;
@@ -2841,7 +2846,7 @@ export interface MailsvcMethods {
       /** Begin after the event with this id, as far as events are kept; without it, with what happens next */
       after?: string | undefined;
       /** Only events of this type */
-      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+      type?: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "agent.settings_changed" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
       /** Give the key in agent.activated, where the agent is on in your own workspace and its webhook has not got it yet */
       keys?: boolean | undefined;
     }, options?: CallOptions): AsyncGenerator<DeliveryDetail, void, undefined>;
@@ -2968,6 +2973,8 @@ export interface MailsvcMethods {
       acceptedPermissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
       /** Credits it may use in a month; null for no limit */
       creditLimit?: number | null | undefined;
+      /** Values for the settings that the agent has, by their names */
+      settings?: Record<string, unknown> | undefined;
     }, options?: CallOptions): APIPromise<Activation>;
     /**
      * Show one activation.
@@ -2976,13 +2983,17 @@ export interface MailsvcMethods {
      */
     get(id: string, options?: CallOptions): APIPromise<Activation>;
     /**
-     * Limit what an agent may spend.
+     * Change the settings of an agent, or limit what it may spend.
+     *
+     * `settings` replaces all settings; those left out get their defaults. The agent is told with agent.settings_changed.
      *
      * `PATCH /api/v1/marketplace/activations/:id`
      */
-    update(id: string, input: {
+    update(id: string, input?: {
       /** Credits it may use in a month; null for no limit */
-      creditLimit: number | null;
+      creditLimit?: number | null | undefined;
+      /** Values for the settings that the agent has, by their names */
+      settings?: Record<string, unknown> | undefined;
     }, options?: CallOptions): APIPromise<Activation>;
     /**
      * Accept what a newer version of an agent asks for.

@@ -46,6 +46,8 @@ export interface Activation {
     }>;
     keptAt: string | null;
   } | null;
+  settingsSchema: SettingsSchema | null;
+  settings: Record<string, string | number | boolean>;
   keyPreview: string;
   keyDeliveredAt: string | null;
   webhookLastError: WebhookError | null;
@@ -79,6 +81,7 @@ export type AgentEvent = {
   agentSlug: string;
   organizationName: string;
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  settings: Record<string, string | number | boolean>;
 } | {
   id: string;
   activationId: string;
@@ -144,6 +147,15 @@ export type AgentEvent = {
 } | {
   id: string;
   activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.settings_changed";
+  settings: Record<string, string | number | boolean>;
+} | {
+  id: string;
+  activationId: string;
   runId: string;
   sequence: number;
   /** ISO 8601 instant */
@@ -177,7 +189,7 @@ export type AgentEvent = {
 
 export type AgentEventState = "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
 
-export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
+export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "agent.settings_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
 
 export interface AgentMessage {
   id: string;
@@ -210,6 +222,7 @@ export interface AgentSelf {
   status: "active" | "paused" | "deactivated";
   pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  settings: Record<string, string | number | boolean>;
   keyPreview: string;
   /** ISO 8601 instant */
   createdAt: string;
@@ -1088,6 +1101,7 @@ export interface CatalogAgent {
     scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
     grants: string;
   }>;
+  settingsSchema: SettingsSchema | null;
   version: number;
   builder: {
     name: string;
@@ -1329,7 +1343,7 @@ export interface DefinitionFault {
 
 export interface Delivery {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "agent.settings_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -1357,7 +1371,7 @@ export interface DeliveryAttempt {
 
 export interface DeliveryDetail {
   id: string;
-  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "agent.scopes_changed" | "agent.settings_changed" | "run_force_failed" | "test.ping" | "agent.wakeup";
   activationId: string;
   runId: string | null;
   sequence: number;
@@ -2077,6 +2091,7 @@ export interface Listing {
   description: string;
   webhookUrl: string;
   permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  settingsSchema: SettingsSchema | null;
   version: number;
   state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
   price: {
@@ -3058,6 +3073,53 @@ export interface Sender {
   /** ISO 8601 instant */
   createdAt: string;
   verifiedAt: string | null;
+}
+
+export type SettingValue = string | number | boolean;
+
+/** The values of an activation, by the names of the settings. */
+export type Settings = Readonly<Record<string, SettingValue>>;
+
+export interface SettingsSchema {
+  type: "object";
+  properties: Record<string, {
+    type: "string";
+    /** The label in forms; the name of the setting without it */
+    title?: string | undefined;
+    /** Explanation for the person who fills it in */
+    description?: string | undefined;
+    /** The values to choose from */
+    enum?: string[] | undefined;
+    minLength?: number | undefined;
+    maxLength?: number | undefined;
+    default?: string | undefined;
+  } | {
+    type: "integer";
+    /** The label in forms; the name of the setting without it */
+    title?: string | undefined;
+    /** Explanation for the person who fills it in */
+    description?: string | undefined;
+    minimum?: number | undefined;
+    maximum?: number | undefined;
+    default?: number | undefined;
+  } | {
+    type: "number";
+    /** The label in forms; the name of the setting without it */
+    title?: string | undefined;
+    /** Explanation for the person who fills it in */
+    description?: string | undefined;
+    minimum?: number | undefined;
+    maximum?: number | undefined;
+    default?: number | undefined;
+  } | {
+    type: "boolean";
+    /** The label in forms; the name of the setting without it */
+    title?: string | undefined;
+    /** Explanation for the person who fills it in */
+    description?: string | undefined;
+    default?: boolean | undefined;
+  }>;
+  required?: string[] | undefined;
 }
 
 export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables" | "replied";

@@ -80,6 +80,7 @@ import {
   emitPaused,
   emitResumed,
   emitScopesChanged,
+  emitSettingsChanged,
 } from "./marketplace/agent-webhooks/activation-events.ts";
 import { loadAgentEndpoint } from "./marketplace/agent-webhooks/endpoint.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
@@ -255,7 +256,8 @@ export function connectHooks(deps: () => Deps): Hooks {
 /** What the state of an activation means for its events, runs, approvals and wakeups. agent.deactivated is its last event. */
 function connectActivations(deps: () => Deps): ActivationHooks {
   return {
-    activated: (tx, activation, apiKey) => emitActivated(tx, deps(), activation, apiKey),
+    activated: (tx, activation, given) => emitActivated(tx, deps(), activation, given),
+    settingsChanged: (tx, activationId, settings, at) => emitSettingsChanged(tx, deps(), activationId, settings, at),
     paused: (tx, activationId, reason, at) => emitPaused(tx, deps(), activationId, reason, at),
     scopesChanged: (tx, activationId, change) => emitScopesChanged(tx, deps(), activationId, change),
     pauseCleared: async (tx, activationId, change) => {

@@ -13,7 +13,8 @@ export const SAMPLES: { readonly [T in keyof AgentEvents]: readonly [Partial<Age
         "agent:write_runs",
         "agent:post_messages",
         "agent:read_messages"
-      ]
+      ],
+      "settings": {}
     }
   ],
   "approval_response": [
@@ -89,6 +90,15 @@ export const SAMPLES: { readonly [T in keyof AgentEvents]: readonly [Partial<Age
       "added": [
         "agent:post_messages"
       ]
+    }
+  ],
+  "agent.settings_changed": [
+    {
+      "settings": {
+        "language": "de",
+        "posts": 3,
+        "drafts": true
+      }
     }
   ],
   "run_force_failed": [

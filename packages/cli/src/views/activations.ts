@@ -75,8 +75,21 @@ function agent(a: CatalogAgent, { term: { out, columns } }: Session): string {
       out,
       columns,
     ),
+    ...formatSettings(a, out, columns),
     ...(a.activationId === null ? ["", `${out.dim("next")}  mailsvc activations create ${safeText(a.slug)}`] : []),
   ].join("\n");
+}
+
+/** The settings of an agent, with what each takes. */
+function formatSettings({ settingsSchema }: CatalogAgent, out: Session["term"]["out"], columns: number): string[] {
+  if (settingsSchema === null) return [];
+  const { properties, required = [] } = settingsSchema;
+  const rows = Object.entries(properties).map(([name, one]) => {
+    const type = one.type === "string" && one.enum ? one.enum.join(" | ") : one.type;
+    const need = one.default !== undefined ? `, ${JSON.stringify(one.default)} unless said` : required.includes(name) ? ", required" : "";
+    return [name, `${type}${need}${one.description ? `. ${one.description}` : ""}`] as const;
+  });
+  return ["", out.dim("Settings:"), renderDetails(rows, out, columns)];
 }
 
 function state({ status, pauseReasons }: Shown): string {
@@ -121,6 +134,7 @@ function activation(a: Activation, { term: { out, columns } }: Session): string 
       ...formatFields(a),
       ["asks for more", a.update?.scopes.map((one) => `${one.scope} (${one.grants})`).join(", ")],
       ["decided against", formatInstant(a.update?.keptAt)],
+      ...Object.entries(a.settings).map(([name, value]) => [`settings.${name}`, String(value)] as const),
       ["because", a.deactivationReason],
       ["credits a month", a.creditLimit],
       ["next", suggestNext(a)],

@@ -9,6 +9,7 @@ import { Conversation } from "../parts/agents/conversation.tsx";
 import { Ledger } from "../parts/agents/ledger.tsx";
 import { LastError, PauseNote } from "../parts/agents/pause-note.tsx";
 import { Runs } from "../parts/agents/runs.tsx";
+import { readSettings, SettingFields } from "../parts/agents/setting-fields.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Field } from "../parts/field.tsx";
@@ -102,13 +103,20 @@ function Actions({ agent: { id, agentName, status, pauseReasons }, done }: Part)
 }
 
 function Details({ agent, done }: Part) {
-  const { id, scopes, creditLimit, status, webhookLastError: last } = agent;
+  const { id, scopes, creditLimit, settingsSchema, status, webhookLastError: last } = agent;
   const limit = async (values: FormValues): Promise<void> => {
     const text = values.text("creditLimit");
     await api.activations.update(id, { creditLimit: text === "" ? null : Number(text) });
     toast("Saved");
     done();
   };
+  const set =
+    (schema: NonNullable<Activation["settingsSchema"]>) =>
+    async (values: FormValues): Promise<void> => {
+      await api.activations.update(id, { settings: readSettings(schema, values) });
+      toast("Saved");
+      done();
+    };
   return (
     <>
       <section class="card">
@@ -116,6 +124,10 @@ function Details({ agent, done }: Part) {
         <Facts
           facts={[
             ["Credits", creditLimit === null ? "no limit of its own" : `at most ${formatCount(creditLimit)} a month`],
+            ...Object.entries(agent.settings).map(([name, value]): [string, string] => [
+              agent.settingsSchema?.properties[name]?.title ?? name,
+              String(value),
+            ]),
             ["On since", <Time key="created" at={agent.createdAt} exactly />],
             ["Paused", agent.pausedAt && <Time key="paused" at={agent.pausedAt} exactly />],
             ["Turned off", agent.deactivatedAt && <Time key="off" at={agent.deactivatedAt} exactly />],
@@ -133,6 +145,11 @@ function Details({ agent, done }: Part) {
                 <input name="creditLimit" type="number" min={0} max={1_000_000_000} step={1} defaultValue={creditLimit?.toString() ?? ""} />
               </Field>
             </FormButton>
+            {settingsSchema === null ? null : (
+              <FormButton label="Settings" title="Settings" submit="Save" act={set(settingsSchema)}>
+                <SettingFields schema={settingsSchema} values={agent.settings} />
+              </FormButton>
+            )}
           </div>
         ) : null}
       </section>

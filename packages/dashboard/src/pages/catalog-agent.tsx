@@ -4,9 +4,11 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may, session } from "../api/session.ts";
 import { describePrice } from "../parts/agents/price.ts";
+import { readSettings, SettingFields } from "../parts/agents/setting-fields.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Field } from "../parts/field.tsx";
+import { FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useResource } from "../parts/resource.ts";
@@ -69,12 +71,14 @@ function Consent({ agent }: { readonly agent: CatalogAgent }) {
   const sending = useSending();
   const { busy, error } = sending;
   const spends = agent.permissions.some(({ scope }) => scope === "agent:consume_credits");
-  const turnOn = () =>
+  const { settingsSchema } = agent;
+  const turnOn = (form: FormValues) =>
     sending.send(async () => {
       const { id } = await api.activations.create({
         agentSlug: agent.slug,
         acceptedPermissions: agent.permissions.map(({ scope }) => scope),
         ...(limit !== "" && { creditLimit: Number(limit) }),
+        ...(settingsSchema !== null && { settings: readSettings(settingsSchema, form) }),
       });
       toast(`${agent.name} is on`);
       go(`/agents/${id}`);
@@ -100,7 +104,7 @@ function Consent({ agent }: { readonly agent: CatalogAgent }) {
           class="form consent"
           onSubmit={(event) => {
             event.preventDefault();
-            void turnOn();
+            void turnOn(new FormValues(new FormData(event.currentTarget)));
           }}
         >
           {spends ? (
@@ -115,6 +119,7 @@ function Consent({ agent }: { readonly agent: CatalogAgent }) {
               />
             </Field>
           ) : null}
+          {settingsSchema === null ? null : <SettingFields schema={settingsSchema} values={{}} />}
           <label class="check">
             <input type="checkbox" required checked={agreed} onChange={({ currentTarget }) => setAgreed(currentTarget.checked)} />
             <span>

@@ -4,7 +4,9 @@ import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
 import { ScopeGrant } from "./catalog.ts";
 import { WebhookError } from "./failures.ts";
+import { jsonObject } from "./json.ts";
 import { scopeList } from "./listings.ts";
+import { SettingsSchema, SettingsValues } from "./settings.ts";
 import { ACTIVATION_STATUSES, DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 import { Slug } from "./text.ts";
 
@@ -12,7 +14,7 @@ const ActivationUpdate = z.object({
   /** The version that asks for it: accepting names it. */
   version: z.int(),
   scopes: z.array(ScopeGrant),
-  /** When the brand decided to keep what it accepted before; null while it has not decided. */
+  /** The time at which the brand decided to keep what it accepted before; null while it has not decided. */
   keptAt: Instant.nullable(),
 });
 
@@ -25,12 +27,16 @@ export const Activation = z
     status: z.enum(ACTIVATION_STATUSES),
     /** Why it is paused. Empty unless it is paused. */
     pauseReasons: z.array(z.enum(PAUSE_REASONS)),
-    /** What it may do: the scopes that were accepted and that the agent still asks for. */
+    /** The scopes it may use: those that were accepted and that the agent still asks for. */
     scopes: z.array(z.enum(AGENT_SCOPES)),
     /** The version of the listing that was accepted. */
     version: z.int(),
-    /** What a newer version of the listing asks for besides; null if nothing. */
+    /** Scopes that a newer version of the listing asks for besides; null if none. */
     update: ActivationUpdate.nullable(),
+    /** The settings that the agent has; null for none. */
+    settingsSchema: SettingsSchema.nullable(),
+    /** Values the brand has set, and the defaults of the rest. */
+    settings: SettingsValues,
     /** The first and last characters of its key. */
     keyPreview: z.string(),
     /** When the agent's webhook acknowledged the key. */
@@ -50,6 +56,7 @@ const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const read = { permission: "marketplace:read" } as const;
 const write = { permission: "marketplace:write" } as const;
 const creditLimit = z.int().min(0).max(1_000_000_000).nullable().meta({ description: "Credits it may use in a month; null for no limit" });
+const settings = jsonObject(64 * 1024).meta({ description: "Values for the settings that the agent has, by their names" });
 const version = z.int().min(1).max(MAX_INTEGER).meta({ description: "The version you have seen, of update.version" });
 
 export const activations = {
@@ -78,6 +85,7 @@ export const activations = {
       agentSlug: Slug.meta({ description: "Slug of the agent in the catalog, or of a draft of your own, to try it" }),
       acceptedPermissions: scopeList.meta({ description: "The scopes you accept: those the catalog shows for the agent" }),
       creditLimit: creditLimit.optional(),
+      settings: settings.default({}),
     }),
     status: 201,
     output: Activation,
@@ -103,8 +111,9 @@ export const activations = {
     path: "/api/v1/marketplace/activations/:id",
     access: write,
     mailsTo: "unknown",
-    summary: "Limit what an agent may spend",
-    body: z.strictObject({ creditLimit }),
+    summary: "Change the settings of an agent, or limit what it may spend",
+    description: "`settings` replaces all settings; those left out get their defaults. The agent is told with agent.settings_changed.",
+    body: z.strictObject({ creditLimit: creditLimit.optional(), settings: settings.optional() }),
     output: Activation,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "500 credits a month", params, body: { creditLimit: 500 } }],

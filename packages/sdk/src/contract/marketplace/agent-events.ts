@@ -2,6 +2,7 @@ import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
 import { MESSAGE_FORMATS } from "./messages.ts";
+import { SettingsValues } from "./settings.ts";
 import { DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 
 /**
@@ -56,6 +57,8 @@ export const AGENT_EVENTS = {
       agentSlug: z.string(),
       organizationName: z.string(),
       scopes: z.array(z.enum(AGENT_SCOPES)),
+      /** Values the brand has set, and the defaults of the rest. */
+      settings: SettingsValues,
     },
     key: ["type", "activationId"],
     pausesOnFailure: true,
@@ -67,6 +70,7 @@ export const AGENT_EVENTS = {
         agentSlug: "sample-agent",
         organizationName: "Sample Brand",
         scopes: ["agent:write_runs", "agent:post_messages", "agent:read_messages"],
+        settings: {},
       },
     ],
   },
@@ -140,7 +144,7 @@ export const AGENT_EVENTS = {
     fields: {
       /** All that it may do now. */
       scopes: z.array(z.enum(AGENT_SCOPES)),
-      /** Those of them that are new. */
+      /** The new ones among them. */
       added: z.array(z.enum(AGENT_SCOPES)),
     },
     key: ["id"],
@@ -148,6 +152,15 @@ export const AGENT_EVENTS = {
     held: true,
     isStatus: false,
     samples: [{ scopes: ["agent:write_runs", "agent:post_messages"], added: ["agent:post_messages"] }],
+  },
+  "agent.settings_changed": {
+    when: "the brand changed the settings",
+    fields: { settings: SettingsValues },
+    key: ["id"],
+    pausesOnFailure: false,
+    held: true,
+    isStatus: false,
+    samples: [{ settings: { language: "de", posts: 3, drafts: true } }],
   },
   run_force_failed: {
     when: "a run went 15 minutes without a heartbeat",

@@ -12,6 +12,7 @@ import { agentWakeups } from "./agent-wakeups.ts";
 import { WebhookError } from "./failures.ts";
 import { agentAssets, agentLeadMagnets } from "./files.ts";
 import { agentLandingPages } from "./landing-pages.ts";
+import { SettingsValues } from "./settings.ts";
 import { ACTIVATION_STATUSES, PAUSE_REASONS } from "./states.ts";
 
 /** An activation as its agent sees it. */
@@ -23,6 +24,7 @@ export const AgentSelf = z
     status: z.enum(ACTIVATION_STATUSES),
     pauseReasons: z.array(z.enum(PAUSE_REASONS)),
     scopes: z.array(z.enum(AGENT_SCOPES)),
+    settings: SettingsValues,
     keyPreview: z.string(),
     createdAt: Instant,
     webhookLastError: WebhookError.nullable(),

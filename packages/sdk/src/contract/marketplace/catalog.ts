@@ -3,6 +3,7 @@ import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
 import { Price } from "./payments.ts";
+import { SettingsSchema } from "./settings.ts";
 
 /** A scope, and what it allows. */
 export const ScopeGrant = z.object({ scope: z.enum(AGENT_SCOPES), grants: z.string() });
@@ -15,6 +16,8 @@ export const CatalogAgent = z
     description: z.string(),
     /** The scopes it asks for, and what each allows. */
     permissions: z.array(ScopeGrant),
+    /** Settings you can make; null for none. */
+    settingsSchema: SettingsSchema.nullable(),
     /** Counts the changes of what a brand accepts. */
     version: z.int(),
     /** Who offers the agent. */

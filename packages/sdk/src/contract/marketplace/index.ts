@@ -23,4 +23,5 @@ export * from "./payments.ts";
 export * from "./plans.ts";
 export { type NewProposal, PROPOSAL_LIMITS, type Proposal, type ProposalDetail, type ProposalEnd } from "./proposals.ts";
 export { RUN_LIMITS, Run, RunDetail, RunLogEntry } from "./runs.ts";
+export { effectiveSettings, listSettingFaults, type Settings, SettingsSchema, type SettingValue } from "./settings.ts";
 export * from "./states.ts";

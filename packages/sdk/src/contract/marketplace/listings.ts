@@ -4,6 +4,7 @@ import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
 import { WebhookError } from "./failures.ts";
 import { Payment, Price } from "./payments.ts";
+import { SettingsSchema } from "./settings.ts";
 import { ACTIVATION_STATUSES, LISTING_STATES, PAUSE_REASONS } from "./states.ts";
 import { isPlainUrl, line, prose, Slug } from "./text.ts";
 
@@ -36,6 +37,8 @@ export const Listing = z
     webhookUrl: z.string(),
     /** The scopes a brand must accept to turn the agent on. */
     permissions: z.array(z.enum(AGENT_SCOPES)),
+    /** Settings of a brand, in a small part of JSON Schema; null for nothing. */
+    settingsSchema: SettingsSchema.nullable(),
     /** Counts the changes of what a brand accepts, from 1. */
     version: z.int(),
     state: z.enum(LISTING_STATES),
@@ -81,6 +84,7 @@ const fields = {
   description: prose(5000).meta({ description: "What the agent does" }),
   webhookUrl: WebhookUrl,
   permissions: scopeList.meta({ description: "Scopes the agent needs" }),
+  settingsSchema: SettingsSchema.nullable().meta({ description: "Settings of a brand, in a small part of JSON Schema; null for nothing" }),
 };
 
 export const listings = {
@@ -105,6 +109,7 @@ export const listings = {
       slug: Slug.meta({ description: "Identifies the agent in the catalog and in commands; it cannot be changed" }),
       ...fields,
       description: fields.description.default(""),
+      settingsSchema: fields.settingsSchema.default(null),
     }),
     status: 201,
     output: Listing.extend({ webhookSecret: Secret }),

@@ -53,7 +53,7 @@ export const Approval = z
     options: z.array(ApprovalOption),
     allowComment: z.boolean(),
     preview: ApprovalPreview.nullable(),
-    /** What approving allows the agent to do, in the service's words; null if it allows nothing by itself. */
+    /** The permission that approving gives the agent, in the service's words; null if it allows nothing by itself. */
     allows: z.string().nullable(),
     /** The campaign or template that is made when the request is approved. */
     proposal: Proposal.nullable(),

@@ -9,7 +9,9 @@ import { addMonth } from "../../lib/month.ts";
 import { getListingRow, isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import type { ActivationDeps } from "./deps.ts";
+import { settingsOf } from "./granted.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
+import { readSettings } from "./settings.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
 
@@ -23,6 +25,7 @@ interface Consent {
   agentSlug: string;
   acceptedPermissions: readonly AgentScope[];
   creditLimit?: number | null | undefined;
+  settings: Readonly<Record<string, unknown>>;
 }
 
 /** The reasons to pause that each party may clear. `plan_downgrade` is cleared by a plan that covers the agent. */
@@ -37,6 +40,7 @@ export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string
   const now = deps.clock.now();
   const listing = await getOfferedListing(tx, workspaceId, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
+  const settings = readSettings(listing, consent.settings);
   await lockWorkspace(tx, workspaceId);
   await endOrphaned(tx, deps, workspaceId, listing);
   await assertCovered(tx, deps, workspaceId);
@@ -53,6 +57,7 @@ export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string
     acceptedVersion: listing.version,
     keptVersion: null,
     keptAt: null,
+    settings,
     keyHash: hashKey(apiKey),
     keyPreview: previewKey(apiKey),
     keyDeliveredAt: null,
@@ -75,7 +80,7 @@ export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string
     if (error instanceof UniqueViolation) throw alreadyActive("");
     throw error;
   }
-  await deps.activationHooks.activated(tx, row, apiKey);
+  await deps.activationHooks.activated(tx, row, { apiKey, settings: settingsOf(row, listing) });
   return showActivation({ activation: row, listing }, now);
 }
 
@@ -107,21 +112,6 @@ export async function deactivate(tx: Tx, deps: ActivationDeps, workspaceId: stri
   const ended = await endActivations(tx, deps, [id], isOrphaned(found, now) ? "admin_revoke" : "user_deactivated");
   if (ended.length > 0) await restoreCoverage(tx, deps, [workspaceId]);
   return showActivation(await getActivation(tx, workspaceId, id), now);
-}
-
-/** Sets how many credits an agent may use in a month; null for no limit. Throws ApiError not_found or invalid_state. */
-export async function limitCredits(
-  tx: Tx,
-  deps: ActivationDeps,
-  workspaceId: string,
-  id: string,
-  creditLimit: number | null,
-): Promise<Activation> {
-  const now = deps.clock.now();
-  const found = await getActivation(tx, workspaceId, id);
-  assertNotEnded(found, now);
-  await tx.update(tx.t.activations).set({ creditLimit }).where(eq(tx.t.activations.id, id));
-  return showActivation({ ...found, activation: { ...found.activation, creditLimit } }, now);
 }
 
 /**

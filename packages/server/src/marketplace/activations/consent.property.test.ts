@@ -30,7 +30,7 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a brand has accepted and nothing has taken back. */
+/** The scopes that a brand has accepted and nothing has taken back. */
 interface Consent {
   readonly sdk: TestWorld["sdk"];
   agent: TestAgent;

@@ -1,4 +1,4 @@
-import { type Activation, AGENT_SCOPE_GRANTS, type AgentScope } from "@mailsvc/sdk/contract";
+import { type Activation, AGENT_SCOPE_GRANTS, type AgentScope, effectiveSettings, type SettingValue } from "@mailsvc/sdk/contract";
 import { iso } from "../../lib/clock.ts";
 import type { ListingRow } from "../listings/listings.ts";
 import type { ActivationRow } from "./lifecycle.ts";
@@ -12,7 +12,7 @@ export function grantedScopes(
   return scopes.filter((scope) => (permissionsSince[scope] ?? Number.POSITIVE_INFINITY) <= acceptedVersion);
 }
 
-/** What a newer version of the listing asks for besides, as the brand sees it. */
+/** The scopes that a newer version of the listing asks for besides, as the brand sees it. */
 export function showUpdate(found: Activated): Activation["update"] {
   const scopes = askedScopes(found);
   if (found.activation.status === "deactivated" || scopes.length === 0) return null;
@@ -24,13 +24,21 @@ export function showUpdate(found: Activated): Activation["update"] {
   };
 }
 
+/** The settings that count now: what the brand has set as far as it fits the listing, and defaults. */
+export function settingsOf(
+  { settings }: Pick<ActivationRow, "settings">,
+  { settingsSchema }: Pick<ListingRow, "settingsSchema">,
+): Record<string, SettingValue> {
+  return effectiveSettings(settingsSchema, settings);
+}
+
 /** The scopes that the listing asks for and that do not count. */
 export function askedScopes({ activation, listing }: Activated): AgentScope[] {
   const granted = grantedScopes(activation, listing);
   return listing.permissions.filter((scope) => !granted.includes(scope));
 }
 
-/** Whether the brand has decided against all that is asked for. */
+/** True once the brand has decided against all that is asked for. */
 export function isKept(found: Activated): boolean {
   const { keptVersion } = found.activation;
   return keptVersion !== null && askedScopes(found).every((scope) => (found.listing.permissionsSince[scope] ?? 0) <= keptVersion);

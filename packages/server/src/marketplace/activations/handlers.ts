@@ -2,10 +2,11 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import type { AgentHandlers } from "../agent-access.ts";
 import { getListingRow } from "../listings/listings.ts";
-import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
+import { activate, deactivate, pause, resume, resumeForBuilder } from "./activations.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { listActivations, listListingActivations } from "./list.ts";
 import { acceptVersion, keepVersion } from "./scopes.ts";
+import { changeActivation } from "./settings.ts";
 import { showActivation, showToAgent } from "./show.ts";
 import { getActivation } from "./store.ts";
 
@@ -13,7 +14,7 @@ export const activationHandlers: Handlers<typeof contract.activations, Activatio
   list: (input, { read, deps, workspaceId }) => listActivations(read, workspaceId, deps.clock.now(), input),
   create: (input, { tx, deps, workspaceId }) => activate(tx, deps, workspaceId, input),
   get: async ({ id }, { read, deps, workspaceId }) => showActivation(await getActivation(read, workspaceId, id), deps.clock.now()),
-  update: ({ id, creditLimit }, { tx, deps, workspaceId }) => limitCredits(tx, deps, workspaceId, id, creditLimit),
+  update: ({ id, ...change }, { tx, deps, workspaceId }) => changeActivation(tx, deps, workspaceId, id, change),
   accept: ({ id, version }, { tx, deps, workspaceId }) => acceptVersion(tx, deps, workspaceId, id, version),
   keep: ({ id, version }, { tx, deps, workspaceId }) => keepVersion(tx, deps, workspaceId, id, version),
   pause: ({ id }, { tx, deps, workspaceId }) => pause(tx, deps, workspaceId, id),

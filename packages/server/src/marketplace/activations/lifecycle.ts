@@ -1,4 +1,4 @@
-import type { AgentScope, DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
+import type { AgentScope, DeactivationReason, PauseReason, Settings } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { iso } from "../../lib/clock.ts";
@@ -31,7 +31,7 @@ export type ActivationRow = ActivationTables["activations"]["$inferSelect"];
  */
 export interface ActivationHooks {
   /** `apiKey` is the only copy of the key. */
-  activated(tx: Tx, activation: ActivationRow, apiKey: string): Promise<void>;
+  activated(tx: Tx, activation: ActivationRow, given: { apiKey: string; settings: Settings }): Promise<void>;
   paused(tx: Tx, activationId: string, reason: PauseReason, at: number): Promise<void>;
   /** `resumed`: no reason is left, so the activation is active again. */
   pauseCleared(tx: Tx, activationId: string, change: { cleared: readonly PauseReason[]; resumed: boolean; at: number }): Promise<void>;
@@ -41,6 +41,8 @@ export interface ActivationHooks {
     activationId: string,
     change: { scopes: readonly AgentScope[]; added: readonly AgentScope[]; at: number },
   ): Promise<void>;
+  /** The settings that count have changed to these. */
+  settingsChanged(tx: Tx, activationId: string, settings: Settings, at: number): Promise<void>;
   ended(tx: Tx, activationIds: readonly string[], reason: DeactivationReason, at: number): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { Reader } from "../../db/db.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../agent-access.ts";
-import { grantedScopes, showUpdate } from "./granted.ts";
+import { grantedScopes, settingsOf, showUpdate } from "./granted.ts";
 import { type Activated, toEffective } from "./store.ts";
 
 /** An activation as its brand sees it. */
@@ -19,6 +19,8 @@ export function showActivation(found: Activated, now: number): Activation {
     scopes: grantedScopes(row, found.listing),
     version: row.acceptedVersion,
     update: showUpdate({ ...found, activation: row }),
+    settingsSchema: found.listing.settingsSchema,
+    settings: settingsOf(row, found.listing),
     keyPreview: row.keyPreview,
     keyDeliveredAt: toInstant(row.keyDeliveredAt),
     webhookLastError: row.webhookLastError,
@@ -65,6 +67,7 @@ export async function showToAgent(read: Reader<AgentTables>, activationId: strin
     status: activation.status,
     pauseReasons: activation.pauseReasons,
     scopes: grantedScopes(activation, listing),
+    settings: settingsOf(activation, listing),
     keyPreview: activation.keyPreview,
     createdAt: iso(activation.createdAt),
     webhookLastError: activation.webhookLastError,

@@ -1,4 +1,4 @@
-import type { ActivationStatus, AgentScope, DeactivationReason, PauseReason, WebhookError } from "@mailsvc/sdk/contract";
+import type { ActivationStatus, AgentScope, DeactivationReason, PauseReason, Settings, WebhookError } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../../db/columns.ts";
 
 export function activationTables(c: ColumnTypes) {
@@ -25,6 +25,8 @@ export function activationTables(c: ColumnTypes) {
         /** The last version that the brand decided not to accept, and when. */
         keptVersion: c.int("kept_version"),
         keptAt: c.instant("kept_at"),
+        /** Values the brand has set; which of it counts: settings.ts. */
+        settings: c.json<Settings>("settings").notNull(),
         /** SHA-256 of its one key, hex. */
         keyHash: c.text("key_hash").notNull(),
         keyPreview: c.text("key_preview").notNull(),

@@ -1,4 +1,4 @@
-import type { AgentScope, DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
+import type { AgentScope, DeactivationReason, PauseReason, Settings } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { isHeld, releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
@@ -7,7 +7,12 @@ import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-web
 import type { AgentWebhookDeps } from "./deps.ts";
 
 /** When an agent is turned on: agent.activated, the only event that carries the key. */
-export async function emitActivated(tx: Tx, deps: AgentWebhookDeps, activation: ActivationRow, apiKey: string): Promise<void> {
+export async function emitActivated(
+  tx: Tx,
+  deps: AgentWebhookDeps,
+  activation: ActivationRow,
+  { apiKey, settings }: { apiKey: string; settings: Settings },
+): Promise<void> {
   const { listings: l, workspaces: w } = tx.t;
   const [listing] = await tx.select({ agentSlug: l.slug }).from(l).where(eq(l.id, activation.listingId));
   const [workspace] = await tx.select({ organizationName: w.name }).from(w).where(eq(w.id, activation.workspaceId));
@@ -15,11 +20,16 @@ export async function emitActivated(tx: Tx, deps: AgentWebhookDeps, activation: 
   await emit(tx, deps, activation.id, {
     type: "agent.activated",
     at: activation.createdAt,
-    fields: { apiKey, ...listing, ...workspace, scopes: activation.scopes },
+    fields: { apiKey, ...listing, ...workspace, scopes: activation.scopes, settings },
   });
 }
 
-/** When a brand has accepted more scopes: agent.scopes_changed. */
+/** Tells an agent its settings, which have changed: agent.settings_changed. */
+export function emitSettingsChanged(tx: Tx, deps: AgentWebhookDeps, activationId: string, settings: Settings, at: number): Promise<void> {
+  return emit(tx, deps, activationId, { type: "agent.settings_changed", at, fields: { settings } });
+}
+
+/** Tells an agent that its brand has accepted more scopes: agent.scopes_changed. */
 export function emitScopesChanged(
   tx: Tx,
   deps: AgentWebhookDeps,

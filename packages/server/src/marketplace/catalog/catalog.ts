@@ -53,6 +53,7 @@ async function showAgents(read: Reader, workspaceId: string, rows: readonly List
     builder: { name: builders.get(row.workspaceId) ?? "" },
     price: ACTIVATION_PRICE,
     permissions: row.permissions.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
+    settingsSchema: row.settingsSchema,
     version: row.version,
     listedAt: iso(row.listedAt ?? row.createdAt),
     activationId: activations.get(row.id) ?? null,

@@ -57,6 +57,7 @@ export function showListing(row: ListingRow, now: number): Listing {
     description: row.description,
     webhookUrl: row.webhookUrl,
     permissions: row.permissions,
+    settingsSchema: row.settingsSchema,
     version: row.version,
     state: expired ? "EXPIRED" : row.state,
     price: LISTING_PRICE,

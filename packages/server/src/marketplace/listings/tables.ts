@@ -1,4 +1,4 @@
-import type { AgentScope, ListingState } from "@mailsvc/sdk/contract";
+import type { AgentScope, ListingState, SettingsSchema } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../../db/columns.ts";
 
 export function listingTables(c: ColumnTypes) {
@@ -15,6 +15,7 @@ export function listingTables(c: ColumnTypes) {
         webhookUrl: c.text("webhook_url").notNull(),
         /** Scopes a brand must accept. */
         permissions: c.json<AgentScope[]>("permissions").notNull(),
+        settingsSchema: c.json<SettingsSchema>("settings_schema"),
         /** Counts the changes of what a brand accepts, from 1. */
         version: c.int("version").notNull(),
         /** The version since which each of `permissions` is asked for without a break: what was accepted before it does not count. */

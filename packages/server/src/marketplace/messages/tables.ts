@@ -49,7 +49,7 @@ export function messageTables(c: ColumnTypes) {
         options: c.json<Approval["options"]>("options").notNull(),
         allowComment: c.flag("allow_comment").notNull(),
         preview: c.json<NonNullable<Approval["preview"]>>("preview"),
-        /** What approving allows, in the service's words at the time of the request. */
+        /** The permission that approving gives, in the service's words at the time of the request. */
         allows: c.text("allows"),
         /** The proposal without its content, which is in `proposals`. */
         proposal: c.json<Proposal>("proposal"),
