@@ -57,7 +57,7 @@ interface Event {
 
 const HEARTBEAT_MS = 700;
 const SELDOM_MS = 3000;
-const LATE_MS = 200;
+const LATE_MS = 1500;
 const newState = (): State => ({ keys: new Map(), paused: new Set(), seen: new Set(), runs: new Map(), inbox: new Map() });
 
 /** An agent made without the kit. It works on one run for each activation, without end, and answers messages. */

@@ -26,6 +26,28 @@ test.each([
   expect(await cli(["agent", "dev", ...flags])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
 });
 
+test("an agent is listed with the scopes of its package.json, and asks for no more than runs and messages without", async () => {
+  await using world = await createWorld();
+  const cwd = project(world, "usual");
+  const dev = (...flags: string[]) =>
+    cli(["agent", "dev", "--forward-to", "http://127.0.0.1:9/webhook", "--once", ...flags], { cwd, fetch: through(world) });
+  const scopesOf = async (slug: string): Promise<string[]> => [...(await world.builder.sdk.listings.get(slug)).permissions].sort();
+  await dev();
+  expect(await scopesOf("usual")).toEqual(["agent:post_messages", "agent:read_messages", "agent:read_runs", "agent:write_runs"]);
+  const write = (scopes: unknown): void => writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "own", mailsvc: { scopes } }));
+  write(["agent:wakeups"]);
+  await dev();
+  expect(await scopesOf("own")).toEqual(["agent:wakeups"]);
+  write(["agent:wakeups", "brand:read"]);
+  await dev();
+  const [activation] = (await world.sdk.activations.list({ agentSlug: "own" })).data;
+  expect([...(activation?.scopes ?? [])].sort()).toEqual(["agent:wakeups", "brand:read"]);
+  await dev("--slug", "other", "--scope", "brand:read", "agent:wakeups");
+  expect(await scopesOf("other")).toEqual(["agent:wakeups", "brand:read"]);
+  write(["agent:everything"]);
+  expect(await dev()).toMatchObject({ code: 2, stderr: expect.stringContaining('"agent:everything"') });
+});
+
 test("--once lists, pays, activates and writes .env; a second time everything is reused", async () => {
   await using world = await createWorld();
   const cwd = project(world, "@acme/Launch Writer");

@@ -99,16 +99,17 @@ export class Stage {
   /** Kills the agent at the moment when it acknowledges the event that `act` leads to, and starts it again. Returns why it did not. */
   async killAt(type: AgentEvent["type"], act: () => Promise<unknown>): Promise<string | null> {
     const { relay } = this.market;
-    let killed = false;
-    relay.atAcknowledgement(type, async () => {
-      await this.killAgent();
-      killed = true;
+    let killing: Promise<void> | null = null;
+    relay.atAcknowledgement(type, () => {
+      killing = this.killAgent();
+      killing.catch(() => {});
     });
     await act();
     const limit = currentTime() + 2 * this.limits.waitMs;
-    while (!killed && currentTime() < limit) await this.sleep(POLL_MS);
+    while (killing === null && currentTime() < limit) await this.sleep(POLL_MS);
     relay.disarm();
-    if (!killed) return `${type} was not acknowledged`;
+    if (killing === null) return `${type} was not acknowledged`;
+    await killing;
     await this.startAgent();
     return null;
   }

@@ -12,10 +12,10 @@ interface RelayedEvent {
   readonly at: number;
 }
 
-/** Something that is done at the acknowledgement of an event, before the service sees it. */
+/** Something that begins at the acknowledgement of an event. */
 interface Trap {
   readonly type: string;
-  readonly act: () => Promise<void>;
+  readonly act: () => void;
 }
 
 /** Stands between the service and the agent under test, and hands events and answers on as they are. */
@@ -51,16 +51,14 @@ export class EventRelay {
     return relay;
   }
 
-  /** Does this at the next acknowledgement of an event of this type, before the answer is handed on. */
-  atAcknowledgement(type: string, act: () => Promise<void>): void {
+  /** Begins this at the next acknowledgement of an event of this type. The service is not kept waiting for its end. */
+  atAcknowledgement(type: string, act: () => void): void {
     this.#trap = { type, act };
   }
 
-  /** Forgets what was to be done. Returns whether it was still to be done. */
-  disarm(): boolean {
-    const armed = this.#trap !== null;
+  /** Forgets what was to be begun. */
+  disarm(): void {
     this.#trap = null;
-    return armed;
   }
 
   async close(): Promise<void> {
@@ -77,7 +75,7 @@ export class EventRelay {
     const trap = this.#trap;
     if (trap?.type === event.type && answered.status >= 200 && answered.status < 300) {
       this.#trap = null;
-      await trap.act();
+      trap.act();
     }
     return answered;
   }

@@ -103,7 +103,7 @@ export async function setUpListing({ url, builder }: DevMarketplace, options: Ag
 
 /**
  * Turns the agent on for the brand, or finds it on; `fresh` turns it off first, so that the agent gets another key. An
- * `agent.activated` that has not arrived is sent again.
+ * `agent.activated` that has not arrived is sent again, and scopes that the listing asks for besides are accepted.
  */
 export async function activate(
   { builder, brand }: DevMarketplace,
@@ -115,6 +115,8 @@ export async function activate(
     const { data } = await builder.deliveries.list(slug, { type: "agent.activated", activationId: open.id });
     const [event] = data;
     if (event && event.state !== "delivered" && event.state !== "cancelled") await builder.deliveries.redeliver(slug, event.id);
+    // The brand of a dev server accepts what its own developer has just asked for.
+    if (open.update !== null) await brand.activations.accept(open.id, { version: open.update.version });
     return { id: open.id, isNew: false, status: open.status };
   }
   if (open) await brand.activations.deactivate(open.id);

@@ -70,6 +70,15 @@ describe("images", () => {
     expect(again.body).toEqual(first.body);
   });
 
+  test("an image without an alt text gets that of a later upload", async () => {
+    const contentBase64 = base64(png(9, 8));
+    const first = await agent.call("POST", "/assets", { fileName: "x.png", contentBase64 });
+    for (const alt of ["Later", "Too late"]) {
+      const { status, body } = await agent.call("POST", "/assets", { fileName: "x.png", contentBase64, alt });
+      expect([status, body]).toEqual([200, { ...first.body, alt: "Later" }]);
+    }
+  });
+
   test("ten concurrent uploads of an image store one", async () => {
     const body = { fileName: "race.png", contentBase64: base64(png(11, 3)) };
     const answers = await Promise.all(Array.from({ length: 10 }, () => agent.call("POST", "/assets", body)));
