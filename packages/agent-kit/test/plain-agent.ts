@@ -209,8 +209,9 @@ class Life {
   }
 
   async #call(activationId: string, path: string, body: object): Promise<void> {
-    if (this.#way === "stores the key after the answer") await new Promise((stored) => setTimeout(stored, 2 * LATE_MS));
     const { keys } = this.#way === "keeps the key in memory" ? this.#memory : this.#disk;
+    if (this.#way === "stores the key after the answer" && !keys.has(activationId))
+      await new Promise((stored) => setTimeout(stored, 2 * LATE_MS));
     const own = { id: activationId, key: keys.get(activationId) ?? "" };
     const { id, key } = this.#way === "has one variable for the key" ? (this.#last ?? own) : own;
     if (key === "" || this.#isDead || this.#memory.paused.has(activationId)) return;
