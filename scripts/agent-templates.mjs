@@ -16,7 +16,7 @@ const filesOf = (name) =>
 
 /** The templates, each with the folders whose files it has too. */
 const TEMPLATES = {
-  node: ["shared"],
+  node: ["shared", "proposal"],
   express: ["shared"],
   hono: ["shared"],
   next: ["shared", "approval"],
@@ -26,7 +26,7 @@ const TEMPLATES = {
 
 /** The files of examples/hello-agent by their paths: what `mailsvc agent init hello-agent` writes. */
 export function helloAgent() {
-  const files = Object.entries({ ...filesOf("shared"), ...filesOf("node") });
+  const files = Object.entries(Object.assign({}, ...[...TEMPLATES.node, "node"].map(filesOf)));
   return Object.fromEntries(files.map(([file, text]) => [`examples/hello-agent/${file}`, text.replaceAll("__NAME__", "hello-agent")]));
 }
 
