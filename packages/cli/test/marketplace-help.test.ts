@@ -57,6 +57,9 @@ test("a webhook that fails its test is exit 11, and an event that failed shows w
   expect((await mailsvc(again.split(" "), tty)).code).toBe(11);
   const tab = await mailsvc(["listings", "activations", "writer"], tty);
   expect(tab.stderr).toMatch(/next {2}mailsvc deliveries test writer, and when it works: mailsvc listings resume writer act_\w{26}\n/);
+  // agent.activated, which was never delivered, goes before agent.resumed.
+  const recovered = await mailsvc(["deliveries", "recover", "writer"], tty);
+  expect(recovered.stdout).toBe("2 deliveries go out now, in order. 1 activation is no longer paused for the failing webhook.\n");
 });
 
 test("the refusal of an agent's key names the next step", async () => {

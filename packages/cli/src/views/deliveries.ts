@@ -119,7 +119,7 @@ function formatRecovery({ count, resumed }: Recovery): string {
   if (count === 0) return "Nothing is missing: every event that is kept has arrived.";
   const deliveries = count === 1 ? "1 delivery goes" : `${count} deliveries go`;
   const activations = resumed === 1 ? "1 activation is" : `${resumed} activations are`;
-  return `${deliveries} out now, in order.${resumed > 0 ? ` ${activations} active again.` : ""}`;
+  return `${deliveries} out now, in order.${resumed > 0 ? ` ${activations} no longer paused for the failing webhook.` : ""}`;
 }
 
 export function formatTest(t: WebhookTest, { term: { out, columns } }: Session): string {
