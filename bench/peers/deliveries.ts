@@ -88,6 +88,7 @@ async function start(): Promise<{ app: App; listing(url: string): Promise<string
         webhookUrl,
         permissions: [],
         permissionsSince: {},
+        installRedirects: [],
         version: 1,
         period: 1,
       };

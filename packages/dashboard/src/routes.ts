@@ -127,6 +127,7 @@ export const ROUTES: readonly Route[] = [
   { path: "/agents/:id/runs/:run", load: () => import("./pages/agent-run.tsx") },
   { path: "/catalog", load: () => import("./pages/catalog.tsx") },
   { path: "/catalog/:slug", load: () => import("./pages/catalog-agent.tsx") },
+  { path: "/install/:slug", load: () => import("./pages/install.tsx") },
   { path: "/credits", load: () => import("./pages/credits.tsx") },
   { path: "/listings", load: () => import("./pages/listings.tsx") },
   { path: "/listings/:slug", load: () => import("./pages/listing.tsx") },

@@ -2705,6 +2705,8 @@ export interface MailsvcMethods {
       webhookUrl: string;
       /** Scopes the agent needs */
       permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+      /** Addresses to which an install link may lead back, each in full */
+      installRedirects?: string[] | undefined;
       /** Settings of a brand, in a small part of JSON Schema; null for nothing */
       settingsSchema?: SettingsSchema | null | undefined;
     }, options?: CallOptions): APIPromise<{
@@ -2715,6 +2717,7 @@ export interface MailsvcMethods {
       webhookUrl: string;
       permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
       settingsSchema: SettingsSchema | null;
+      installRedirects: string[];
       version: number;
       state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
       price: {
@@ -2755,6 +2758,8 @@ export interface MailsvcMethods {
       webhookUrl?: string | undefined;
       /** Scopes the agent needs */
       permissions?: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups"> | undefined;
+      /** Addresses to which an install link may lead back, each in full */
+      installRedirects?: string[] | undefined;
       /** Settings of a brand, in a small part of JSON Schema; null for nothing */
       settingsSchema?: SettingsSchema | null | undefined;
     }, options?: CallOptions): APIPromise<Listing>;

@@ -1102,6 +1102,7 @@ export interface CatalogAgent {
     grants: string;
   }>;
   settingsSchema: SettingsSchema | null;
+  installRedirects: string[];
   version: number;
   builder: {
     name: string;
@@ -2092,6 +2093,7 @@ export interface Listing {
   webhookUrl: string;
   permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   settingsSchema: SettingsSchema | null;
+  installRedirects: string[];
   version: number;
   state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
   price: {

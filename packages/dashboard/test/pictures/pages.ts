@@ -134,6 +134,11 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
     at: () => "/catalog/page-painter",
     text: "Read brand colors, logo and voice",
   },
+  "/install/:slug": {
+    words: "The consent that an install link asks for",
+    at: () => "/install/page-painter",
+    text: "Read brand colors, logo and voice",
+  },
   "/credits": { words: "Credits: the balance and what was spent", at: () => "/credits", text: "400 words" },
   "/listings": { words: "The listings of a builder", at: () => "/listings", text: "Launch Writer", builder: true },
   "/listings/:slug": {

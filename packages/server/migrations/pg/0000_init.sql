@@ -754,6 +754,7 @@ CREATE TABLE "listings" (
 	"description" text COLLATE "C" NOT NULL,
 	"webhook_url" text COLLATE "C" NOT NULL,
 	"permissions" json NOT NULL,
+	"install_redirects" json NOT NULL,
 	"settings_schema" json,
 	"version" integer NOT NULL,
 	"permissions_since" json NOT NULL,

@@ -834,6 +834,7 @@ CREATE TABLE `listings` (
 	`description` text NOT NULL,
 	`webhook_url` text NOT NULL,
 	`permissions` text NOT NULL,
+	`install_redirects` text NOT NULL,
 	`settings_schema` text,
 	`version` integer NOT NULL,
 	`permissions_since` text NOT NULL,

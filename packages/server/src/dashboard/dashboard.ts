@@ -15,7 +15,7 @@ const ICON =
 
 /** The pages of the dashboard: its files, signing in and out, mail in frames, and the way to it from the address of the server alone. */
 export function signedInPages(parts: SignInParts & FrameParts): readonly PublicPage[] {
-  return [home, ...signInPages(parts), ...framePages(parts), canvasPage, ...parts.deps.dashboardFiles.pages()];
+  return [home, install, ...signInPages(parts), ...framePages(parts), canvasPage, ...parts.deps.dashboardFiles.pages()];
 }
 
 const home: PublicPage = {
@@ -29,6 +29,27 @@ const home: PublicPage = {
     ],
     body: null,
   }),
+};
+
+/** The address of an install link: the page of the dashboard that asks for consent, with the two fields that it reads. */
+const install: PublicPage = {
+  path: "/install/:slug",
+  methods: ["GET"],
+  serve: async ({ params, query }) => {
+    const fields = new URLSearchParams();
+    for (const name of ["state", "redirect"]) {
+      const value = query.get(name);
+      if (value !== null) fields.set(name, value);
+    }
+    return {
+      status: 302,
+      headers: [
+        ["location", `/dashboard/install/${encodeURIComponent(params["slug"] ?? "")}?${fields}`],
+        ["cache-control", "no-store"],
+      ],
+      body: null,
+    };
+  },
 };
 
 /** The icon that browsers ask for on every page. */

@@ -18,6 +18,8 @@ export const CatalogAgent = z
     permissions: z.array(ScopeGrant),
     /** Settings you can make; null for none. */
     settingsSchema: SettingsSchema.nullable(),
+    /** Addresses to which an install link may lead back. */
+    installRedirects: z.array(z.string()),
     /** Counts the changes of what a brand accepts. */
     version: z.int(),
     /** Who offers the agent. */

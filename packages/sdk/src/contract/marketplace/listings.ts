@@ -28,6 +28,19 @@ export const WebhookUrl = z
   })
   .meta({ description: "The URL that receives events", examples: ["https://agent.example.com/webhook"] });
 
+/** An address on an https:// site of the builder, which is compared as it is written. */
+const InstallRedirect = z
+  .string()
+  .max(2048)
+  .refine((text) => isPlainUrl(text) && new URL(text).protocol === "https:" && new URL(text).href === text, {
+    message: "Write the whole address as a browser shows it, starting with https://.",
+    params: { code: "invalid_url" },
+  })
+  .refine((text) => !isPlainUrl(text) || (new URL(text).username === "" && new URL(text).password === "" && !text.includes("#")), {
+    message: "The address cannot contain a user name, a password or a fragment (#…).",
+    params: { code: "invalid_url" },
+  });
+
 export const Listing = z
   .object({
     id: z.string(),
@@ -39,6 +52,8 @@ export const Listing = z
     permissions: z.array(z.enum(AGENT_SCOPES)),
     /** Settings of a brand, in a small part of JSON Schema; null for nothing. */
     settingsSchema: SettingsSchema.nullable(),
+    /** Addresses to which an install link may lead back. */
+    installRedirects: z.array(z.string()),
     /** Counts the changes of what a brand accepts, from 1. */
     version: z.int(),
     state: z.enum(LISTING_STATES),
@@ -84,6 +99,10 @@ const fields = {
   description: prose(5000).meta({ description: "What the agent does" }),
   webhookUrl: WebhookUrl,
   permissions: scopeList.meta({ description: "Scopes the agent needs" }),
+  installRedirects: z
+    .array(InstallRedirect)
+    .max(10)
+    .meta({ description: "Addresses to which an install link may lead back, each in full" }),
   settingsSchema: SettingsSchema.nullable().meta({ description: "Settings of a brand, in a small part of JSON Schema; null for nothing" }),
 };
 
@@ -110,6 +129,7 @@ export const listings = {
       ...fields,
       description: fields.description.default(""),
       settingsSchema: fields.settingsSchema.default(null),
+      installRedirects: fields.installRedirects.default([]),
     }),
     status: 201,
     output: Listing.extend({ webhookSecret: Secret }),

@@ -54,6 +54,7 @@ async function showAgents(read: Reader, workspaceId: string, rows: readonly List
     price: ACTIVATION_PRICE,
     permissions: row.permissions.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
     settingsSchema: row.settingsSchema,
+    installRedirects: row.installRedirects,
     version: row.version,
     listedAt: iso(row.listedAt ?? row.createdAt),
     activationId: activations.get(row.id) ?? null,

@@ -13,7 +13,7 @@ import { getListingRow, type ListingRow, lockListingRow, showListing } from "./s
 export { endListing, extendListing } from "./lifecycle.ts";
 export { getListingRow, isListed, isOfferedTo, type ListingRow, listingById } from "./store.ts";
 
-type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions" | "settingsSchema">;
+type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions" | "settingsSchema" | "installRedirects">;
 
 /** Creates a draft. The result contains the webhook secret, which is not shown again. Throws ApiError validation_error or slug_taken. */
 export async function createListing(

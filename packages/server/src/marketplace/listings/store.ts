@@ -58,6 +58,7 @@ export function showListing(row: ListingRow, now: number): Listing {
     webhookUrl: row.webhookUrl,
     permissions: row.permissions,
     settingsSchema: row.settingsSchema,
+    installRedirects: row.installRedirects,
     version: row.version,
     state: expired ? "EXPIRED" : row.state,
     price: LISTING_PRICE,

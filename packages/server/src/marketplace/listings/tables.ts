@@ -15,6 +15,8 @@ export function listingTables(c: ColumnTypes) {
         webhookUrl: c.text("webhook_url").notNull(),
         /** Scopes a brand must accept. */
         permissions: c.json<AgentScope[]>("permissions").notNull(),
+        /** Addresses to which an install link may lead back, compared as they are written. */
+        installRedirects: c.json<string[]>("install_redirects").notNull(),
         settingsSchema: c.json<SettingsSchema>("settings_schema"),
         /** Counts the changes of what a brand accepts, from 1. */
         version: c.int("version").notNull(),
