@@ -1,9 +1,11 @@
 /** @jsxImportSource preact */
 import type { Message } from "@mailsvc/sdk/contract";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
+import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
 import { toHref } from "../../router.tsx";
+import { Loading } from "../empty.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { countAgain } from "../open-count.tsx";
 import { useSending } from "../sending.ts";
@@ -11,7 +13,7 @@ import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
 import { Preview } from "./preview.tsx";
-import { Proposal } from "./proposal.tsx";
+import type { Proposal } from "./proposal.tsx";
 
 interface Props {
   readonly message: Message;
@@ -60,11 +62,25 @@ export function ApprovalCard({ message, agent, done }: Props) {
           Approving allows this agent: <strong dir="auto">{approval.allows}</strong>
         </p>
       )}
-      {approval.proposal === null ? null : <Proposal id={id} done={done} />}
+      {approval.proposal === null ? null : <ProposalOf id={id} done={done} />}
       {open && approval.proposal === null && may("marketplace:write") ? <Answer id={id} approval={approval} done={done} /> : null}
       {open ? null : <Decision approval={approval} />}
     </article>
   );
+}
+
+/** Loads a proposal. Few requests do, so its parts are loaded with the first one. */
+function ProposalOf(props: Parameters<typeof Proposal>[0]) {
+  const [Shown, setShown] = useState<typeof Proposal | null>(null);
+  const [failed, setFailed] = useState<RequestError | null>(null);
+  useEffect(() => {
+    import("./proposal.tsx").then(
+      ({ Proposal: loaded }) => setShown(() => loaded),
+      (cause: unknown) => setFailed(asRequestError(cause)),
+    );
+  }, []);
+  if (failed !== null) return <ErrorNote title="The proposal could not be loaded" error={failed} />;
+  return Shown === null ? <Loading /> : <Shown {...props} />;
 }
 
 type Question = NonNullable<Message["approval"]>;
