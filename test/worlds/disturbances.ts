@@ -179,9 +179,12 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const agent = [...u.things.values()].find(({ noun }) => noun === "agent");
     if (!agent) return false;
     const permissions = AGENT_SCOPES.filter(() => !pick.oneIn(4));
-    const changed = await u.call(() => u.builder().listings.update(agent.also["slug"] ?? "", { permissions }));
+    const changed = await u.value(() => u.builder().listings.update(agent.also["slug"] ?? "", { permissions }));
+    // The brand accepts what is asked for, keeps what it has accepted, or says nothing.
+    const answer = pick.of("accept" as const, "keep" as const, null);
+    if (changed && answer) await u.call(() => u.sdk(agent.tenant).activations[answer](agent.id, { version: changed.version }));
     await followAll(u);
-    return changed;
+    return changed !== null;
   },
   report: async (u, { tenant }, pick) => {
     if (u.peer) return false;

@@ -61,10 +61,13 @@ const setWorking = ({ ledger }: Universe, { also }: Thing, works: boolean): void
   if (record) record.works = works;
 };
 
-/** Asks the service in which state an activation is: other things than this call may pause it. */
+/**
+ * Asks the service in which state an activation is, and what it may do: other things than this call may pause it, and a listing may no
+ * longer ask for what was accepted.
+ */
 export async function followActivation(u: Universe, thing: Thing): Promise<void> {
   const state = await u.value(() => u.sdk(thing.tenant).activations.get(thing.id));
-  if (state) setWorking(u, thing, state.status === "active");
+  if (state) setWorking(u, thing, state.status === "active" && state.scopes.includes("agent:read_messages"));
 }
 
 const change = (verb: "pause" | "resume" | "deactivate") => async (u: Universe, thing: Thing) => {
