@@ -33,7 +33,7 @@ interface Lived {
   readonly missing: readonly string[];
 }
 
-/** Every `of`-th seed, beginning with the number `which`. */
+/** Every `of`-th seed of those that are wanted, beginning with the number `which`. */
 export interface Share {
   readonly which: number;
   readonly of: number;
@@ -59,7 +59,7 @@ const ATTEMPTS = 5;
  * Lives through one world after another, and prints each that fails as the shortest test that fails like it. A pair that its own world could
  * not try, because the service refused to make its thing, gets others.
  */
-export async function livePart({ from, count, minutes, database, log, ...wanted }: Living, { which, of }: Share): Promise<Part> {
+export async function livePart({ from, count, minutes, database, log, ...wanted }: Living, share: Share): Promise<Part> {
   const lives = await open();
   const end = performance.now() + minutes * 60_000;
   const [tried, due] = [new Set<string>(), new Set<string>()];
@@ -75,9 +75,8 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
     log(`seed ${seed}:\n${report.broken.map((what) => `  ${what}`).join("\n")}`);
     log(await shorten(script, report, lives));
   };
-  for (let seed = from + which; worlds < count && performance.now() < end; seed += of) {
-    if (wanted.untried && seed >= from + PAIRS) break;
-    if (!isWanted(seed, wanted)) continue;
+  for (const seed of listSeeds({ from, ...wanted }, share)) {
+    if (worlds >= count || performance.now() >= end || (wanted.untried && seed >= from + PAIRS)) break;
     const { noun, disturbance } = pairOf(seed);
     const pair = `${noun} ${disturbance}`;
     const isSensible = whySenseless(noun, disturbance) === null;
@@ -90,10 +89,16 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
   return { worlds, failures, due: [...due], tried: [...tried] };
 }
 
-/** True if the pair of a seed is about the noun and the disturbance that are wanted. */
-function isWanted(seed: number, { noun, disturbance }: Pick<Living, "noun" | "disturbance">): boolean {
-  const pair = pairOf(seed);
-  return pair.noun === (noun ?? pair.noun) && pair.disturbance === (disturbance ?? pair.disturbance);
+/** The seeds of a share, without end: of those whose pair is about the noun and the disturbance that are wanted, every `of`-th one. */
+function* listSeeds({ from, noun, disturbance }: Pick<Living, "from" | "noun" | "disturbance">, { which, of }: Share): Generator<number> {
+  for (let [seed, n] = [from, 0]; ; seed += 1) {
+    const pair = pairOf(seed);
+    if (n === 0 && seed - from > PAIRS)
+      throw new Error(`There is no pair of ${noun ?? "any noun"} and ${disturbance ?? "any disturbance"}.`);
+    if (pair.noun !== (noun ?? pair.noun) || pair.disturbance !== (disturbance ?? pair.disturbance)) continue;
+    if (n % of === which) yield seed;
+    n += 1;
+  }
 }
 
 /** Puts together what several processes have lived through. */
@@ -109,15 +114,15 @@ export function sumUp(parts: readonly Part[], log: (line: string) => void): Live
 /** Lives through worlds until one fails, and tells what does not hold in it. */
 export async function findFirst(
   { from, minutes, database, ...wanted }: Pick<Living, "from" | "minutes" | "database" | "noun" | "disturbance">,
-  { which, of }: Share,
+  share: Share,
 ): Promise<Found> {
   const lives = await open();
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
   let worlds = 0;
   let broken: readonly string[] = [];
-  for (let seed = from + which; broken.length === 0 && seconds() < minutes * 60; seed += of) {
-    if (!isWanted(seed, wanted)) continue;
+  for (const seed of listSeeds({ from, ...wanted }, share)) {
+    if (broken.length > 0 || seconds() >= minutes * 60) break;
     ({ broken } = await lives.live(generate(seed, database)));
     worlds += 1;
   }
