@@ -12,10 +12,10 @@ const PARTS: Readonly<Record<string, number>> = {
 };
 const PAGES: Readonly<Record<string, number>> = {
   activity: 7,
-  agent: 13,
+  agent: 15,
   "agent-run": 6,
   agents: 6,
-  approvals: 6,
+  approvals: 8,
   automation: 42,
   "automation-edit": 44,
   "automation-entry": 37,
@@ -36,6 +36,7 @@ const PAGES: Readonly<Record<string, number>> = {
   events: 6,
   "inbound-domains": 5,
   inbox: 9,
+  install: 5,
   keys: 7,
   list: 11.5,
   listing: 14,

@@ -177,7 +177,7 @@ describe("bad input", () => {
     bad(
       "an option that is called like a decision",
       "/messages",
-      { ...question, approval: { title: "?", options: ["expired", "later"].map((id) => ({ id, label: "A" })) } },
+      { ...question, approval: { title: "?", options: ["expired", "later"].map((id) => ({ id, label: id })) } },
       "approval.options[0].id reserved",
     ),
     bad(
