@@ -49,6 +49,7 @@ afterAll(async () => {
 const pages = (): readonly Look[] => [
   ["catalog", "/dashboard/catalog", "Page Painter"],
   ["catalog-agent", "/dashboard/catalog/page-painter", "Read brand colors, logo and voice"],
+  ["install", "/dashboard/install/page-painter", "Read brand colors, logo and voice"],
   ["agents", "/dashboard/agents", "Launch Writer"],
   ["agent", `/dashboard/agents/${activation}`, "Please mention the summer sale."],
   ["agent-run", `/dashboard/agents/${activation}/runs/${RUN}`, "Wrote the headline"],

@@ -142,9 +142,9 @@ test("of several filters, the one that fewest rows match is served by its index"
       world,
       [...queries].filter((sql) => !sql.includes('"counted"')),
     );
-    const indexes = plans.flatMap(({ plan }) =>
-      plan.map((step) => /INDEX ((?:emails|jobs|webhook_events|suppressions)_\w+)/.exec(step)?.[1]),
-    );
+    // Statements about other tables are of the loops that run beside it.
+    const [table] = /^(?:emails|jobs|webhook_events|suppressions)/.exec(index) ?? [];
+    const indexes = plans.flatMap(({ plan }) => plan.map((step) => new RegExp(`INDEX (${table}_\\w+)`).exec(step)?.[1]));
     expect([path, ...new Set(indexes.filter((name) => name !== undefined && name !== "emails_mail"))]).toEqual([path, ...index.split(" ")]);
   }
 });

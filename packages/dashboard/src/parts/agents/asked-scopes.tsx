@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { Activation } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { ActionButton } from "../action-button.tsx";
@@ -12,8 +13,14 @@ interface Props {
   readonly done: () => void;
 }
 
-/** The permissions that a newer version of an agent asks for, and the two answers. */
-export function AskedScopes({ agent: { id, agentName }, update: { version, scopes, keptAt }, done }: Props) {
+/**
+ * The permissions that a newer version of an agent asks for, and the two answers. What a person reads stays as it is: a version that comes
+ * meanwhile is shown when they ask for it, and only then can it be accepted.
+ */
+export function AskedScopes({ agent: { id, agentName }, update, done }: Props) {
+  const [read, setRead] = useState(update);
+  const { version, scopes } = read;
+  const { keptAt } = update;
   const answer = (verb: "accept" | "keep", said: string) => async (): Promise<void> => {
     await api.activations[verb](id, { version });
     toast(said);
@@ -39,7 +46,12 @@ export function AskedScopes({ agent: { id, agentName }, update: { version, scope
           </li>
         ))}
       </ul>
-      {may("marketplace:write") ? (
+      {version !== update.version ? (
+        <div class="buttons after">
+          <p class="soft">The agent asks for something else by now.</p>
+          <ActionButton label="Show what it asks for" act={async () => setRead(update)} />
+        </div>
+      ) : may("marketplace:write") ? (
         <div class="buttons after">
           <ActionButton label="Accept" primary act={answer("accept", "Accepted")} />
           {keptAt === null ? <ActionButton label="Keep what it has" act={answer("keep", "It keeps what it has")} /> : null}
