@@ -36,7 +36,7 @@ const shared = {
   isolate: false,
   restoreMocks: true,
   unstubEnvs: true,
-  // What a page or a program is to show may take a busy machine long.
+  // A busy machine may take long to show something.
   expect: { poll: { timeout: 60_000 } },
 } as const;
 

@@ -23,7 +23,7 @@ function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
 async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () => unknown): Promise<void> {
   const label = `${thing.label}-while-mail-waits`;
   const making = { universe: u, tenant: thing.tenant, pick, label };
-  // What can be paused is best caught between its first mail and its last.
+  // A pause is best caught between the first mail and the last.
   const made = NOUNS[thing.noun]?.verbs.pause || pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
   if (made) await u.add({ ...made, label, noun: thing.noun, tenant: thing.tenant });
   const waiting = u.things.get(label) ?? thing;

@@ -18,7 +18,7 @@ export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
   start: (variables: Readonly<Record<string, string>>) => Promise<RunningAgent>;
   /** How long an expected call may take. Default: 10 000 ms. */
   waitMs?: number | undefined;
-  /** How long work may lie that a killed process had begun, until another one takes it over. Default: 60 000 ms. */
+  /** Time within which another process takes over what a killed one had begun, ms. Default: 60 000. */
   takeOverMs?: number | undefined;
   /** Time for which a paused agent is watched at least, ms; one that calls less often is watched for longer. Default: 3000. */
   quietMs?: number | undefined;

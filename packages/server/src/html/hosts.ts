@@ -4,9 +4,9 @@ import { tokenize } from "./tokenizer.ts";
 
 /** The hosts that the addresses in a mail name. */
 interface Hosts {
-  /** Those that a reader follows. */
+  /** Hosts that a reader follows a link to. */
   readonly linksTo: readonly string[];
-  /** Those that a mail program asks when the mail is shown. */
+  /** Hosts that a mail program asks when the mail is shown. */
   readonly loadsFrom: readonly string[];
 }
 

@@ -38,7 +38,7 @@ test("a builder tries a draft in the own workspace, and nobody else sees it or t
   await expect(agent.client.runs.list()).rejects.toMatchObject({ code: "key_revoked" });
   await world.clock.advance("2m");
   expect(await agent.heard("agent.deactivated")).toHaveLength(1);
-  // What was listed is no draft again: the builder pays like before.
+  // A listing is no draft again: the builder pays like before.
   await expect(builder.activations.create(consent)).rejects.toMatchObject({ code: "not_found" });
 });
 

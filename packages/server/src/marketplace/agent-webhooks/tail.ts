@@ -19,7 +19,7 @@ interface TailRequest {
   /** The same, as a client sends it that connects again; it wins. */
   readonly lastEventId: string | null;
   readonly type?: AgentEventType | undefined;
-  /** Whether agent.activated of an activation in the builder's own workspace comes with the key, until the webhook has got it. */
+  /** True to get agent.activated of an activation in the builder's own workspace with the key, until the webhook has got it. */
   readonly withKeys: boolean;
   /** Aborted when the client disconnects, and when its key is revoked. */
   readonly signal: AbortSignal;
@@ -92,7 +92,7 @@ export async function followDeliveries(
   return follow();
 }
 
-/** Whether an activation is in the workspace of its builder. */
+/** True if an activation is in the workspace of its builder. */
 async function isOwn(read: Reader, listing: ListingRow, activationId: string): Promise<boolean> {
   const [own] = await findRows(read, read.t.activations, { id: activationId });
   return own?.workspaceId === listing.workspaceId && own.listingId === listing.id && own.status !== "deactivated";
