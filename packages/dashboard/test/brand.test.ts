@@ -150,6 +150,8 @@ test(
     await card("Keep the greeting?").waitFor({ state: "detached" });
     const { created } = (await brand.approvals.get(second.id)).proposal ?? {};
     expect(await brand.campaigns.get(created?.id ?? "")).toMatchObject({ status: "DRAFT", fromEmail: "news@acme.example" });
+    await page.goto(`/dashboard/campaigns/${created?.id}/edit`);
+    expect(await page.getByText("proposed by").getByRole("link").getAttribute("href")).toBe(`/dashboard/agents/${activation}`);
     expect(faults).toEqual([]);
     await page.context().close();
   },

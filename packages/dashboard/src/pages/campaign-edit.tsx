@@ -19,6 +19,7 @@ import { findMessages, isShownAtFields } from "../parts/field-messages.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { readAll } from "../parts/page-reader.ts";
+import { ProposedBy } from "../parts/proposed-by.tsx";
 import { useEvents, useRecovery, useResource } from "../parts/resource.ts";
 import { useReturn } from "../parts/return.ts";
 import { loadAllTemplates } from "../parts/templates/all.ts";
@@ -88,7 +89,12 @@ function Editor({ campaign }: { readonly campaign: CampaignDetail }) {
     <Page
       title={saved.name}
       back={BACK}
-      about={<SaveState draft={draft} />}
+      about={
+        <>
+          <SaveState draft={draft} />
+          <ProposedBy proposedBy={saved.proposedBy} />
+        </>
+      }
       actions={
         <>
           <TestSend campaign={saved} before={() => draft.flush()} />

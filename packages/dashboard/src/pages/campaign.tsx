@@ -14,6 +14,7 @@ import { formatInstant, ownTimeZone } from "../parts/campaigns/zoned-time.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount, count as plural } from "../parts/plural.ts";
+import { ProposedBy } from "../parts/proposed-by.tsx";
 import { useEvents, useRegularly, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Subject } from "../parts/subject.tsx";
@@ -48,6 +49,7 @@ function About({ campaign }: { readonly campaign: CampaignDetail }) {
   return (
     <>
       <Status status={status} text={nameState(campaign)} /> <Subject text={subjectLine} />
+      <ProposedBy proposedBy={campaign.proposedBy} />
     </>
   );
 }

@@ -11,6 +11,7 @@ import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { ProposedBy } from "../parts/proposed-by.tsx";
 import { useResource } from "../parts/resource.ts";
 import { splitList } from "../parts/split-list.ts";
 import { Tabs } from "../parts/tabs.tsx";
@@ -76,6 +77,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
         <>
           <TemplateState template={base} /> {base.type}
           {isChanged ? " · changes are not saved" : ""}
+          <ProposedBy proposedBy={base.proposedBy} />
           <UsedBy users={users} />
         </>
       }
