@@ -38,7 +38,10 @@ export const deliveryHandlers: Handlers<typeof contract.deliveries, AgentWebhook
     run: ({ slug, id }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, slug, id, attempt),
   },
   recover: {
-    prepare: (_, { deps, workspaceId }) => assertRecoveryRate(deps, workspaceId),
+    prepare: async ({ slug }, { read, deps, workspaceId }) => {
+      await getListingRow(read, workspaceId, slug);
+      await assertRecoveryRate(deps, workspaceId);
+    },
     run: ({ slug, since }, { tx, deps, workspaceId }) => recoverDeliveries(tx, deps, workspaceId, slug, since),
   },
   test: {
