@@ -62,7 +62,7 @@ test(
         preview: { kind: "text", text: word },
         options: [
           { id: "yes", label: word, style: "primary" },
-          { id: "no", label: word },
+          { id: "no", label: "V".repeat(60) },
         ],
       },
     });

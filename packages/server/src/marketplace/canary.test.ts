@@ -130,8 +130,13 @@ test("nothing an agent's key or webhook can see contains a person, an email or a
       expect([403, 404]).toContain(await send("GET", `${prefix}/${rest}?search=${CANARY}1`));
 
   await world.sdk.messages.create(activationId, { text: "A word" });
-  for (const { id } of (await world.sdk.messages.list(activationId, { status: "PENDING", limit: 100 })).data)
-    await world.sdk.messages.answer(id, { decision: "approve" });
+  for (const { id } of (await world.sdk.messages.list(activationId, { status: "PENDING", limit: 100 })).data) {
+    const { proposal } = await world.sdk.approvals.get(id);
+    await world.sdk.messages.answer(id, {
+      decision: "approve",
+      ...(proposal && { hash: proposal.hash, fromEmail: "hello@brand.example" }),
+    });
+  }
   await world.clock.advance("2h");
   await world.sdk.activations.pause(activationId);
   await world.sdk.activations.resume(activationId);

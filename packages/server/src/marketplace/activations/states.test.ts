@@ -148,6 +148,7 @@ const keyEvent = (activationId: string, apiKey: string) => ({
   agentSlug: "x",
   organizationName: "x",
   scopes: [],
+  settings: {},
 });
 
 /** After everything, what is listed and covered can still be turned on, and no other. */
