@@ -13,8 +13,15 @@ interface Entry {
   readonly dev?: true;
 }
 
+interface Group {
+  readonly group: string;
+  readonly entries: readonly Entry[];
+  /** Only where agents are offered. */
+  readonly marketplace?: true;
+}
+
 /** The navigation: groups of entries, in the order in which they are shown. */
-export const NAVIGATION: readonly { readonly group: string; readonly entries: readonly Entry[] }[] = [
+export const NAVIGATION: readonly Group[] = [
   {
     group: "Mail",
     entries: [
@@ -45,6 +52,7 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
   },
   {
     group: "Agents",
+    marketplace: true,
     entries: [
       {
         name: "Approvals",

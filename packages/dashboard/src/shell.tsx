@@ -29,10 +29,15 @@ export function Shell({ session, children }: Props) {
     setOpen(false);
     if (nav.current) reveal(nav.current);
   }, [at]);
-  const groups = NAVIGATION.map(({ group, entries }) => ({
-    group,
-    entries: entries.filter(({ permission, dev }) => (permission === "operator" ? mayOperate() : may(permission)) && (!dev || session.dev)),
-  })).filter(({ entries }) => entries.length > 0);
+  const shown = NAVIGATION.filter(({ marketplace }) => !marketplace || session.marketplace);
+  const groups = shown
+    .map(({ group, entries }) => ({
+      group,
+      entries: entries.filter(
+        ({ permission, dev }) => (permission === "operator" ? mayOperate() : may(permission)) && (!dev || session.dev),
+      ),
+    }))
+    .filter(({ entries }) => entries.length > 0);
   return (
     <div class="shell">
       <a

@@ -2463,6 +2463,8 @@ export interface MailsvcMethods {
         pausedAt: string | null;
         /** Jobs that wait because this version does not know their kind, counted up to 10,000 */
         unhandledJobs: number;
+        /** Agents are offered here, so the dashboard and searches show them: a listing exists, the server is told so, or it is in dev mode */
+        marketplace: boolean;
         /** ISO 8601 instant */
         now: string;
       };

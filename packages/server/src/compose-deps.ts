@@ -39,6 +39,7 @@ import { measureLoopPressure } from "./loop-pressure.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import { createStaging } from "./marketplace/files/staging.ts";
+import { isAnyListed } from "./marketplace/listings/listings.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { makeRunClock } from "./marketplace/runs/clock.ts";
@@ -188,6 +189,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       deliverySignal: new KeyedSignal(clock.real),
       recipientsAtOnce: backend.recipientsAtOnce,
       webhookGuard: makeGuard(parts, config.webhookAllow),
+      showsMarketplace: async (read) => config.dev || config.marketplace || (await isAnyListed(read)),
     },
   };
   return deps;

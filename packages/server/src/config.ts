@@ -84,6 +84,8 @@ export interface Config {
   /** Where captured mail may be sent on; null for nowhere. */
   readonly release: ReleaseConfig | null;
   readonly accessLog: boolean;
+  /** Shows agents before the first one is listed. */
+  readonly marketplace: boolean;
   /** Where metrics are served; null for nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
   /** The key that encrypts secrets; null for the key stored with the data. */
@@ -227,6 +229,7 @@ export function readConfig({
       value("release-to"),
       fail,
     ),
+    marketplace: flags.marketplace === true || value("marketplace") === "1",
     accessLog: flags["access-log"] === true || value("access-log") === "1",
     metrics: readHostPort("metrics", value("metrics"), "127.0.0.1"),
     secretKeys: readSecretKeys(value("secret-key")),

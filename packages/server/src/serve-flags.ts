@@ -273,6 +273,12 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_RELEASE_TO",
     summary: "where captured mail may be sent on to, such as *@example.com; several with commas",
   },
+  {
+    name: "marketplace",
+    value: null,
+    env: "MAILSVC_MARKETPLACE",
+    summary: "show agents in the dashboard and in searches before the first one is listed; always in dev mode",
+  },
   { name: "access-log", value: null, env: "MAILSVC_ACCESS_LOG", summary: "log a JSON line for each request, without addresses or keys" },
   {
     name: "metrics",

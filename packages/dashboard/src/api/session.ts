@@ -17,6 +17,8 @@ export interface Session {
   readonly mailer: string;
   /** Whether no mail leaves the server, because it has nothing to send through. */
   readonly capturesMail: boolean;
+  /** True if agents are offered on this server. */
+  readonly marketplace: boolean;
   /** Of the sessions of the workspace, the one of this browser; null in dev mode. */
   readonly sessionId: string | null;
 }

@@ -34,6 +34,10 @@ export const Me = z.object({
     mailerFault: z.string().nullable().meta({ description: "Why delivery is paused, if it is" }),
     pausedAt: Instant.nullable().meta({ description: "Since when an operator has paused all sending, if so" }),
     unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
+    marketplace: z.boolean().meta({
+      description:
+        "Agents are offered here, so the dashboard and searches show them: a listing exists, the server is told so, or it is in dev mode",
+    }),
     now: Instant,
   }),
 });

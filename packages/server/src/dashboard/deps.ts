@@ -9,6 +9,7 @@ import type { Random } from "../lib/random.ts";
 import type { RevocationWatch } from "../lib/revocation-watch.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { MailCapture } from "../relays/deps.ts";
+import type { ShowsMarketplace } from "../workspaces/deps.ts";
 import type { SsoConfig } from "./config.ts";
 import type { DashboardFiles } from "./files.ts";
 import type { SessionWatch } from "./sessions.ts";
@@ -31,6 +32,7 @@ export interface DashboardDeps extends SessionDeps, MessageReading, MailCapture 
   readonly mailer: Mailer;
   readonly renderHooks: EmailDeps["renderHooks"];
   readonly version: string;
+  readonly showsMarketplace: ShowsMarketplace;
   readonly config: { readonly dev: boolean; readonly sso: SsoConfig | null };
   readonly dashboardFiles: DashboardFiles;
   readonly capturedMailParser: MailParser;

@@ -47,6 +47,8 @@ interface State {
   readonly mailer: string;
   /** Whether no mail leaves the server, because it has nothing to send through. */
   readonly capturesMail: boolean;
+  /** True if agents are offered on this server. */
+  readonly marketplace: boolean;
   /** Of the sessions of the workspace, the one of this browser; null in dev mode. */
   readonly sessionId: string | null;
 }
@@ -179,8 +181,8 @@ async function describe(deps: DashboardDeps, session: LiveSession): Promise<Stat
   return {
     ...{ role, user, operator, workspace: { id, name }, workspaces: [], dev: false },
     permissions: [...key.permissions],
-    ...{ version: deps.version, mailer: deps.mailer.name },
-    ...{ capturesMail: await deps.relays.capturesMail(deps.db.read), sessionId: session.id },
+    ...(await describeServer(deps)),
+    sessionId: session.id,
   };
 }
 
@@ -194,9 +196,14 @@ async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: 
   return {
     ...{ role: "owner", user: null, operator: true, workspace, workspaces, dev: true },
     permissions: ROLE_PERMISSIONS.owner,
-    ...{ version: deps.version, mailer: deps.mailer.name },
-    ...{ capturesMail: await deps.relays.capturesMail(deps.db.read), sessionId: null },
+    ...(await describeServer(deps)),
+    sessionId: null,
   };
+}
+
+async function describeServer({ version, mailer, relays, showsMarketplace, db: { read } }: DashboardDeps) {
+  const [capturesMail, marketplace] = [await relays.capturesMail(read), await showsMarketplace(read)];
+  return { version, mailer: mailer.name, capturesMail, marketplace };
 }
 
 function toBrowser({ method, header, peer }: PageRequest): BrowserRequest {

@@ -45,7 +45,9 @@ export const apiTools: readonly Tool[] = [
       }
       const words = toWords(query ?? "");
       const caller = await me();
-      const allowed = listOperations().filter((one) => findRefusal(one, settings) === null && isGranted(one, caller));
+      const allowed = listOperations().filter(
+        (one) => findRefusal(one, settings) === null && isGranted(one, caller) && isShown(one, caller),
+      );
       const ranked = allowed
         .map((one) => ({ one, score: rank(one, words) }))
         .filter(({ score }) => words.length === 0 || score > 0)
@@ -107,6 +109,11 @@ function getOperation(id: string): Operation {
     operations.map((one) => one.id),
   );
   throw new ToolError(`There is no operation ${id}.`, meant === null ? "api_search finds operations by words." : `Did you mean ${meant}?`);
+}
+
+/** False for what is about agents, where none are offered. */
+function isShown({ endpoint: { path } }: Operation, { server }: Me): boolean {
+  return server.marketplace || !path.startsWith("/api/v1/marketplace/");
 }
 
 function isGranted({ endpoint }: Operation, { key }: Me): boolean {

@@ -1,3 +1,4 @@
+import type { Reader } from "../db/db.ts";
 import type { KeyDeps } from "../keys/deps.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -16,4 +17,8 @@ export interface WorkspaceDeps extends KeyDeps {
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly version: string;
+  readonly showsMarketplace: ShowsMarketplace;
 }
+
+/** Tells if agents are offered on this server, so that what is about them is shown. */
+export type ShowsMarketplace = (read: Reader) => Promise<boolean>;

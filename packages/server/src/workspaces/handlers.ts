@@ -60,6 +60,7 @@ async function showServer(read: Reader, deps: WorkspaceDeps, isOperator: () => P
     mailerFault: await tell(deps.mailer.fault(), isOperator),
     pausedAt: pause && iso(pause.at),
     unhandledJobs: await countUnhandledJobs(deps.queue, read),
+    marketplace: await deps.showsMarketplace(read),
     now: iso(deps.clock.now()),
   };
 }

@@ -11,7 +11,7 @@ import type { ListingDeps } from "./deps.ts";
 import { getListingRow, type ListingRow, lockListingRow, showListing } from "./store.ts";
 
 export { endListing, extendListing } from "./lifecycle.ts";
-export { getListingRow, isListed, isOfferedTo, type ListingRow, listingById } from "./store.ts";
+export { getListingRow, isAnyListed, isListed, isOfferedTo, type ListingRow, listingById } from "./store.ts";
 
 type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions" | "settingsSchema" | "installRedirects">;
 

@@ -42,9 +42,15 @@ export function isListed({ state, expiresAt }: Pick<ListingRow, "state" | "expir
   return state === "LISTED" && (expiresAt === null || now < expiresAt);
 }
 
-/** Whether a workspace may have an agent turned on: while it is listed, and the builder's own workspace also while it is a draft, to try it. */
+/** True if a workspace may turn an agent on: while it is listed, and the builder's own workspace also while it is a draft, to try it. */
 export function isOfferedTo(row: Pick<ListingRow, "state" | "expiresAt" | "workspaceId">, workspaceId: string, now: number): boolean {
   return isListed(row, now) || (row.state === "DRAFT" && row.workspaceId === workspaceId);
+}
+
+/** True when some workspace of the server has a listing. */
+export async function isAnyListed(q: AgentQuery): Promise<boolean> {
+  const { listings: t } = q.t;
+  return (await q.select({ id: t.id }).from(t).limit(1)).length > 0;
 }
 
 /** A listing as its builder sees it at this moment. */
