@@ -343,7 +343,7 @@ describe("the server", () => {
     // In few files: Node finds, reads and compiles each by itself.
     expect(loaded.size).toBeLessThan(5);
     const texts = [...loaded.values()];
-    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(2_350_000);
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(2_400_000);
     // All of zod is in it as soon as one file imports `{ z }`, instead of `* as z`.
     expect(texts.some((text) => text.includes("fromJSONSchema"))).toBe(false);
     // Traces are loaded only where they are on.
@@ -358,7 +358,7 @@ describe("the agent kit", () => {
   test("contains no other package", () => {
     const files = listed("@mailsvc/agent-kit").filter((path) => path.endsWith(".js"));
     const sizes = files.map((path) => [path, statSync(join(work, "node_modules/@mailsvc/agent-kit", path)).size] as const);
-    expect(sizes.filter(([, size]) => size > 100_000)).toEqual([]);
+    expect(sizes.filter(([, size]) => size > 120_000)).toEqual([]);
     const text = files.map((path) => readFileSync(join(work, "node_modules/@mailsvc/agent-kit", path), "utf8")).join("\n");
     const imported = [...text.matchAll(/(?:from|import\(|require\()\s*"([^".][^"]*)"/g)].map(([, id]) => id as string);
     expect([...new Set(imported)].filter((id) => !isBuiltin(id))).toEqual(["@mailsvc/server/testing"]);
