@@ -145,20 +145,17 @@ const OF_PRODUCTION: ReadonlySet<string> = new Set<(typeof SERVE_FLAGS)[number][
 const KEPT = Object.keys(DEFAULT_RETENTION) as (keyof RetentionPolicy)[];
 const MAX_DAYS = 36_500;
 
+/** The places that a configuration is read from. */
+interface ConfigSources {
+  readonly flags: FlagValues;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly dev: boolean;
+  readonly project?: string | null;
+  readonly temporary?: boolean;
+}
+
 /** Reads the configuration: a flag wins over its variable, a variable over the default. Throws ConfigError. */
-export function readConfig({
-  flags,
-  env,
-  dev,
-  project = null,
-  temporary = false,
-}: {
-  flags: FlagValues;
-  env: Readonly<Record<string, string | undefined>>;
-  dev: boolean;
-  project?: string | null;
-  temporary?: boolean;
-}): Config {
+export function readConfig({ flags, env, dev, project = null, temporary = false }: ConfigSources): Config {
   const table = [...SERVE_FLAGS, ...DEV_FLAGS];
   // Tests must not mail people, and not empty the database of production.
   const ignored = dev ? table.filter(({ name, env: twin }) => OF_PRODUCTION.has(name) && flags[name] === undefined && env[twin]) : [];
