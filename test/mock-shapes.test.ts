@@ -18,15 +18,19 @@ afterAll(() => server.close());
 
 /** Writes of a developer that need no more than the objects of an example; the others have answers that are recorded for their only example. */
 const nouns: Contract = contract;
+// Needs a request with a proposal, which the other examples of its operation cannot answer.
+const OF_ANOTHER_OBJECT = "messages.answer: Send the proposed campaign";
 const OBJECTS = { ...SENDING, ...MARKETPLACE };
-const EXAMPLES = Object.entries(nouns).flatMap(([noun, verbs]) =>
-  Object.entries(verbs).flatMap(([verb, endpoint]) => {
-    const { access, method, examples = [], produces, stream, waits }: Endpoint = endpoint;
-    const isTried =
-      typeof access === "object" && "permission" in access && method === "POST" && !produces && !stream && !waits && examples.length > 1;
-    return isTried ? examples.map((example) => [`${noun}.${verb}: ${example.summary}`, noun, verb, endpoint, example] as const) : [];
-  }),
-);
+const EXAMPLES = Object.entries(nouns)
+  .flatMap(([noun, verbs]) =>
+    Object.entries(verbs).flatMap(([verb, endpoint]) => {
+      const { access, method, examples = [], produces, stream, waits }: Endpoint = endpoint;
+      const isTried =
+        typeof access === "object" && "permission" in access && method === "POST" && !produces && !stream && !waits && examples.length > 1;
+      return isTried ? examples.map((example) => [`${noun}.${verb}: ${example.summary}`, noun, verb, endpoint, example] as const) : [];
+    }),
+  )
+  .filter(([name]) => name !== OF_ANOTHER_OBJECT);
 
 /** The fields of a value, of lists those of the first item; an empty list or null fits anything. */
 function shapeOf(value: unknown): unknown {
@@ -59,7 +63,8 @@ test.each(EXAMPLES)("%s", async (_name, noun, verb, { path, method, query: _quer
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: fill(JSON.stringify(body ?? {})),
   });
-  const real = await its.world.fetch(`${its.world.url}${fill(at)}`, init(its.world.apiKey));
+  const { apiKey } = noun === "deliveries" ? its.world.builder : its.world;
+  const real = await its.world.fetch(`${its.world.url}${fill(at)}`, init(apiKey));
   expect(real.status, await real.clone().text()).toBeLessThan(300);
   const mocked = await fetch(`${MOCK}${at}`, { ...init("ms_live_x"), body: JSON.stringify(body ?? {}) });
   expect(mocked.status).toBe(real.status);

@@ -50,7 +50,9 @@ test("passes every case, of requests and of state", async () => {
     "state-deactivated",
     "state-heartbeat",
     "state-paused-restart",
+    "state-deactivated-restart",
     "state-run-failed",
+    "state-run-failed-restart",
   ]);
   expect(report.passed).toBeGreaterThan(90);
 });
