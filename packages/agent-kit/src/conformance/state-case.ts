@@ -2,7 +2,7 @@ import type { AgentEvent } from "../contract.generated.ts";
 import type { Advice } from "./case.ts";
 import { listMore, type Rhythm, type Stage, type StagedActivation } from "./stage.ts";
 
-/** Why a case was not graded. */
+/** The reason for which a case was not graded. */
 interface Skipped {
   readonly skipped: string;
 }

@@ -36,7 +36,7 @@ export class TimeLimit {
     };
   }
 
-  /** Why a case was not graded. */
+  /** The reason for which a case was not graded. */
   get reason(): string {
     return `The time limit of the check, ${format(this.#ms)}, is over.`;
   }
