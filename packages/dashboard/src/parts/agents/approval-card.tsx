@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+
 import type { Message } from "@mailsvc/sdk/contract";
 import { useEffect, useId, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
@@ -12,6 +13,7 @@ import { useSending } from "../sending.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
+import { CommentField } from "./comment-field.tsx";
 import { Preview } from "./preview.tsx";
 import type { Proposal } from "./proposal.tsx";
 
@@ -99,17 +101,7 @@ function Answer({ id, approval, done }: { readonly id: string; readonly approval
     });
   return (
     <div class="answer">
-      {approval.allowComment ? (
-        <label>
-          <span class="hidden">Comment for the agent</span>
-          <input
-            placeholder="Comment for the agent (optional)"
-            maxLength={2000}
-            value={comment}
-            onInput={({ currentTarget }) => setComment(currentTarget.value)}
-          />
-        </label>
-      ) : null}
+      {approval.allowComment ? <CommentField value={comment} change={setComment} /> : null}
       <div class="buttons">
         {approval.options.map(({ id: option, label, style = "" }) => (
           <button key={option} type="button" class={style} disabled={busy} onClick={() => void answer(option)}>

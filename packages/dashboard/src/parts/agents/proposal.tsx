@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+
 import type { ApprovalDetail, ProposalDetail } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
@@ -15,6 +16,7 @@ import { count as plural } from "../plural.ts";
 import { useResource } from "../resource.ts";
 import { useSending } from "../sending.ts";
 import { toast } from "../toast.tsx";
+import { CommentField } from "./comment-field.tsx";
 
 interface Props {
   readonly id: string;
@@ -109,17 +111,7 @@ function Answer({ request, proposal, done }: ShownProps) {
           <input type="email" value={fromEmail} onInput={({ currentTarget }) => setFromEmail(currentTarget.value)} />
         </Field>
       ) : null}
-      {request.approval?.allowComment ? (
-        <label>
-          <span class="hidden">Comment for the agent</span>
-          <input
-            placeholder="Comment for the agent (optional)"
-            maxLength={2000}
-            value={comment}
-            onInput={({ currentTarget }) => setComment(currentTarget.value)}
-          />
-        </label>
-      ) : null}
+      {request.approval?.allowComment ? <CommentField value={comment} change={setComment} /> : null}
       {mayCreate ? null : <p class="soft">Your role cannot create a {kind}. Somebody else has to approve it.</p>}
       <div class="buttons">
         <button
