@@ -100,13 +100,19 @@ export function Pages({ routes }: { readonly routes: readonly Route[] }) {
   useEffect(() => {
     if (route === null) return;
     setError(null);
+    // The script of a page that was left may arrive after that of the page that is shown.
+    let over = false;
     route.load().then(
-      ({ default: Page }) => setPage({ route, Page }),
+      ({ default: Page }) => over || setPage({ route, Page }),
       (cause: unknown) => {
+        if (over) return;
         suspectOutage();
         setError(asRequestError(cause));
       },
     );
+    return () => {
+      over = true;
+    };
   }, [route]);
   // A browser remembers that a script could not be loaded. Nothing was typed into a page that was not there.
   useServerReturn(() => {

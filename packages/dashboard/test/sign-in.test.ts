@@ -177,6 +177,32 @@ test(
 );
 
 test(
+  "a page that was left before its script arrived does not replace the page that is shown",
+  async () => {
+    const { page } = await stage.open(await makeLink());
+    await seeHeading(page, "Activity");
+    const released = Promise.withResolvers<void>();
+    await page.route("**/assets/templates-*", async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest("**/assets/templates-*");
+    await page.getByRole("link", { name: "Templates", exact: true }).click();
+    await asked;
+    await page.getByRole("link", { name: "Segments", exact: true }).click();
+    await seeHeading(page, "Segments");
+    const arrived = page.waitForEvent("requestfinished", (request) => request.url().includes("/assets/templates-"));
+    released.resolve();
+    await arrived;
+    // The script runs in a task of its own, after which the page would have been drawn.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100))));
+    await seeHeading(page, "Segments");
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "a server without a mail server says that nobody gets its mail; one with a relay says nothing",
   async () => {
     const note = (page: Page) => page.getByText("Nobody gets this mail");

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ColumnTarget } from "../../../../sdk/src/contact-files/columns.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
@@ -34,14 +34,17 @@ export function Prepare({ file, before, begin, other }: Props) {
     before ?? { mode: "upsert", listId: null, detectTypes: true, startAutomations: false, tag: "" },
   );
   const change = (changed: Partial<Options>): void => setOptions((all) => ({ ...all, ...changed }));
+  const looks = useRef(0);
   const look = (given: Parameters<typeof openFile>[1], keep: boolean): void => {
+    const at = ++looks.current;
     openFile(file, given).then(
       (found) => {
+        if (at !== looks.current) return;
         setOpen(found);
         setError(null);
         if (!keep) setTargets(found.guessed);
       },
-      (cause: unknown) => setError(asRequestError(cause)),
+      (cause: unknown) => at === looks.current && setError(asRequestError(cause)),
     );
   };
   useEffect(() => look(before === null ? {} : { encoding: before.encoding, hasHeader: before.hasHeader }, before !== null), [file]);
