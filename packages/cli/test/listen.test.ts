@@ -382,13 +382,29 @@ describe("listen", () => {
       name: "Writer",
       webhookUrl,
       permissions: ["agent:write_runs"],
+      settingsSchema: { type: "object", properties: { language: { type: "string", enum: ["en", "de"] } }, required: ["language"] },
     });
-    const argv = ["--agent", "writer", "--activate", "--forward-to", local.url, "--secret", webhookSecret];
     const env = { MAILSVC_API_KEY: builder.apiKey };
+    const from = ["listen", "--agent", "writer", "--activate", "--forward-to", local.url];
+    const wrong = await beside.mailsvc([...from, "--settings", '{"language":"xx"}'], { env });
+    expect(wrong.code).toBe(3);
+    expect(wrong.stderr).toContain("language");
+    const argv = [
+      "--settings",
+      '{"language":"de"}',
+      "--agent",
+      "writer",
+      "--activate",
+      "--forward-to",
+      local.url,
+      "--secret",
+      webhookSecret,
+    ];
     const result = await listen(beside, [...argv, "--count", "1"], async () => {}, { env });
     expect(deliveriesOf(result)).toMatchObject([{ type: "agent.activated" }]);
     const { body = "", headers = {} } = local.received[0] ?? {};
-    const { apiKey, activationId } = JSON.parse(body) as { apiKey: string; activationId: string };
+    const { apiKey, activationId, settings } = JSON.parse(body) as { apiKey: string; activationId: string; settings: object };
+    expect(settings).toEqual({ language: "de" });
     const signature = headers["x-service-signature"] ?? "";
     expect(verifySignature({ body: Buffer.from(body), secrets: webhookSecret, signature, id: null, timestamp: null })).not.toBeNull();
     const client = new AgentClient({ activationId, apiKey, baseUrl: beside.world.url, fetch: beside.world.fetch, maxRetries: 0 });
@@ -397,6 +413,7 @@ describe("listen", () => {
     const again = await listen(beside, argv, ({ until }) => until("is on already"), { env });
     expect(again.stderr).toContain("activations deactivate");
     expect((await beside.mailsvc(["listen", "--activate", "--forward-to", local.url])).code).toBe(2);
+    expect((await beside.mailsvc(["listen", "--settings", "{}", "--forward-to", local.url])).code).toBe(2);
   });
 
   test("events of an agent are pushed, go on after a cut connection, and --resume gets what was missed", async () => {

@@ -1,5 +1,5 @@
 import type { Mailsvc } from "@mailsvc/sdk";
-import { AGENT_EVENT_TYPES, EVENT_TYPES } from "@mailsvc/sdk/contract";
+import { AGENT_EVENT_TYPES, EVENT_TYPES, type Settings } from "@mailsvc/sdk/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Forwarder, KEPT_IDS } from "../listen/forwarder.ts";
 import { PositionFile, type StoredPosition } from "../listen/position-file.ts";
@@ -55,6 +55,7 @@ export function listenCommand(run: Run): Command {
     .addOption(new Option("--webhook <id>", "The events of this webhook of yours, at the path of its URL"))
     .addOption(new Option("--agent <slug>", "The events for the webhook of your agent, instead of those of the workspace"))
     .addOption(new Option("--activate", "With --agent: turn it on in your own workspace and forward its key, also as a draft"))
+    .addOption(new Option("--settings <json>", "With --activate: values for the settings that the agent has, as JSON or @file"))
     .addOption(new Option("--secret <secret>", "Signs the requests: the secret of the real webhook (MAILSVC_WEBHOOK_SECRET)"))
     .addOption(new Option("--print-secret", "Print the secret that signs without --secret, and end"))
     .addOption(new Option("--from <sequence>", "Begin with the event of this sequence").argParser(parsePositive))
@@ -76,6 +77,9 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   const agent = readText(flags, "agent");
   const turnsOn = flags["activate"] === true;
   if (turnsOn && agent === undefined) throw usageError("--activate is for --agent.");
+  const given = readText(flags, "settings");
+  if (given !== undefined && !turnsOn) throw usageError("--settings is for --activate.");
+  const settings = given === undefined ? undefined : ((await session.input.json(given, "--settings")) as Settings);
   const types: readonly string[] = agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES;
   const webhook = await readWebhook(session, flags);
   const forwardTo = readText(flags, "forwardTo");
@@ -132,7 +136,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
       ? followAgent(client, agent, start, signal, turnsOn)
       : followWorkspace(client, filter, readStart(flags, stored) ?? (await findLastSequence(client)) + 1, signal);
   await report.ready(routes.urls, secret, webhook?.id ?? null);
-  if (turnsOn && agent !== undefined) await turnOn(session, client, agent);
+  if (turnsOn && agent !== undefined) await turnOn(session, client, agent, settings);
   if (stored !== null && flags["from"] === undefined && flags["resume"] !== true)
     await tellMissed(client, report, { stored, filter, agent });
   const release = listenToKeys(session, (key) => {
@@ -165,10 +169,14 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
 }
 
 /** Turns an agent on in the workspace of its builder, with all that its listing asks for. Throws CliError, or ApiError but for one that is on. */
-async function turnOn(session: Session, client: Mailsvc, agent: string): Promise<void> {
+async function turnOn(session: Session, client: Mailsvc, agent: string, settings: Settings | undefined): Promise<void> {
   const { permissions } = await client.listings.get(agent);
   try {
-    const { id } = await client.activations.create({ agentSlug: agent, acceptedPermissions: permissions });
+    const { id } = await client.activations.create({
+      agentSlug: agent,
+      acceptedPermissions: permissions,
+      ...(settings !== undefined && { settings }),
+    });
     session.out.note(`${agent} is on in your workspace: ${id}. Its key is forwarded.`);
   } catch (error) {
     if (!hasStatus(error, 409)) throw error;
