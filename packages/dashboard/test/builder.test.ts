@@ -52,6 +52,32 @@ testLooks({
 });
 
 test(
+  "a builder describes the settings of an agent and registers an address for install links",
+  async () => {
+    const { page, faults } = await open("/dashboard/listings/draft-one");
+    const save = () => page.getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Settings").fill("{");
+    await save();
+    await page.getByText("This is not JSON").waitFor();
+    await page.getByLabel("Settings").fill('{"type": "object", "properties": {"tone": {"type": "text"}}}');
+    await save();
+    await expect.poll(() => page.locator('[aria-invalid="true"]').count()).toBe(1);
+    const settingsSchema = { type: "object", properties: { tone: { type: "string", enum: ["warm", "dry"] } } };
+    await page.getByLabel("Settings").fill(JSON.stringify(settingsSchema));
+    await page.getByLabel("Addresses that install links").fill("https://agent.example.com/installed\n");
+    await save();
+    await page.getByText("Saved").waitFor();
+    expect(await market.builder.listings.get("draft-one")).toMatchObject({
+      settingsSchema,
+      installRedirects: ["https://agent.example.com/installed"],
+    });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "a builder edits a listing, sees what is wrong at its field, and corrects it",
   async () => {
     const { page, faults } = await open("/dashboard/listings");

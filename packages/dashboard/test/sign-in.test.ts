@@ -8,6 +8,9 @@ beforeAll(async () => {
 }, PATIENCE_MS * 2);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
+/** The address that a builder has registered for install links. */
+const BACK = "https://agent.example.com/installed";
+
 async function makeLink(role = "owner"): Promise<string> {
   return (await stage.call<{ url: string }>("POST", "/api/v1/dashboard/links", { role })).url;
 }
@@ -25,6 +28,36 @@ test(
     await seeHeading(page, "Activity");
     expect(new URL(page.url()).hash).toBe("");
     expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "who opens an install link and signs in first sees the consent then, and comes back to the builder with the state",
+  async () => {
+    await stage.call("POST", "/api/v1/marketplace/listings", {
+      slug: "painter",
+      name: "Painter",
+      description: "Paints pages.",
+      webhookUrl: "https://agent.example.com/webhook",
+      permissions: ["brand:read"],
+      installRedirects: [BACK],
+    });
+    const { page } = await stage.open(`/dashboard/install/painter?state=a%26b&redirect=${encodeURIComponent(BACK)}`);
+    await page.route("https://agent.example.com/**", (route) => route.fulfill({ body: "Welcome back" }));
+    await seeHeading(page, "Sign in to mailsvc");
+    await page.getByLabel("API key").fill(stage.server.apiKey ?? "");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await seeHeading(page, "Turn on Painter");
+    await page.getByText("Afterwards you come back to agent.example.com.").waitFor();
+    await page.getByRole("checkbox", { name: /I let Painter do this/ }).check();
+    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByText("Welcome back").waitFor();
+    const back = new URL(page.url());
+    expect(`${back.origin}${back.pathname}`).toBe(BACK);
+    expect(back.searchParams.get("state")).toBe("a&b");
+    expect(back.searchParams.get("activationId")).toMatch(/^act_/);
     await page.context().close();
   },
   PATIENCE_MS * 2,

@@ -114,8 +114,14 @@ function Editor({ listing, done }: Part) {
     toast("Saved");
     done();
   };
-  const { slug, name, description, webhookUrl, permissions } = listing;
-  return <ListingForm initial={{ slug, name, description, webhookUrl, permissions }} label="Save" save={save} />;
+  const { slug, name, description, webhookUrl, permissions, settingsSchema, installRedirects } = listing;
+  return (
+    <ListingForm
+      initial={{ slug, name, description, webhookUrl, permissions, settingsSchema, installRedirects }}
+      label="Save"
+      save={save}
+    />
+  );
 }
 
 function listFacts(listing: Listing): (readonly [string, preact.ComponentChildren])[] {

@@ -8,7 +8,15 @@ import { Page } from "../parts/page.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { go, toHref } from "../router.tsx";
 
-const NOTHING: ListingFields = { slug: "", name: "", description: "", webhookUrl: "", permissions: [] };
+const NOTHING: ListingFields = {
+  slug: "",
+  name: "",
+  description: "",
+  webhookUrl: "",
+  permissions: [],
+  settingsSchema: null,
+  installRedirects: [],
+};
 
 /** Creates a listing, and shows its webhook secret this once. */
 export default function NewListing() {
