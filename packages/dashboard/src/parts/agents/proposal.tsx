@@ -112,6 +112,7 @@ function Answer({ request, proposal, done }: ShownProps) {
         </Field>
       ) : null}
       {request.approval?.allowComment ? <CommentField value={comment} change={setComment} /> : null}
+      {isCampaign && mayCreate ? <p class="soft">For other people, approve it as a draft and choose them in the campaign.</p> : null}
       {mayCreate ? null : <p class="soft">Your role cannot create a {kind}. Somebody else has to approve it.</p>}
       <div class="buttons">
         <button

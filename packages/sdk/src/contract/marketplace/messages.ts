@@ -186,6 +186,8 @@ export const messages = {
     method: "POST",
     path: "/api/v1/marketplace/messages/:id/answer",
     access: write,
+    // It may send a campaign.
+    bucket: "send",
     mailsTo: "proposal",
     summary: "Answer an approval request",
     description:
