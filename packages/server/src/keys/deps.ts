@@ -4,7 +4,6 @@ import type { Random } from "../lib/random.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { KeyWatch } from "./key-watch.ts";
 
-/** What keys need. */
 export interface KeyDeps {
   readonly clock: Clock;
   readonly random: Random;

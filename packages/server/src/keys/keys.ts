@@ -27,7 +27,7 @@ interface NewKey {
   key?: string;
 }
 
-/** What creating a key needs of the service. */
+/** Dependencies for creating a key. */
 interface KeyParts {
   readonly clock: Clock;
   readonly random: Random;
