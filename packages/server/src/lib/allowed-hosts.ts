@@ -20,13 +20,13 @@ export class AllowedHosts {
     }
   }
 
-  /** Whether a host name is in the list. */
+  /** True if a host name is in the list. */
   hasName(name: string): boolean {
     const host = name.toLowerCase().replace(/\.$/, "");
     return this.#names.has(host) || this.#domains.some((domain) => host.endsWith(domain));
   }
 
-  /** Whether an IP address is in the list (text without brackets). IPv4 inside IPv6 counts as the IPv4 address. */
+  /** True if an IP address (text without brackets) is in the list. IPv4 inside IPv6 counts as the IPv4 address. */
   hasAddress(ip: string): boolean {
     return this.#ranges.some((network) => network.has(ip));
   }

@@ -40,7 +40,7 @@ export function notFound(what: string, id: string): ApiError {
   return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} ${where}.`);
 }
 
-/** What `work` gives; null if it throws ApiError not_found. */
+/** Returns the result of `work`; null if it throws ApiError not_found. */
 export async function nullIfNotFound<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

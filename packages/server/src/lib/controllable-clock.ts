@@ -56,7 +56,7 @@ export class ControllableClock implements Clock {
     return this.#advancing;
   }
 
-  /** How many timers wait. */
+  /** Number of pending timers. */
   get timers(): number {
     return this.#pending.size;
   }
@@ -112,7 +112,7 @@ export class ControllableClock implements Clock {
     this.#arm();
   }
 
-  /** What `now` answers. */
+  /** Returns the time of this clock, for `now`. */
   protected read(): number {
     return this.#present();
   }

@@ -1,8 +1,8 @@
 import { hashMessageId } from "./message-id.ts";
 
 /**
- * What an email is found by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues, the
- * Message-ID of a program that submitted it, or that its relay gave it.
+ * Key to find an email by, besides its own columns: a tag, its template, the automation that sent it, the conversation it
+ * continues, or a Message-ID that a submitting program or the relay gave it.
  */
 export type EmailLabel = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}` | `message:${string}`;
 

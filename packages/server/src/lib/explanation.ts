@@ -11,7 +11,7 @@ export interface Moment {
 
 export type Action = Explanation["actions"][number];
 
-/** What the room of an object has found out about it. Instants are in ms, moments in any order. */
+/** Facts that a module found about its object. Instants are in ms, moments in any order. */
 export interface Findings extends Pick<Explanation, "id" | "kind" | "title" | "status" | "summary"> {
   readonly moments: readonly Moment[];
   readonly next?: { readonly at: number | null; readonly what: string } | null | undefined;
@@ -20,7 +20,7 @@ export interface Findings extends Pick<Explanation, "id" | "kind" | "title" | "s
   readonly related?: readonly (string | null | undefined)[];
 }
 
-/** What every explanation depends on besides its object. */
+/** Context of every explanation besides its object. */
 export interface Present {
   /** The server's time, ms. */
   readonly now: number;

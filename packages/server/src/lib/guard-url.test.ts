@@ -130,7 +130,7 @@ const ALLOWED = [
   "https://[2606:2800:220:1:248:1893:25c8:1946]/",
   "https://bücher.example/",
   "https://localhost.example.com/",
-  // What stands behind a backslash is path, as for every browser: the name before it is the one that is called.
+  // The text after a backslash is path, as in every browser: the host is the name before it.
   "https://agent.example.com\\@127.0.0.1/",
 ];
 
@@ -205,7 +205,7 @@ test("whatever is not for the world is refused in all notations there are, and i
       for (const host of notations(...quad)) {
         const url = `https://${host}/`;
         expect([url, checkWebhookUrl(url, production)]).toEqual([url, expect.stringMatching(/\.$/)]);
-        // What a resolver of the operating system might make of it.
+        // A resolver of the operating system may read the address differently.
         const { hostname } = new URL(url);
         expect([url, isForbiddenAddress(hostname.replace(/^\[|\]$/g, ""), production)]).toEqual([url, true]);
       }

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ApiError } from "./api-error.ts";
 
-/** Why a URL must not be called, as a sentence; null when it may be called. */
+/** Reason a URL must not be called, as a sentence; null if it may be called. */
 export type UrlFault = string | null;
 
 export interface Guard {
@@ -31,20 +31,21 @@ const DOCUMENTATION_IPV6: [ipaddr.IPv6, number] = [new ipaddr.IPv6([0x3fff, 0, 0
 const NAME = /^(?=.{1,253}$)[^.]{1,63}(?:\.[^.]{1,63})*$/;
 
 /**
- * Whether connecting to an IP address is forbidden (text without brackets). Checked for literals in URLs, for every DNS answer, and
- * for the peer of a connection. Only public addresses are allowed, those that the operator has named, and in dev mode this machine.
+ * True if connecting to an IP address (text without brackets) is forbidden. Checked for literals in URLs, for every DNS answer,
+ * and for the peer of a connection. Only public addresses are allowed, those that the operator has named, and in dev mode this
+ * machine.
  */
 export function isForbiddenAddress(ip: string, { dev, allowed }: Guard): boolean {
   const range = rangeOf(ip);
   return range !== "unicast" && !(dev && range === "loopback") && !allowed?.hasAddress(ip);
 }
 
-/** Whether the operator has named a host of a URL, by its name or its address: it may be called wherever it is. */
+/** True if the operator has named a host of a URL, by its name or its address. It may then be called at any address. */
 export function isAllowedHost(host: string, { allowed }: Guard): boolean {
   return allowed != null && (allowed.hasName(host) || allowed.hasAddress(host));
 }
 
-/** Whether an address and a port are this server itself. */
+/** True if an address and a port belong to this server. */
 export function isOwnServer(ip: string, port: number | undefined, { ownPort }: Guard): boolean {
   return typeof ownPort === "number" && port === ownPort && rangeOf(ip) === "loopback";
 }

@@ -30,8 +30,8 @@ type IdPrefix =
   | MarketplacePrefix;
 
 /**
- * Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents
- * of files, submissions of forms, replies.
+ * Prefixes of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets,
+ * lead magnets, contents of files, submissions of forms, replies.
  */
 type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub";
 

@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 
 /** A network of IP addresses. */
 export interface IpNetwork {
-  /** How many bits all its addresses have in common; 0 for all addresses. */
+  /** Number of bits that all its addresses have in common; 0 for all addresses. */
   readonly prefixLength: number;
-  /** Whether an address is in it. False for a text that is none. IPv4 inside IPv6 counts as IPv4. */
+  /** True if an address is in the network; false for a text that is no address. IPv4 inside IPv6 counts as IPv4. */
   has(ip: string): boolean;
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Whether two values are the same JSON: the order of keys does not matter, and what JSON leaves out is left out. */
+/** True if two values have the same JSON. The order of keys does not matter, and values that JSON leaves out are ignored. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(toJson(a), toJson(b));
 }

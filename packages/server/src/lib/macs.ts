@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 
-/** How a signature is written: 16 characters of base64url (96 bits), or 20 of hex (80 bits) where case may be lost. */
+/** Encoding of a signature: 16 characters of base64url (96 bits), or 20 of hex (80 bits) where case may be lost. */
 type MacForm = "base64url" | "hex";
 
 /** Signs what this installation hands out and must recognise later: links in mail, return paths. */

@@ -10,7 +10,7 @@ export interface MasterKeys {
   readonly next: DatedKey | null;
   /** Since when what old keys encrypted is encrypted again, ms; null when all of it is. */
   readonly resealingSince: number | null;
-  /** Whether the old keys are being given up. */
+  /** True while the old keys are being given up. */
   readonly forgetting: boolean;
   /** Keys before the current one, the latest first, and when each was replaced, ms. */
   readonly old: readonly DatedKey[];

@@ -10,8 +10,8 @@ export function assertRevision(what: string, current: number, named: number | un
 }
 
 /**
- * When a change happens (ms), later than the change before also in the same millisecond, or while the clock stands still. So the
- * instant of its last change is the revision of an object that has no counter.
+ * Returns the time (ms) of a change, always later than the change before, also within one millisecond or while the clock stands
+ * still. The time of its last change can therefore serve as the revision of an object without a counter.
  */
 export function nextChange(clock: Clock, before: number): number {
   return Math.max(clock.now(), before + 1);

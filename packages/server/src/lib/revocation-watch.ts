@@ -41,7 +41,7 @@ export class RevocationWatch {
 
   /** Looks at once whether something watched is revoked: this process has revoked one. */
   checkNow(): void {
-    // What fails now is looked at again by the timer.
+    // The timer tries again after a failure.
     this.#check().catch(() => {});
   }
 

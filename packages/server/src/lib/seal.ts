@@ -22,7 +22,7 @@ const TAG = 16;
 // The first byte names the format, in case it ever changes.
 const VERSION = 1;
 
-/** What the keys of a ring seal and open. */
+/** Seals with the current key of a ring, and opens with any of its keys. */
 export interface RingSeal extends Seal {
   /** The same text sealed by the current key; null when it is already. Throws SealBroken. */
   renew(sealed: Uint8Array, place: string): Uint8Array | null;

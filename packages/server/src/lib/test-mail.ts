@@ -1,4 +1,5 @@
-// Of an id made by `ids("em")` the first of the 26 characters is 0 for the next thousand years, so that no other email has this one.
+// The first of the 26 characters of an id made by `ids("em")` is 0 for the next thousand years, so no other email has this
+// prefix.
 const TEST_PREFIX = "em_t";
 
 /**
@@ -14,7 +15,7 @@ export function toPlainId(emailId: string): string {
   return isTestMail(emailId) ? `em_0${emailId.slice(TEST_PREFIX.length)}` : emailId;
 }
 
-/** Whether an email, by its id, was sent with a test key. */
+/** True if the email with this id was sent with a test key. */
 export function isTestMail(emailId: string | null | undefined): boolean {
   return emailId?.startsWith(TEST_PREFIX) === true;
 }

@@ -1,4 +1,4 @@
-/** What a span says about itself. Never a key, an address or a body. */
+/** Attributes of a span. Never a key, an address or a body. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
@@ -11,7 +11,7 @@ export interface SpanOptions {
 }
 
 export interface Span {
-  /** How the other side of a request continues the trace: the header of W3C Trace Context. */
+  /** Header of W3C Trace Context with which the other side of a request continues the trace. */
   readonly traceparent: string;
   set(attributes: SpanAttributes): void;
   /** Marks it as failed. */
