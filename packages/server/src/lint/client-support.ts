@@ -86,7 +86,7 @@ function listFeaturesOf({ property, value }: Declaration): Feature[] {
   const features: Feature[] = [];
   if (property === "display") {
     const kind = DISPLAY[text.split(/[\s!]/)[0] ?? ""];
-    // What is hidden is hidden on purpose, for some mail programs.
+    // Hiding is deliberate, for some mail programs.
     if (kind !== undefined && kind !== "none") features.push({ slug: `css-display-${kind}`, shown: `display: ${kind}` });
   } else features.push({ slug: toSlug(property), shown: property });
   for (const [name, slug] of Object.entries(FUNCTIONS))

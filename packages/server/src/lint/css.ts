@@ -4,11 +4,11 @@ export interface Declaration {
   readonly property: string;
   readonly value: string;
   readonly offset: number;
-  /** Whether it stands in an at-rule such as `@media`, so that only those see it who understand that. */
+  /** True inside an at-rule such as `@media`: only clients that understand the rule apply it. */
   readonly conditional: boolean;
 }
 
-/** What a style sheet has: at-rules with what stands behind their name, selectors, declarations. */
+/** Parts of a style sheet: at-rules with the text after their name, selectors, declarations. */
 export type StylePart =
   | Declaration
   | { readonly kind: "at-rule"; readonly name: string; readonly prelude: string; readonly offset: number }

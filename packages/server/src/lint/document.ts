@@ -19,9 +19,9 @@ export interface MailElement {
   readonly parent: string | null;
   readonly style: readonly Declaration[];
   readonly colors: Colors;
-  /** What it sets itself. A background that is no plain color, such as an image, counts too. */
+  /** Colors that the element sets itself. A background that is no plain color, such as an image, counts too. */
   readonly sets: { readonly color: boolean; readonly background: boolean };
-  /** Whether it holds words, or an image with a text. Kept for links, and for what is hidden. */
+  /** True if it holds words, or an image with a text. Kept for links, and for hidden elements. */
   hasWords: boolean;
   hasHeaderCells: boolean;
   isUnclosed: boolean;
@@ -62,7 +62,7 @@ class Reader {
   readonly #texts: Piece[] = [];
   readonly #open: MailElement[] = [];
   readonly #tables: MailElement[] = [];
-  /** How many elements of each name are open: end tags of others are known at once. */
+  /** Number of open elements by name, so that an end tag without a start is known at once. */
   readonly #count = new Map<string, number>();
   #end = 0;
 

@@ -7,7 +7,7 @@ import {
   type LintSeverity,
 } from "@mailsvc/sdk/contract";
 
-/** What becomes of rules: `off`, or another severity. */
+/** Settings of rules: `off`, or another severity. */
 export type RuleSettings = Readonly<Partial<Record<string, LintSeverity | "off">>>;
 
 /** A part of a mail, and the lines of its source. */
@@ -26,7 +26,7 @@ export class Findings {
     for (const part of ["subject", "html", "text"] as const) this.#lines.set(part, new Lines(sources[part]));
   }
 
-  /** Whether a rule is on, for checks that cost something. */
+  /** True if a rule is on; asked before expensive checks. */
   isOn(rule: LintRuleId): boolean {
     return this.#settings[rule] !== "off";
   }
@@ -61,7 +61,7 @@ export class Findings {
   }
 }
 
-/** Where the lines of a source begin. */
+/** Starts of the lines of a source. */
 class Lines {
   readonly #starts: number[] = [0];
 

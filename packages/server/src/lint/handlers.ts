@@ -4,7 +4,7 @@ import type { Handlers } from "../http/handler.ts";
 import { invalid } from "../lib/api-error.ts";
 import { lintMail, type MailToLint } from "./lint.ts";
 
-/** How mail of other rooms is found. Each throws ApiError not_found. */
+/** Mail of other modules that lint can check. Each function throws ApiError not_found. */
 export interface MailSources<Deps> {
   /** The draft of a template, by id or slug. */
   template(read: Reader, workspaceId: string, name: string): Promise<MailToLint>;

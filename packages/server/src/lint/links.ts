@@ -35,7 +35,7 @@ function checkTarget({ attributes, start }: MailElement, findings: Findings): vo
 
 function checkAddress(given: string, { start }: MailElement, findings: Findings): void {
   const address = given.trim();
-  // What a variable decides is not known here, nor are places in the mail itself.
+  // Addresses in variables are unknown here, and fragments lead into the mail itself.
   if (address.startsWith("{{") || address.startsWith("#")) return;
   const shown = shorten(address);
   if (!isSafeUrl(address)) {

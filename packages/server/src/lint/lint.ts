@@ -17,15 +17,15 @@ export interface MailToLint {
   readonly text: string | null;
   readonly subject: string | null;
   readonly type: "transactional" | "marketing";
-  /** Whether it is all of a mail. A template within a layout is not. */
+  /** True if it is a complete mail. A template within a layout is not. */
   readonly isWhole: boolean;
-  /** Whether it was sent: then a placeholder in it is a mistake. */
+  /** True if it was sent: a placeholder in it is then a mistake. */
   readonly wasSent: boolean;
-  /** Whether the HTML is rendered, so that its lines are not those of the source. */
+  /** True if the HTML is rendered, so that its lines are not those of the source. */
   readonly isRendered: boolean;
-  /** What a template says about its variables, and uses; null for a mail that is no template. */
+  /** Variables that a template declares and uses; null for a mail that is no template. */
   readonly variables: { readonly declared: readonly string[]; readonly used: readonly string[] } | null;
-  /** Why the template cannot be read. */
+  /** Errors that keep the template from being read. */
   readonly faults: readonly {
     readonly part: "subject" | "html" | "text";
     readonly line: number;

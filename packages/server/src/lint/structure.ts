@@ -2,7 +2,7 @@ import type { MailDocument, MailElement } from "./document.ts";
 import type { Findings } from "./findings.ts";
 import { shorten } from "./links.ts";
 
-/** Where Gmail cuts a mail off, in bytes: 102 kB. */
+/** Size beyond which Gmail clips a mail, in bytes: 102 kB. */
 const GMAIL_BYTES = 102 * 1024;
 
 const EMBEDDED = new Set("iframe frame object embed applet".split(" "));
@@ -62,7 +62,7 @@ function isCountingPixel(attributes: ReadonlyMap<string, string>): boolean {
   return attributes.get("height") === "1";
 }
 
-/** Whether a hidden text stands among the first elements of the body. */
+/** True if one of the first elements of the body is a hidden text. */
 function hasPreheader(elements: readonly MailElement[]): boolean {
   const body = elements.findIndex(({ name }) => name === "body");
   return elements.slice(body + 1, body + 8).some(({ style, hasWords }) => hasWords && style.some(hides));
