@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from "../lib/units.ts";
 import { peerText } from "./smtp-reply.ts";
 import type { TokenSource } from "./smtp-url.ts";
 
-/** Where access tokens come from, and what proves that we may have them (RFC 6749). */
+/** Request for access tokens: the token server, and the credentials for it (RFC 6749). */
 export interface TokenRequest {
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -33,7 +33,7 @@ interface AccessTokenOptions {
   readonly postForm: PostForm;
   /** Real time: the token server's clock does not stop. */
   readonly real: Pick<Clock["real"], "now" | "sleep">;
-  /** Where the tokens of a refresh token are kept, for all processes. */
+  /** Store for the tokens of a refresh token, shared by all processes. */
   readonly store?: TokenStore;
 }
 
@@ -58,15 +58,15 @@ export interface TokenStore {
 
 // A token is renewed this long before its end, or when a tenth of its life is left, whichever is shorter.
 const RENEW_BEFORE_MS = 5 * MINUTE;
-// What a server means that does not say how long its token lives (RFC 6749 5.1).
+// Life of a token if the server does not name one (RFC 6749 5.1).
 const DEFAULT_LIFE_S = 3600;
-// How often this process looks whether another one has renewed the tokens, and for how long.
+// Interval at which this process looks for tokens that another one has renewed, and the time after which it stops.
 const LOOK_MS = 250;
 const WAIT_MS = 45 * SECOND;
 // After a failure the token server is left alone for this long: who asks meanwhile waits, and shares the next request.
 const PAUSE_MS = SECOND;
 
-/** What a token server grants. */
+/** Tokens that a token server grants. */
 interface Granted {
   readonly token: string;
   readonly lifeMs: number;
@@ -113,7 +113,7 @@ export class AccessTokens implements TokenSource {
     return (await this.#renew(refused)).value;
   }
 
-  /** When the token that is kept ends, ms from now; null without one. */
+  /** Remaining life of the current token, ms; null without one. */
   get endsIn(): number | null {
     return this.#token && this.#token.endsAt - this.#options.real.now();
   }

@@ -18,7 +18,7 @@ interface AddressList {
   readonly complete: boolean;
 }
 
-/** How many mailboxes are read of a header: more than a message can have recipients. */
+/** Maximum number of mailboxes read from a header: more than a message can have recipients. */
 export const MAX_BOXES = 1000;
 
 /**

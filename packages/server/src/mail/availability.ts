@@ -3,10 +3,10 @@ import type { Log } from "../lib/log.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { Mailer, Receipt } from "./mailer.ts";
 
-// How long after it went down a relay is checked first; then twice as long each time, up to the maximum.
+// Time after which a relay that went down is checked first; doubled for each further check, up to the maximum.
 const FIRST_CHECK_MS = 15 * SECOND;
 const MAX_CHECK_MS = 10 * MINUTE;
-// How long (real time) a relay may keep a mail without answering any, before others get new mail.
+// Time (real time) without any answer to mails under way after which other relays get new mail.
 const STALLED_MS = 10 * SECOND;
 
 /** The name of the timer of a check. */
@@ -27,7 +27,7 @@ interface AvailabilityOptions {
 }
 
 /**
- * Whether a relay can be reached and lets us in.
+ * Availability of a relay: it accepts connections and our login.
  *
  * | State | Event                                                                        | Next |
  * | ----- | ---------------------------------------------------------------------------- | ---- |
@@ -42,12 +42,12 @@ interface AvailabilityOptions {
 export class Availability {
   readonly #mailer: Mailer;
   readonly #options: AvailabilityOptions;
-  /** When each mail under way was handed over: real time, ms. */
+  /** Time at which each mail under way was handed over: real time, ms. */
   readonly #underWay = new Map<symbol, number>();
   #answeredAt = Number.NEGATIVE_INFINITY;
   #down: Down | null = null;
   #closed = false;
-  /** How often it went down since it last took a mail. */
+  /** Number of failures since it last took a mail. */
   #failures = 0;
   #changedAt: number;
 
@@ -57,7 +57,7 @@ export class Availability {
     this.#changedAt = options.clock.now();
   }
 
-  /** Why no mail should be given to it that another relay could take; null if it is up. */
+  /** Reason not to give it mail that another relay could take; null if it is up. */
   get reason(): string | null {
     return this.#down?.reason ?? (this.#isStalled() ? "It answers no mail any more." : null);
   }
@@ -148,7 +148,7 @@ export class Availability {
   }
 }
 
-/** Whether a receipt says that the relay itself is out of service. */
+/** True if a receipt says that the relay itself is out of service. */
 function isUnavailable(receipt: Receipt): receipt is Extract<Receipt, { outcome: "deferred" | "unknown" }> {
   return (receipt.outcome === "deferred" || receipt.outcome === "unknown") && receipt.unavailable === true;
 }

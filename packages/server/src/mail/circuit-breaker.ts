@@ -30,7 +30,7 @@ interface Refusals {
 interface Slot {
   readonly since: number;
   outcomes: number;
-  /** Who sent lately. */
+  /** Recent senders. */
   readonly senders: Set<string>;
   readonly byReply: Map<string, Refusals>;
 }
@@ -41,7 +41,7 @@ interface Pause {
   nextProbeAt: number;
 }
 
-/** What the mail server replied in the last minutes, in two slots, of which the older one is forgotten whole. */
+/** Replies of the mail server in the last minutes, in two slots; the older one is dropped as a whole. */
 class RecentReplies {
   readonly #now: () => number;
   #current: Slot;
@@ -57,7 +57,7 @@ class RecentReplies {
     return this.#current.outcomes + this.#previous.outcomes;
   }
 
-  /** Who sent lately. */
+  /** Recent senders. */
   get senders(): string[] {
     this.#rotate();
     return [...this.#current.senders, ...this.#previous.senders];
@@ -195,7 +195,7 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
 // No sender is named so.
 const ALL = "";
 
-/** Whose mail it is: of a workspace; of a domain where none is known. */
+/** Sender of a mail: its workspace, or its domain if no workspace is known. */
 function readSender({ origin, from }: OutgoingMail): string {
   return origin?.workspaceId ?? from.slice(from.lastIndexOf("@"));
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { MB } from "../lib/units.ts";
 import { Intake } from "./intake.ts";
 
-/** What this process holds, without what is garbage. */
+/** Memory of this process after garbage collection, bytes. */
 function measureMemory(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();

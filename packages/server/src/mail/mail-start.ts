@@ -1,8 +1,9 @@
 const KB = 1024;
 
 /**
- * How much of a mail is read. Reports come first in a mail, before what they return, and take a few hundred lines. postal-mime takes up
- * to 30 µs and 2 KB of memory for each line or part, so bytes alone are no limit: a megabyte of line ends took seconds and a gigabyte.
+ * Limits on the part of a mail that is read. Reports come first in a mail, before the mail that they return, and take a few
+ * hundred lines. postal-mime takes up to 30 µs and 2 KB of memory for each line or part, so a limit on bytes is not enough: a
+ * megabyte of line ends took seconds and a gigabyte.
  */
 export const MAIL_LIMITS = {
   bytes: 128 * KB,
@@ -14,7 +15,7 @@ export const MAIL_LIMITS = {
   levels: 16,
 } as const;
 
-/** What `takeStart` counts. */
+/** Limits that `takeStart` enforces. */
 type StartLimits = Readonly<Record<"bytes" | "lines" | "boundaries", number>>;
 
 const LF = 0x0a;

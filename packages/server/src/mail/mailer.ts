@@ -9,7 +9,7 @@ export interface MailAttachment {
   content: Uint8Array;
 }
 
-/** Whom a header names: an address, and a name that may be empty. */
+/** Recipient named in a header: an address, and a name that may be empty. */
 export type Addressee = Pick<Mailbox, "name" | "address">;
 
 /** One message with all decisions made, as a mailer hands it over to one of its recipients. */
@@ -104,13 +104,13 @@ export interface Mailer {
    * store beforehand that it is about to send.
    */
   readonly transactional: boolean;
-  /** How many messages it accepts at once. */
+  /** Number of messages it accepts at once. */
   readonly concurrency: number;
   /** Hands one message over. Throws only for a bug of ours, never for something the other side did. */
   send(mail: OutgoingMail): Promise<Receipt>;
   /** Connects to the next hop: null if it lets us in, else the reason. */
   check(): Promise<string | null>;
-  /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. With a workspace: why its mail is. */
+  /** Reason delivery is paused now, for `mailsvc doctor`; null if it is not. With a workspace: the reason its mail is paused. */
   fault(workspaceId?: string): string | null;
   /** Takes no further messages. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
   close(graceMs?: number): Promise<void>;

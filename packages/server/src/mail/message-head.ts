@@ -12,9 +12,9 @@ export interface HeaderField {
 /** A message cut after its headers. */
 interface SplitMessage {
   readonly fields: readonly HeaderField[];
-  /** How many bytes the headers take, without the empty line after them. */
+  /** Length of the headers in bytes, without the empty line after them. */
   readonly headBytes: number;
-  /** What follows the headers and the empty line. */
+  /** Content after the headers and the empty line. */
   readonly content: Buffer;
 }
 

@@ -15,7 +15,7 @@ const normalized = (text = ""): string => text.replace(/\r\n|\r|\n/g, "\n").repl
 
 const lines = (body: Buffer): string[] => body.toString("latin1").split("\r\n");
 
-// What mail software damages: line ends, blanks, dots, "From ", "=", long lines, all of Unicode.
+// Texts that mail software damages: line ends, blanks, dots, "From ", "=", long lines, all of Unicode.
 const piece = fc.oneof(
   fc.constantFrom(
     "\n",
@@ -113,7 +113,7 @@ test("a long text is encoded as in one go, and other work has its turn meanwhile
     "é".repeat(400_000),
     `${"From here =\r\n".repeat(50_000)}end `,
     "plain\n".repeat(100_000),
-    // Where it is cut for the first time there is a line end, a character of two halves, a lone half.
+    // The first cut falls on a line end, inside a surrogate pair, or after a lone surrogate.
     ...["\r\n", "👋", "\ud83d"].map((cut) => `${"x".repeat(256 * 1024 - 1)}${cut}${"y\r\n".repeat(100_000)}`),
   ]) {
     let turns = 0;

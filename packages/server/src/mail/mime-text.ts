@@ -89,9 +89,9 @@ interface Writing {
   readonly length: number;
   readonly pages: Buffer[];
   at: number;
-  /** Where the line starts that is being read. */
+  /** Start of the line that is being read. */
   lineStart: number;
-  /** Of the line that is being written. */
+  /** Width of the line that is being written. */
   width: number;
   /** False if a relay has a reason to change a line before this one. */
   plain: boolean;

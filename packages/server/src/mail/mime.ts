@@ -16,7 +16,7 @@ interface EncodedTexts {
   readonly parts: readonly MimeEntity[];
   /** The alternatives together, or the only one: the content of a mail without files. */
   readonly whole: MimeEntity;
-  /** What the boundaries of multiparts that hold these texts end with. */
+  /** End of the boundaries of multiparts that hold these texts. */
   readonly boundary: string;
 }
 
@@ -155,7 +155,7 @@ async function encodeTexts(mail: Pick<OutgoingMail, "text" | "html">): Promise<E
     if (text === null) continue;
     const part = isLongText(text) ? await encodeLongText(mediaType, text) : encodeText(mediaType, text);
     parts.push(part);
-    // Of other texts the end is enough for mails to differ: there the link to unsubscribe is.
+    // The end of other texts is enough to tell mails apart: it holds the link to unsubscribe.
     hashed.push(part.transferEncoding === "7bit" ? text : text.slice(-64));
   }
   if (parts.length === 0) parts.push(encodeText("text/plain", ""));

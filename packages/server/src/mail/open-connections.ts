@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../lib/clock.ts";
 
-/** Who is connected: address and port of the other side. */
+/** Other side of a connection: address and port. */
 interface Peer {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;

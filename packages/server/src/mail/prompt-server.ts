@@ -3,7 +3,7 @@ import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import { KB } from "../lib/units.ts";
 
-/** What ended: address and port of the other side. */
+/** Callback: a connection ended, with address and port of the other side. */
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
 /**

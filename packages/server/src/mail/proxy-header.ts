@@ -4,15 +4,16 @@ import ipaddr from "ipaddr.js";
 import type { Clock } from "../lib/clock.ts";
 import { SECOND } from "../lib/units.ts";
 
-/** Who connected to a proxy. */
+/** Client that connected to a proxy. */
 interface ProxiedPeer {
   readonly address: string;
   readonly port: number;
 }
 
 /**
- * What the first bytes of a connection say: too little yet; no header of the PROXY protocol, or a wrong one; or a header of `length` bytes.
- * `peer` is null where the proxy speaks for itself (LOCAL), or does not know the peer (UNKNOWN, AF_UNSPEC).
+ * Result of reading the first bytes of a connection: incomplete; invalid (no header of the PROXY protocol, or a wrong one); or a
+ * header of `length` bytes. `peer` is null where the proxy speaks for itself (LOCAL), or does not know the peer (UNKNOWN,
+ * AF_UNSPEC).
  */
 type ProxyHeader = "incomplete" | "invalid" | { readonly length: number; readonly peer: ProxiedPeer | null };
 

@@ -1,4 +1,4 @@
-/** Who can change what a mail server objected to. */
+/** Party that can remove the cause of a refusal. */
 type Party = "address" | "recipient" | "domain" | "reputation" | "relay" | "content" | "nobody";
 
 /**
@@ -7,13 +7,13 @@ type Party = "address" | "recipient" | "domain" | "reputation" | "relay" | "cont
  */
 type Mailbox = "gone" | "trouble" | "untouched";
 
-/** What a reply of a mail server means, and what to do about it. */
+/** Meaning of a refusal by a mail server, with a remedy. */
 export interface Refusal {
   readonly party: Party;
   readonly mailbox: Mailbox;
-  /** What the other side said, in plain words. */
+  /** Meaning of the reply, in plain words. */
   readonly meaning: string;
-  /** What the sender can do; null if there is nothing to do but wait. */
+  /** Advice for the sender; null if waiting is all that helps. */
   readonly remedy: string | null;
 }
 

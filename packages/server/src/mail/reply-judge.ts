@@ -33,7 +33,7 @@ export function judgeReply({ smtpCode, enhancedCode, message }: DeliveryError): 
   const subject = code?.slice(2) ?? "";
   if (BANNED.test(subject)) return banned;
   const words = readWords(message);
-  // Of Outlook and Microsoft 365; of others it is a host that did not answer.
+  // Outlook and Microsoft 365 mean an unknown mailbox; other servers mean a host that did not answer.
   if (code === "5.4.1" && /recipient address rejected: access denied/i.test(words)) return deniedByOutlook;
   const byCode = BY_CODE[code ?? ""] ?? BY_CODE[subject] ?? null;
   if (byCode?.mailbox === "gone" && !VAGUE.has(subject)) return findContradiction(words) ?? byCode;
@@ -42,17 +42,17 @@ export function judgeReply({ smtpCode, enhancedCode, message }: DeliveryError): 
   return found ?? BY_CODE[subject.split(".")[0] ?? ""] ?? (smtpCode === null ? null : (BY_SMTP_CODE[smtpCode] ?? null));
 }
 
-/** Whether a reply says for good that the mailbox or its domain does not exist, or is disabled. */
+/** True if a reply says permanently that the mailbox or its domain does not exist or is disabled. */
 export function isMailboxGone(reply: DeliveryError): boolean {
   return !isTemporary(reply) && judgeReply(reply)?.mailbox === "gone";
 }
 
-/** Whether a reply names a reason that has nothing to do with the existence of the mailbox, such as a full mailbox or a block list. */
+/** True if a reply names a reason unrelated to the existence of the mailbox, such as a full mailbox or a block list. */
 export function hasOtherReason(reply: DeliveryError): boolean {
   return findContradiction(readWords(reply.message)) !== null;
 }
 
-/** Whether a failure is one of the mailbox or its server that may pass. */
+/** True for a temporary failure of the mailbox or its server. */
 export function isMailboxInTrouble(reply: DeliveryError): boolean {
   const mailbox = judgeReply(reply)?.mailbox;
   return mailbox === "trouble" || (mailbox === "gone" && isTemporary(reply));
@@ -73,7 +73,7 @@ const VAGUE: ReadonlySet<string> = new Set([
   ...["0.0", "1.0", "2.0", "3.0", "3.2", "4.0", "4.1", "4.4", "5.0", "5.1", "5.2", "5.4", "7.0", "7.1"],
 ]);
 
-// Of Outlook: the address that sends is banned.
+// Outlook's codes for a banned sending address.
 const BANNED = /^7\.6(?:0[6-9]|[1-4]\d)$/;
 
 const BOX = "(?:user(?:id| name)?|mail ?box|recipient|address(?:ee)?|account|alias|local part)";
@@ -136,7 +136,7 @@ const BY_WORDS: readonly (readonly [words: RegExp, refusal: Refusal])[] = [
   ],
 ];
 
-/** What a reply says without the addresses in it, which may hold any word. */
+/** Words of a reply without its addresses, which may contain any word. */
 function readWords(message: string): string {
   return message.replaceAll(/<[^<>\s]*@[^<>]*>|[^\s<>"(]+@[^\s<>")]+/g, " ").replaceAll(/\s+/g, " ");
 }
@@ -156,7 +156,7 @@ function findByWords(words: string, smtpCode: number | null): Refusal | null {
   return found ?? (smtpCode !== null && smtpCode >= 550 && /\bmail ?box unavailable/i.test(words) ? noMailbox : null);
 }
 
-/** Whether the words themselves say that there is no such mailbox. */
+/** True if the words themselves say that there is no such mailbox. */
 function isNoMailbox(words: string): boolean {
   return BY_WORDS.some(([pattern, refusal]) => refusal === noMailbox && pattern.test(words));
 }

@@ -15,9 +15,9 @@ export interface Reaction {
 
 interface SimulatedMailbox {
   readonly name: string;
-  /** What happens to mail, for the docs. */
+  /** Result for mail to this mailbox, for the docs. */
   readonly description: string;
-  /** How every attempt fails, or only the first one; absent if mail is delivered at once. */
+  /** Failure of every attempt, or of the first one only; absent if mail is delivered at once. */
   readonly failure?: { readonly receipt: Receipt; readonly firstOnly: boolean };
   /** True if mail is treated as if the address were on the suppression list: it is never handed over. */
   readonly suppressed?: true;
@@ -99,7 +99,7 @@ function findSimulatedMailbox(address: string): SimulatedMailbox | null {
   return domain === SIMULATOR_DOMAIN ? (found ?? UNKNOWN) : domain === RESEND_DOMAIN ? (found ?? null) : null;
 }
 
-/** What the recipient does after delivery, in order of time; empty for a real address. */
+/** Reactions of the recipient after delivery, in order of time; empty for a real address. */
 export function listSimulatedReactions(address: string): readonly Reaction[] {
   return findSimulatedMailbox(address)?.reactions ?? [];
 }

@@ -10,34 +10,37 @@ import type { PromptServer } from "./prompt-server.ts";
 import { takeProxyHeader } from "./proxy-header.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
-// How long messages under way may take when the server stops.
+// Time for messages under way to finish when the server stops.
 const CLOSE_MS = 5 * SECOND;
 // Renewed certificates are taken up within this time (real time).
 const RENEW_MS = 3600 * SECOND;
 
-/** Where a server listens, and what its connections may take. */
+/** Address and limits of an SMTP server. */
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
-  /** What STARTTLS is offered with, or `implicitTls` begins with; null for no TLS. */
+  /** Certificate for STARTTLS or `implicitTls`; null for no TLS. */
   readonly tls: TlsFiles | null;
   /** True if a connection begins with TLS. */
   readonly implicitTls?: boolean;
-  /** How long a connection lasts at most, ms of real time: one that sends a byte now and then is never idle. */
+  /**
+   * Maximum duration of a connection, ms of real time. A client that sends a byte now and then is never idle, so an idle limit is
+   * not enough.
+   */
   readonly connectionMs: number;
   readonly connections: number;
   /** Connections of one address. */
   readonly ofPeer: number;
   /** The networks of proxies that say with the PROXY protocol who connects; no other peer may say so. */
   readonly proxies: readonly IpNetwork[];
-  /** What connections are for, for the log. */
+  /** Purpose of the connections, for the log. */
   readonly purpose: string;
 }
 
 export interface SmtpListener {
   readonly host: string;
   readonly port: number;
-  /** Whether the next connection is refused because there are too many. */
+  /** True if the next connection is refused because there are too many. */
   isFull(): boolean;
   /** Ends a connection with a 421 reply. */
   cut(sessionId: string, why: string): void;

@@ -31,7 +31,7 @@ export class SmtpPool {
   readonly #maxMessages: number;
   readonly #idle = new Map<SmtpSession, Timer>();
   readonly #busy = new Set<SmtpSession>();
-  /** Who waits for a slot, the right to one connection. It is given back once the connection is idle or closed. */
+  /** Callers waiting for a slot, the right to one connection. A slot is freed once its connection is idle or closed. */
   readonly #waiting: (() => void)[] = [];
   #freeSlots: number;
   #closed = false;

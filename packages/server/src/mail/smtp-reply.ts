@@ -30,7 +30,7 @@ export function deferred(message: string): Receipt {
 /** The message was not sent, because it was not wanted any more when its bytes were to be written. */
 export const notWanted: Receipt = { outcome: "deferred", error: ourError("The message was withdrawn before it was sent.") };
 
-/** How far a message had come when something went wrong. */
+/** Progress of a message at the time of a failure. */
 export type Phase =
   /** Connect, TLS, EHLO, AUTH: nothing about this message yet. */
   | "session"
@@ -99,7 +99,10 @@ export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
   return { outcome: phase === "answer" ? "unknown" : "deferred", error, ...(unavailable && { unavailable }) };
 }
 
-/** What went wrong in a session, in words for people: nodemailer repeats a reply, and Node advises who started a program of one's own. */
+/**
+ * Describes a failed session for people. nodemailer repeats the reply, and Node's advice is meant for people who start their own
+ * program.
+ */
 function sayPlainly({ message, response }: SmtpFailure): string {
   if (response !== undefined && message.startsWith("Invalid greeting")) return `The mail server turns connections away: ${response}`;
   if (message === "Greeting never received") return "The mail server accepts connections, but does not greet in time.";

@@ -1,6 +1,6 @@
 import { isLoopbackHost } from "@mailsvc/sdk/contract";
 
-/** How to log in: with a password, or with an access token (XOAUTH2). */
+/** Login: a password, or an access token (XOAUTH2). */
 type SmtpAuth = { user: string; pass: string } | { user: string; tokens: TokenSource };
 
 /** Gives access tokens. */
@@ -17,7 +17,7 @@ export interface SmtpTarget {
   implicitTls: boolean;
   /** STARTTLS: always, if offered, or never. */
   tls: "required" | "opportunistic" | "off";
-  /** Whether the certificate must be valid for the host. */
+  /** True if the certificate must be valid for the host. */
   verify: boolean;
   auth: SmtpAuth | null;
   maxConnections?: number;
@@ -128,7 +128,7 @@ function ehloName(option: string, text: string): string {
     : throwError(`${option}=${text}: a host name such as mail.example.com is needed.`);
 }
 
-/** Whether a host is this machine. */
+/** True if a host is this machine. */
 export function isLoopback(host: string): boolean {
   return isLoopbackHost(host) || /.\.localhost$/i.test(host);
 }

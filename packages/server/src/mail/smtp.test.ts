@@ -155,7 +155,7 @@ describe("The SMTP mailer", () => {
     expect(peer.mails.map((got) => got.smtpUtf8)).toEqual([true, false]);
     const old = await open({ hideSMTPUTF8: true } as SMTPServerOptions, (port) => `smtp://127.0.0.1:${port}`);
     expect(await old.mailer.send(mail)).toMatchObject({ outcome: "bounced", error: { enhancedCode: "5.6.7" } });
-    // What a program has written goes out as it is.
+    // Messages composed by a program go out unchanged.
     const message = Buffer.from("Subject: Grüße\r\n\r\nHi\r\n");
     expect(await old.mailer.send(sampleMail({ message }))).toMatchObject({ outcome: "sent" });
   });
