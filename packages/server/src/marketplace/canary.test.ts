@@ -184,9 +184,9 @@ test("a brand and the builder of its agent see nothing of each other but the age
   const names = ["writer", words.brand, words.builder, agent.activationId, runId, listing.id, payment?.id ?? "", ...events];
   const values = [...brandIds, ...builderIds, ...names];
   const sides = [
-    // What a brand must not see: the builder's workspace, webhook, payments and deliveries.
+    // Hidden from a brand: the builder's workspace, webhook, payments and deliveries.
     { key: world.apiKey, hidden: [words.builder, builder.workspaceId, hooks.url, listing.id, payment?.id ?? "", ...events, ...builderIds] },
-    // What a builder must not see: the brand's workspace, people, mail, credits and keys.
+    // Hidden from a builder: the brand's workspace, people, mail, credits and keys.
     { key: builder.apiKey, hidden: [words.brand, world.workspaceId, "4711", runId, ...brandIds] },
   ];
   let asked = 0;

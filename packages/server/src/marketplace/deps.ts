@@ -13,7 +13,6 @@ import type { PlanDeps } from "./plans/deps.ts";
 import type { RunDeps } from "./runs/deps.ts";
 import type { WakeupDeps } from "./wakeups/deps.ts";
 
-/** What the rooms of the marketplace need. */
 export interface MarketplaceDeps
   extends ActivationDeps,
     AgentWebhookDeps,

@@ -38,7 +38,7 @@ export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: H
   assets: assetHandlers,
 };
 
-/** What others call on their own terms. */
+/** Callbacks of payment providers. */
 export const callbackHandlers: { readonly [G in keyof typeof callbacks]: Handlers<(typeof callbacks)[G], MarketplaceDeps> } = {
   stripe: stripeHandlers,
 };

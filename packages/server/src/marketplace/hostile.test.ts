@@ -5,7 +5,7 @@ import { agentPath, type Receiver, startReceiver } from "../../test/marketplace.
 import { ask } from "../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
-/* What an agent's key can send: each endpoint of the contract, each field of its examples, each value nobody expects. */
+/* Hostile requests with an agent's key: each endpoint of the contract, each field of its examples, each unexpected value. */
 
 let world: TestWorld;
 let hooks: Receiver;

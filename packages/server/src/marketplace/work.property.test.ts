@@ -6,8 +6,8 @@ import { propertyRuns } from "../../test/property-runs.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 /*
- * What an agent and its brand do, in random order, against a model of it: runs, approvals, wakeups, credits and time. After
- * each step every run and every approval must be as the model has it; at the end so must be all that the builder was told.
+ * Random actions of an agent and its brand against a model: runs, approvals, wakeups, credits and time. After each step every run
+ * and every approval must match the model; at the end all events that the builder received must match it too.
  */
 
 const WINDOW = 900_000;

@@ -26,7 +26,7 @@ export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string,
   return { activationId, listingId, workspaceId, scopes: new Set(grantedScopes(found, found)) };
 }
 
-/** Whether a key with this hash was ever made, whatever its state. */
+/** True if a key with this hash was ever made, whatever its state. */
 export async function agentKeyExists(q: Reader<AgentTables>, hash: string): Promise<boolean> {
   return (await findKey(q, hash)) !== null;
 }

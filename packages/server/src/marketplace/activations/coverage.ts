@@ -78,7 +78,7 @@ export async function restoreCoverage(tx: Tx, deps: ActivationDeps, workspaceIds
   }
 }
 
-/** What a plan does to these activations: the newest lose their cover first, and the oldest get it back first. */
+/** Plans the effect of a plan on these activations: the newest lose their cover first, and the oldest get it back first. */
 export function planChange(rows: readonly ActivationRow[], plan: PlanName): PlanChange {
   if (plan === "none") return { paused: [], resumed: [], deactivated: rows.map(({ id }) => id) };
   const covered = rows.slice(0, PLANS[plan].activations ?? rows.length);

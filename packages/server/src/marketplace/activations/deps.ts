@@ -5,7 +5,6 @@ import type { Random } from "../../lib/random.ts";
 import type { Queue } from "../../queue/queue.ts";
 import type { ActivationHooks } from "./lifecycle.ts";
 
-/** What activations need. */
 export interface ActivationDeps {
   readonly clock: Clock;
   readonly db: Db;

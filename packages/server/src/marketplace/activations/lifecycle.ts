@@ -26,8 +26,8 @@ import type { ActivationTables } from "./tables.ts";
 export type ActivationRow = ActivationTables["activations"]["$inferSelect"];
 
 /**
- * What other features do when the state of an activation changes, in the same transaction. They know activations, so
- * activations cannot know them; `features.ts` composes them.
+ * Reactions of other features to a new state of an activation, in the same transaction. Those features import activations, so
+ * activations cannot import them; `features.ts` connects both.
  */
 export interface ActivationHooks {
   /** `apiKey` is the only copy of the key. */

@@ -17,7 +17,7 @@ const CHUNK = 250;
 // so a second pass after it finds every one.
 const SECOND_PASS_MS = MINUTE;
 
-/** When a listing ends: schedules the end of its activations. */
+/** Schedules the end of a listing's activations when it ends. */
 export async function scheduleListingEnd(tx: Tx, deps: ActivationDeps, { id, workspaceId, period }: ListingRow): Promise<void> {
   await deps.queue.enqueue(tx, { kind: LISTING_END_JOB, payload: { workspaceId, listingId: id, period, after: "" } });
 }

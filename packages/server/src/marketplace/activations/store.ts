@@ -39,7 +39,7 @@ export async function getActivationOfAgent(q: Reader<AgentTables> | AgentTx, wor
   return found;
 }
 
-/** Whether its listing has ended: then the activation has ended too, although the job that stores it has not run yet. */
+/** True if its listing has ended. The activation has then ended too, even if the job that stores that has not run yet. */
 export function isOrphaned({ activation, listing }: Activated, now: number): boolean {
   return (
     activation.status !== "deactivated" && (activation.period !== listing.period || !isOfferedTo(listing, activation.workspaceId, now))

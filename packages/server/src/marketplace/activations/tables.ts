@@ -30,7 +30,7 @@ export function activationTables(c: ColumnTypes) {
         /** SHA-256 of its one key, hex. */
         keyHash: c.text("key_hash").notNull(),
         keyPreview: c.text("key_preview").notNull(),
-        /** When the builder's webhook acknowledged agent.activated. */
+        /** Time at which the builder's webhook acknowledged agent.activated. */
         keyDeliveredAt: c.instant("key_delivered_at"),
         /** The last event's sequence and timestamp. */
         sequence: c.int("sequence").notNull(),

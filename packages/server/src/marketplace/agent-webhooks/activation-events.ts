@@ -6,7 +6,7 @@ import type { ActivationRow } from "../activations/activations.ts";
 import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-webhooks.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 
-/** When an agent is turned on: agent.activated, the only event that carries the key. */
+/** Emits agent.activated when an agent is turned on: the only event that carries the key. */
 export async function emitActivated(
   tx: Tx,
   deps: AgentWebhookDeps,
@@ -39,7 +39,7 @@ export function emitScopesChanged(
   return emit(tx, deps, activationId, { type: "agent.scopes_changed", at, fields: { scopes: [...scopes], added: [...added] } });
 }
 
-/** When an activation is paused: agent.paused. */
+/** Emits agent.paused. */
 export function emitPaused(tx: Tx, deps: AgentWebhookDeps, activationId: string, reason: PauseReason, at: number): Promise<void> {
   return emit(tx, deps, activationId, { type: "agent.paused", at, fields: { reason } });
 }
@@ -66,9 +66,9 @@ export async function emitResumed(
 }
 
 /**
- * When activations end: agent.deactivated, the last event of each. What waits goes out before it, in its order, also where a
- * pause or a failing webhook held it. Only an agent.activated that no webhook has acknowledged is cancelled: its key is revoked, and no copy of
- * it is kept.
+ * Emits agent.deactivated, the last event of each activation. Waiting events go out before it, in their order, even those that a
+ * pause or a failing webhook held. Only an agent.activated that no webhook has acknowledged is cancelled: its key is revoked, and
+ * no copy of it is kept.
  */
 export async function emitDeactivated(
   tx: Tx,

@@ -5,7 +5,6 @@ import type { WebhookDeps } from "../../webhooks/deps.ts";
 import type { ActivationDeps } from "../activations/deps.ts";
 import type { AgentDeps } from "../agent-access.ts";
 
-/** What webhooks of agents need. */
 export interface AgentWebhookDeps extends AgentDeps, ActivationDeps, WebhookDeps {
   readonly config: AgentDeps["config"];
   /** Rate limits, shared by all servers on one database. */

@@ -11,7 +11,7 @@ import type { AgentWebhookDeps } from "./deps.ts";
 /** One attempt and three direct retries; then five from the queue, after e^(2.5 n) seconds, a day at most: about 31 hours in all. */
 export const RETRIES: RetrySchedule = { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] };
 
-/** How agent events are delivered. An activation whose event is dead is paused, and its stream is held. */
+/** Delivery policy of agent events. An activation whose event is dead is paused, and its stream is held. */
 function agentPolicy(deps: AgentWebhookDeps, endpointId: string, isDraft: boolean): WebhookPolicy {
   return {
     outbox: "webhookEvents",

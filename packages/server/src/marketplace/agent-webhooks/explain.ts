@@ -21,7 +21,7 @@ import { showDeliveryDetail } from "./deliveries.ts";
 // The latest events of an activation that the timeline shows.
 const EVENTS = 30;
 
-/** Who asks about an activation: each may see and do something else. */
+/** Reader of an explanation. Each kind may see and do different things. */
 type Viewer = "brand" | "builder" | "agent";
 
 /** Explains an activation to its brand. Throws ApiError not_found. */

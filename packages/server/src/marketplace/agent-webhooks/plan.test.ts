@@ -5,7 +5,7 @@ import { createWorld, type TestWorld } from "../../testing.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** When each request came, in ms since the start of the world's clock. */
+/** Times at which the requests came, in ms since the start of the world's clock. */
 const clocked = (hooks: Hook, world: TestWorld, status: (n: number) => number): number[] => {
   const times: number[] = [];
   hooks.script = (n) => {

@@ -46,7 +46,7 @@ test("what is written after an event comes in its order, with the bytes of the w
   ]);
   for (const { id, body, type } of all) expect(JSON.parse(body)).toMatchObject({ id, type, activationId: agent.activationId });
   expect(JSON.stringify(all)).not.toContain(agent.key);
-  // Of another type nothing comes.
+  // Events of other types are left out.
   expect((await follow(1, { after: `evt_${"0".repeat(26)}`, type: "agent.paused" })).map(({ sequence }) => sequence)).toEqual([2]);
 });
 

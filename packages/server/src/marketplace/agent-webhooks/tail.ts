@@ -11,12 +11,12 @@ import type { ListingRow } from "../listings/listings.ts";
 import { showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 
-/** What a client wants to follow. */
+/** Request to follow a listing's events. */
 interface TailRequest {
   readonly keyId: string;
   /** The id of the last event that the client has seen. */
   readonly after?: string | undefined;
-  /** The same, as a client sends it that connects again; it wins. */
+  /** Last-Event-ID of a reconnecting client; takes precedence. */
   readonly lastEventId: string | null;
   readonly type?: AgentEventType | undefined;
   /** True to get agent.activated of an activation in the builder's own workspace with the key, until the webhook has got it. */
@@ -30,7 +30,7 @@ interface TailRequest {
 const OVERLAP_MS = MINUTE;
 // Another process may have written events: look this often (real time).
 const POLL_MS = 300;
-// How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
+// Interval of the messages sent while nothing happens, so that both sides notice a dead connection (real time).
 const PING_MS = 15 * SECOND;
 const PAGE = 500;
 
@@ -48,7 +48,7 @@ export async function followDeliveries(
   const { eventStream, deliverySignal, clock } = deps;
   const last = readEventId("Last-Event-ID", request.lastEventId) ?? readEventId("after", request.after ?? null);
   const unsent = new UnsentEvents(read, listing.id, last ?? firstIdAt("evt", clock.now()));
-  // Who names no event wants what happens from now on.
+  // Without a position, start with new events.
   for (let full = last === null; full; await waitForTurn()) ({ full } = await unsent.take());
   const close = eventStream.followers.open(listing.workspaceId, request.keyId);
   const signal = AbortSignal.any([request.signal, eventStream.stopping]);
@@ -107,7 +107,7 @@ interface EventOfListing {
 class UnsentEvents {
   readonly #read: Reader;
   readonly #listingId: string;
-  /** Those of the last minute, oldest first. */
+  /** Events of the last minute, oldest first. */
   readonly #taken = new Set<string>();
   #newest: string;
   /** Behind which the next page begins. */
@@ -152,7 +152,7 @@ class UnsentEvents {
   }
 }
 
-/** Where to look again for what was committed late, once an id was taken. */
+/** Returns the id from which to look again for events that were committed late. */
 function findFloor(newest: string): string {
   return firstIdAt("evt", readIdTime(newest) - OVERLAP_MS);
 }

@@ -1,6 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
 
-/** What the brand needs. */
 export interface BrandDeps {
   readonly clock: Clock;
   /** The public address of this server, without a trailing slash. Known once it listens. */

@@ -4,7 +4,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { MB } from "../../lib/units.ts";
 import type { AgentTx } from "../agent-access.ts";
 
-/** Who stores a file: an agent, or a person when `activationId` is null. */
+/** Owner of a file: an agent, or a person if `activationId` is null. */
 export interface FileOwner {
   readonly workspaceId: string;
   readonly activationId: string | null;

@@ -58,7 +58,7 @@ export function fileTables(c: ColumnTypes) {
         size: c.int("size").notNull(),
         /** The agent whose quota it takes while staged; null for a person, and once stored. */
         activationId: c.text("activation_id"),
-        /** When its latest part was written; null once it is stored. Until then no file refers to it. */
+        /** Time at which its latest part was written; null once it is stored. Until then no file refers to it. */
         stagedAt: c.instant("staged_at"),
       },
       (t) => [

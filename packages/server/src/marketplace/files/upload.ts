@@ -7,7 +7,7 @@ const MAX_NAME = 120;
 // Names of devices on Windows.
 const DEVICE = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?:\.|$)/i;
 
-/** What the caller says about a file. */
+/** Name and type of a file, as the caller gives them. */
 export interface FileInput {
   readonly fileName: string;
   readonly contentType?: string | undefined;

@@ -219,7 +219,7 @@ async function assertApproved(tx: AgentTx, page: PageRow): Promise<void> {
   });
 }
 
-/** Whether the brand has approved what the page shows now: in answer to a request made after its last change. */
+/** True if the brand has approved the current content of the page: in answer to a request made after its last change. */
 async function isApproved(tx: AgentTx, page: PageRow): Promise<boolean> {
   const { approvals: t } = tx.t;
   const rows = await tx

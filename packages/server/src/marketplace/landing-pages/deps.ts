@@ -3,7 +3,6 @@ import type { Queue } from "../../queue/queue.ts";
 import type { UnsubscribeDeps } from "../../unsubscribe/deps.ts";
 import type { AgentDeps } from "../agent-access.ts";
 
-/** What landing pages need. */
 export interface PageDeps extends AgentDeps, ListDeps, UnsubscribeDeps {
   readonly config: AgentDeps["config"] & ListDeps["config"];
   readonly queue: Queue;

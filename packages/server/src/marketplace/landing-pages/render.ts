@@ -56,7 +56,7 @@ interface Thanks {
   /** Path of the file they signed up for. */
   readonly download: string | null;
   readonly fileName: string | null;
-  /** Whether a confirmation email was sent. */
+  /** True if a confirmation email was sent. */
   readonly confirm: boolean;
 }
 

@@ -204,7 +204,7 @@ function findReferrerHost(visit: PageRequest, deps: PageDeps): string | null {
   return hostname === "" || hostname.length > 253 || hostname === new URL(deps.baseUrl()).hostname ? null : hostname.replace(/^www\./, "");
 }
 
-/** Whether a request is a person's view, and not a prefetch or a crawler. */
+/** True if a request is a person's view, not a prefetch or a crawler. */
 function isView(visit: PageRequest): boolean {
   return (
     visit.method === "GET" &&

@@ -54,7 +54,7 @@ export function readForm(page: PageRow, bytes: Uint8Array, config: PageDeps["con
   const values: Record<string, string> = {};
   for (const name of FIELDS) if (asked.includes(name)) values[name] = (sent.get(name) ?? "").slice(0, 1000);
   const wrong: Record<string, string> = {};
-  // Of two values for one field, we cannot know which one was meant.
+  // Two values for one field are refused: the one that was meant is unknown.
   for (const name of Object.keys(values))
     if (sent.getAll(name).length > 1) wrong[name] = "This field was sent more than once. Please enter it once.";
   const checked = NewContact.safeParse(values);

@@ -18,7 +18,7 @@ export function pageTables(c: ColumnTypes) {
         blocks: c.json<PageBlock[]>("blocks"),
         seo: c.json<PageSeo>("seo").notNull(),
         form: c.json<PageForm>("form"),
-        /** Whether people can sign up on it. */
+        /** True if people can sign up on it. */
         hasForm: c.flag("has_form").notNull(),
         leadMagnetId: c.text("lead_magnet_id"),
         listId: c.text("list_id"),

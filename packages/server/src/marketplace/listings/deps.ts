@@ -7,7 +7,6 @@ import type { Seal } from "../../lib/seal.ts";
 import type { Queue } from "../../queue/queue.ts";
 import type { ListingHooks } from "./lifecycle.ts";
 
-/** What listings need. */
 export interface ListingDeps {
   readonly clock: Clock;
   readonly db: Db;

@@ -26,8 +26,8 @@ import { getListingRow, isListed, type ListingRow, listingById, showListing } fr
 const EXPIRE_JOB = "agent.listing.expire";
 
 /**
- * What other features do when a listing ends, in the same transaction. They know listings, so listings cannot know them;
- * `features.ts` composes them.
+ * Reactions of other features to the end of a listing, in the same transaction. Those features import listings, so listings
+ * cannot import them; `features.ts` connects both.
  */
 export interface ListingHooks {
   /** `listing` is the row before it ended; its subscription is null when there is none left to cancel. */

@@ -35,8 +35,8 @@ export async function lockListingRow(tx: AgentTx, workspaceId: string, slug: str
 }
 
 /**
- * Whether a listing is in the catalog and the keys of its activations work: until the end of its paid time, to the
- * millisecond, even when no job has stored the end yet.
+ * True while a listing is in the catalog and the keys of its activations work: until the end of its paid time, to the
+ * millisecond, even if no job has stored the end yet.
  */
 export function isListed({ state, expiresAt }: Pick<ListingRow, "state" | "expiresAt">, now: number): boolean {
   return state === "LISTED" && (expiresAt === null || now < expiresAt);

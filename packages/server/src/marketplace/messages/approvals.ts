@@ -115,7 +115,7 @@ function expireApproval(deps: MessageDeps): JobHandler {
   };
 }
 
-/** When an activation is resumed: ends the waits of its runs for approvals that were resolved while it was paused. */
+/** Ends the waits of a resumed activation's runs for approvals that were resolved during the pause. */
 export async function endHeldWaits(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
   const { approvals: p, runs: r } = tx.t;
   const waits = await tx

@@ -31,7 +31,6 @@ export interface ProposalHooks {
   ): Promise<NonNullable<ProposalDetail["created"]>>;
 }
 
-/** What messages need. */
 export interface MessageDeps extends AgentDeps {
   readonly db: Db;
   readonly queue: Queue;

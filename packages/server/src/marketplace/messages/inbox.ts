@@ -11,7 +11,7 @@ interface AgentFilter {
   agentSlug?: string | undefined;
 }
 
-/** What a list searches; `now` is in ms. */
+/** Search of a list; `now` is in ms. */
 interface Search {
   readonly read: Reader;
   readonly workspaceId: string;

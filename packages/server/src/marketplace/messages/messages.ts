@@ -212,7 +212,7 @@ async function findPosted(tx: AgentTx, activationId: string, post: NewAgentMessa
   });
 }
 
-/** Whether a request is the one that posted a message. */
+/** True if a request repeats the one that posted a message. */
 function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMessage): boolean {
   const { type, text, format, runId = null, approval: wanted } = post;
   return isSameJson(

@@ -14,7 +14,7 @@ export interface MessageWithApproval {
   readonly approval: ApprovalRow | null;
 }
 
-/** Who may see a message: a brand sees those of its workspace, an agent those of its activation. */
+/** Reader of messages: a brand sees those of its workspace, an agent those of its activation. */
 export type MessageOwner = { workspaceId: string } | { activationId: string };
 
 /** A message. Throws ApiError not_found. */

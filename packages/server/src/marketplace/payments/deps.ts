@@ -2,7 +2,6 @@ import type { Log } from "../../lib/log.ts";
 import type { ListingDeps } from "../listings/deps.ts";
 import type { PaymentProvider } from "./provider.ts";
 
-/** What payments need. */
 export interface PaymentDeps extends ListingDeps {
   readonly log: Log;
   readonly payments: PaymentProvider;

@@ -26,7 +26,10 @@ import { getPaymentRow, type PaymentRow, showPayment } from "./store.ts";
  *   EXPIRED   markPaid                                             EXPIRED, stops the subscription and logs a refund
  */
 
-/** How late a provider that renews by itself may report it: Stripe settles an invoice about an hour late and retries failed cards for days. */
+/**
+ * Delay with which a provider that renews by itself may report a renewal: Stripe settles an invoice about an hour late and
+ * retries failed cards for days.
+ */
 export const GRACE_MS = 3 * DAY;
 
 const EXPIRE_CHECKOUT_JOB = "agent.payment.close";
@@ -161,7 +164,7 @@ function endOfPaidMonth(listing: ListingRow, now: number): number {
   return findMonthAround(listing.listedAt, listing.expiresAt).until;
 }
 
-/** When a listing ends: expires its open checkouts and cancels its subscription. */
+/** Expires the open checkouts of an ended listing and cancels its subscription. */
 export async function endPayments(tx: Tx, deps: PaymentDeps, listing: ListingRow): Promise<void> {
   await expireCheckouts(tx, deps, listing);
   if (listing.subscription !== null) await stopSubscription(tx, deps, listing.workspaceId, listing.subscription);

@@ -9,7 +9,7 @@ import { GRACE_MS, markPaid, stopSubscription } from "./payments.ts";
 import { InvalidEvent, InvalidEventSignature, type ProviderEvent } from "./provider.ts";
 import type { PaymentRow } from "./store.ts";
 
-// How long a completed checkout may wait for its money: a direct debit settles or fails within three weeks.
+// Longest time a completed checkout waits for its money: a direct debit settles or fails within three weeks.
 const SETTLING_MS = 21 * DAY;
 
 /** Verifies and parses a webhook request of the provider. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */

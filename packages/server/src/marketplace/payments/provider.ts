@@ -1,4 +1,4 @@
-/** What a builder pays for. */
+/** Order that a builder pays for. */
 interface Order {
   /** Our id of the payment; the provider returns it in its events. */
   readonly paymentId: string;
@@ -21,7 +21,7 @@ interface EventBase {
   /** The provider's id of the event; the same id twice is a repeat. */
   readonly id: string;
   readonly type: string;
-  /** When it happened, ms. */
+  /** Time of the event, ms. */
   readonly at: number;
 }
 

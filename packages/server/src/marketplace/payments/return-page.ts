@@ -1,7 +1,7 @@
 import { renderMessage, toPrivateResponse } from "../../html/page.ts";
 import type { PublicPage } from "../../http/public/public-pages.ts";
 
-/** Where the provider sends people after a checkout. */
+/** Pages to which the provider sends people after a checkout. */
 export const RETURN_PATHS = { paid: "/paid", unpaid: "/unpaid" } as const;
 
 /**

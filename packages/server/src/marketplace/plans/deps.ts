@@ -1,4 +1,3 @@
 import type { ActivationDeps } from "../activations/deps.ts";
 
-/** What plans need. */
 export interface PlanDeps extends ActivationDeps {}

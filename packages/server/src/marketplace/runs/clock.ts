@@ -39,7 +39,7 @@ export interface RunClock {
 
 /** Key in the `meta` table: when a server of this installation last ran, ms. */
 const ALIVE_AT = "aliveAt";
-// How often a server stores that it is alive, in real time.
+// Interval at which a server stores that it is alive, in real time.
 const HEARTBEAT_MS = 5000;
 // The shortest gap that counts as an outage; a restart is shorter.
 const OUTAGE_MS = 30_000;
@@ -47,7 +47,7 @@ const OUTAGE_MS = 30_000;
 const JUMP_MS = 1000;
 const CHUNK = 1000;
 
-/** When a server of this installation last ran, ms; null when none has. */
+/** Returns the time at which a server of this installation last ran, ms; null if none has. */
 export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
   const { meta, runs } = q.t;
   const [stored] = await findRows(q, meta, { name: ALIVE_AT });

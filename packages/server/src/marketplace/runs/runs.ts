@@ -179,7 +179,7 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
 
 type RunResult = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
 
-/** What an agent reports at the end of a run. */
+/** Report of an agent at the end of a run. */
 interface RunEnd {
   summary?: string | undefined;
   output?: unknown;

@@ -10,7 +10,7 @@ import { cancelWaits } from "./waits.ts";
 
 // Runs failed in one transaction: about 20 ms of work on SQLite, during which other writers wait.
 const CHUNK = 100;
-// How soon to check again while deadlines are being moved after lost time.
+// Delay before the next check while deadlines are being moved after lost time.
 const RECHECK_MS = 1000;
 
 export function runJobs(deps: RunDeps): Readonly<Record<string, JobHandler>> {

@@ -3,7 +3,7 @@ import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { lookUpRun, type RunKey, type RunRow, runEndedError, stillActive } from "./store.ts";
 
-/** What a run waits for: an open approval until it expires, or a wakeup until it fires. */
+/** Wait of a run: for an open approval until it expires, or for a wakeup until it fires. */
 interface Wait {
   readonly waitingFor: "approval" | "wakeup";
   readonly waitingOn: string;

@@ -23,7 +23,7 @@ export async function scheduleFire(tx: AgentTx, deps: AgentDeps, { id, workspace
   await deps.queue.enqueue(tx, { kind: FIRE_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${FIRE_JOB}:${id}` });
 }
 
-/** When an activation resumes: schedules all its wakeups again, since those that fell due during the pause were held. */
+/** Schedules all wakeups of a resumed activation again; those that fell due during the pause were held. */
 export async function fireHeldWakeups(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
   const { wakeups: w } = tx.t;
   const scheduled = await tx

@@ -131,7 +131,10 @@ export function listWakeups(read: Reader<AgentTables>, activationId: string, inp
   return listPage(read, input, { table: w, where, toItem: showWakeup });
 }
 
-/** When a request's wakeup fires, ms. `runAt` has the same limits as `delaySeconds`. Throws ApiError validation_error. */
+/**
+ * Returns the time at which a requested wakeup fires, ms. `runAt` has the same limits as `delaySeconds`. Throws ApiError
+ * validation_error.
+ */
 function getFireTime({ delaySeconds, runAt }: WakeupRequest, now: number): number {
   if (runAt === undefined) return now + (delaySeconds ?? 0) * 1000;
   const at = Date.parse(runAt);
@@ -158,7 +161,7 @@ async function assertBelowWakeupLimit(tx: AgentTx, activationId: string): Promis
   });
 }
 
-/** Whether a request is the one that scheduled a wakeup. A delay counts from the first request. */
+/** True if a request repeats the one that scheduled a wakeup. A delay counts from the first request. */
 function isRepeat(row: WakeupRow, { delaySeconds, runAt, reason, payload, runId, suspendRun: suspends }: WakeupRequest): boolean {
   const fireAt = runAt === undefined ? row.createdAt + (delaySeconds ?? 0) * 1000 : Date.parse(runAt);
   return isSameJson(
