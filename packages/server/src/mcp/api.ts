@@ -125,7 +125,7 @@ export function readArguments<I extends z.ZodObject>(tool: string, schema: I, gi
   throw new ToolError(listFaults(null, `The arguments of ${tool} are wrong:`, faults));
 }
 
-/** Whether a fault is an argument that there is none of, not a field inside one. */
+/** True if a fault is an unknown argument, not an unknown field inside one. */
 function isSurplus({ code, path }: ErrorDetail): boolean {
   return code === "unknown_field" && !/[.[]/.test(path);
 }
@@ -187,7 +187,7 @@ function splitInput(operation: Operation, input: Arguments): Pick<ApiRequest, "p
   return { path, query, body: undefined };
 }
 
-/** What the API refused, with everything it says about it. */
+/** Turns a refusal of the API into an error of the tool, with all its details. */
 function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">): ToolError {
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success) return new ToolError(`The server answered with the status ${status}.`, "Is this a mailsvc server?");

@@ -1,6 +1,6 @@
 import { toDomain } from "@mailsvc/sdk/contract";
 
-/** What MCP clients may do besides reading. */
+/** Rights of MCP clients besides reading. */
 export interface McpConfig {
   /** Write, each time after a person has confirmed it. */
   readonly writes: boolean;

@@ -7,7 +7,7 @@ import { describeCommand, type Operation } from "./operations.ts";
 import { type Reach, toCount } from "./reach.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** What a person has confirmed: this call, with this number of people. It goes through the client, sealed. */
+/** Confirmation by a person: this call, with this number of people. It goes through the client, sealed. */
 export interface Asked {
   readonly call: string;
 }
@@ -29,7 +29,7 @@ const Answer = z.object({ confirm: z.boolean().meta({ title: "Do it", descriptio
 interface ConfirmationParts {
   readonly context: ServerContext;
   readonly codec: RequestStateCodec<Asked>;
-  /** Whether the client can show a person a question. */
+  /** True if the client can show a question to a person. */
   readonly canAsk: boolean;
 }
 

@@ -6,7 +6,7 @@ interface Section {
   readonly title: string;
   readonly heading: string;
   readonly text: string;
-  /** How often it has each word, headings weighted. */
+  /** Number of occurrences of each word, headings weighted. */
   readonly counts: ReadonlyMap<string, number>;
   readonly length: number;
 }

@@ -19,7 +19,7 @@ interface Session {
 
 /** The caller of a request over HTTP. */
 export interface HttpCaller extends McpCaller {
-  /** Of the key that authenticated it. */
+  /** Id of the key that authenticated the caller. */
   readonly keyId: string;
 }
 

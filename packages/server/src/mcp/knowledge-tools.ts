@@ -70,7 +70,7 @@ export const knowledgeTools: readonly Tool[] = [
   }),
 ];
 
-/** What an operation asks of a key, in words. */
+/** Describes the right that an operation requires of a key. */
 export function describeGrant(access: Parameters<typeof requiredGrant>[0]): string {
   return requiredGrant(access) ?? (access === "dev" ? "dev mode" : "any key");
 }

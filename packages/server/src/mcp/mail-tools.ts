@@ -82,7 +82,7 @@ export const mailTools: readonly Tool[] = [
       mails: z.array(CapturedMail),
     }),
     run: async ({ within, ...match }, context) => {
-      // What is due is sent: only where nothing leaves.
+      // Mail that is due is sent only where all mail is captured.
       const certain = context.settings.dev && (await capturesAll(context.me));
       if (certain) await context.api.get("clock", "advance", { by: within ?? "0s" });
       else if (within !== undefined) throw new ToolError("The clock is moved only on a development server that captures all mail.");

@@ -22,7 +22,7 @@ interface SharedParts {
   readonly report: (error: unknown) => void;
 }
 
-/** What all connections share: the tools, the documentation and the seal. */
+/** Composes the parts that all connections share: the tools, the documentation and the seal. */
 export function composeMcp({ settings, sealingKeys, report }: SharedParts): McpParts {
   return {
     settings,

@@ -22,7 +22,7 @@ export const IDEMPOTENCY_KEY = z
   });
 const INCLUDE_HTML = z.boolean().optional().meta({ description: "Give HTML too, instead of its length" });
 
-/** What a write answers: the result of the operation, and how to repeat it safely. */
+/** Answer to a write: the result of the operation, and the key with which it can be repeated safely. */
 const writtenSchema = (result: z.ZodType) =>
   z.object({
     result,
@@ -66,7 +66,7 @@ export function makeOperationTool(operation: Operation & { readonly endpoint: { 
 
 const HAS_HTML = /"html":/;
 
-/** Whether no mail leaves the server. */
+/** True if no mail leaves the server. */
 export async function capturesAll(me: () => Promise<Me>): Promise<boolean> {
   return (await me()).server.capturesMail;
 }

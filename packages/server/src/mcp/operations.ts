@@ -14,19 +14,20 @@ export function listOperations(): Operation[] {
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Whether an operation changes something. A POST that only needs permission to read, such as a preview, does not. */
+/** True if an operation changes something. A POST that only needs permission to read, such as a preview, does not. */
 export function isWrite({ method, access }: Endpoint): boolean {
   return method !== "GET" && !(requiredGrant(access)?.endsWith(":read") ?? false);
 }
 
-/** Whether the server keeps the answer to a write by its Idempotency-Key: it belongs to an API key, which /__dev does not need. */
+/** True if the server keeps the answer to a write by its Idempotency-Key. The key belongs to an API key, which /__dev does not need. */
 export function takesIdempotencyKey(endpoint: Endpoint): boolean {
   return isWrite(endpoint) && endpoint.access !== "dev";
 }
 
 /**
- * Whether a write without an Idempotency-Key gets one made of its arguments: what sends mail each time it is called. Of other writes the same
- * call may be meant again, as when a campaign is paused, resumed and paused; a campaign that is sent already refuses to be sent again.
+ * True if a write without an Idempotency-Key gets one derived from its arguments: writes that send mail on each call. Other
+ * writes may be repeated on purpose, as when a campaign is paused, resumed and paused again; a campaign that was sent already
+ * refuses to be sent again.
  */
 export function hasDefaultKey(endpoint: Endpoint): boolean {
   return takesIdempotencyKey(endpoint) && endpoint.bucket === "send" && endpoint.mailsTo !== "audience";

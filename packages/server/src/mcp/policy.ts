@@ -8,7 +8,7 @@ const NEVER: ReadonlySet<string> = new Set(["keys", "billing", "people"]);
 /** Operations that spend or earn money under another permission. */
 const MONEY: ReadonlySet<string> = new Set(["listings.checkout", "listings.cancel", "activations.create", "activations.deactivate"]);
 
-/** Why no tool offers an operation; null if one does. */
+/** Returns the reason no tool offers an operation; null if one does. */
 export function findRefusal(operation: Operation, { dev, writes, writesFlag }: McpSettings): string | null {
   const { id, endpoint } = operation;
   const { access } = endpoint;

@@ -20,7 +20,7 @@ import type { McpSettings } from "./settings.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** What the servers of all connections share. */
+/** Parts that the servers of all connections share. */
 export interface McpParts {
   readonly settings: McpSettings;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -31,7 +31,7 @@ export interface McpParts {
   readonly report: (error: unknown) => void;
 }
 
-/** Whose requests a server answers. */
+/** Caller whose requests a server answers. */
 export interface McpCaller {
   readonly send: SendRequest;
   readonly me: () => Promise<Me>;
@@ -125,7 +125,7 @@ async function callTool(
 
 const Capabilities = z.object({ elicitation: z.object({ form: z.unknown(), url: z.unknown() }).partial() });
 
-/** Whether a client can show a person a form. One that names no kind of elicitation has forms. */
+/** True if a client can show a form to a person. A client that names no kind of elicitation supports forms. */
 function canElicit(capabilities: unknown): boolean {
   const { success, data } = Capabilities.safeParse(capabilities);
   return success && (data.elicitation.form !== undefined || data.elicitation.url === undefined);

@@ -4,11 +4,11 @@ import type { Operation } from "./operations.ts";
 import type { McpSettings } from "./settings.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** Whom a write reaches. */
+/** People whom a write reaches. */
 export interface Reach {
   /** Null when it cannot be known before. */
   readonly people: number | null;
-  /** Whether it depends on the state of the server if any mail is sent, such as on automations. */
+  /** True if the state of the server, such as its automations, decides whether any mail is sent. */
   readonly isPossible?: boolean;
   /** Their addresses, if the call names them; null if it does not. */
   readonly addresses: readonly string[] | null;

@@ -1,12 +1,12 @@
-/** What a client may do through this server. */
+/** Limits on MCP clients. */
 export interface McpSettings {
   /** The version of mailsvc. */
   readonly version: string;
   /** In dev mode everything is on, and nobody is asked while all mail is captured. */
   readonly dev: boolean;
-  /** Whether tools may write at all; a person confirms each write. Dev mode always may. */
+  /** True if tools may write at all; a person confirms each write. Dev mode always may. */
   readonly writes: boolean;
-  /** How writes are allowed, for messages: a flag. */
+  /** Flag that allows writes, for messages. */
   readonly writesFlag: string;
   /** People whom one call may reach; null for any number. */
   readonly maxRecipients: number | null;

@@ -5,7 +5,7 @@ import type { DocsLibrary } from "./docs-library.ts";
 import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
 import type { McpSettings } from "./settings.ts";
 
-/** What a tool works with during one call. */
+/** Context of a tool during one call. */
 export interface ToolContext {
   readonly api: Api;
   /** Asked for when it is needed. */
@@ -28,7 +28,7 @@ interface Annotations {
   readonly openWorldHint: boolean;
 }
 
-/** What a tool needs to be offered: nothing, that writes are allowed, or dev mode. */
+/** Condition for offering a tool: none, writes allowed, or dev mode. */
 export type Needs = "nothing" | "writes" | "dev";
 
 /** The result of a call: an object that fits the schema, and a text for clients that show only that. */

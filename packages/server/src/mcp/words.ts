@@ -12,7 +12,7 @@ export function listWords(text: string): string[] {
   return (words ?? []).map((word) => (word.length > 3 ? word.replace(/(?:es|s)$/, "") : word));
 }
 
-/** How many of the words begin a word of the text. */
+/** Counts the words that begin a word of the text. */
 export function countMatches(text: string, words: readonly string[]): number {
   const own = toWords(text);
   return words.filter((word) => own.some((one) => one.startsWith(word))).length;
