@@ -136,7 +136,7 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
   // Single and bulk mail keep their lanes, which a pause of all sending holds.
   const lanes = await db.read.raw<{ lane: number; n: number }>("select lane, count(*)::int as n from jobs group by 1 order by 1");
   expect(lanes).toEqual([0, 1, 2].map((lane) => ({ lane, n: 400 })));
-  // What is written from here on counts on.
+  // New rows continue the sequences.
   const [event] = await db.tx((tx) =>
     tx
       .insert(events)

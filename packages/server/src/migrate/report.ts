@@ -2,7 +2,7 @@
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
-  /** Of all rows; the same on both sides. */
+  /** Checksum of all rows; the same on both sides. */
   readonly checksum: string;
 }
 
