@@ -29,7 +29,7 @@ interface BatchRunOptions {
 export class BatchRun {
   readonly #handler: BatchHandler;
   readonly #options: BatchRunOptions;
-  /** Those of attempts that run. */
+  /** Leases of running attempts. */
   readonly #leases = new Map<ClaimedJob, Lease>();
 
   constructor(handler: BatchHandler, options: BatchRunOptions) {

@@ -11,7 +11,7 @@ const MAX_BATCH_CLAIM = 256;
 const OVERLOADED_MAILS = 16;
 const OVERLOADED_BULK = 4;
 
-/** What may begin now. */
+/** Free capacity for jobs. */
 export interface Demand {
   /** Free slots of single jobs. */
   readonly slots: number;
@@ -24,9 +24,9 @@ export interface Demand {
 type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead">;
 
 /**
- * What this process claims: it asks for as much as may begin, and in the lane `default` for as many jobs ahead as began a moment ago,
- * `store.maxClaimAhead` at most. So a claim is one statement for many short jobs, and no process holds work that another one could do.
- * It remembers which lanes have nothing more that is due, and does not ask again until `refill` says that this may have changed.
+ * Claims jobs for this process: as many as may begin now, and in the lane `default` as many ahead as began a moment ago, up to
+ * `store.maxClaimAhead`. One statement can thus claim many short jobs, and no process holds work that another one could do. It
+ * remembers lanes without further due jobs, and asks again only after `refill` says that this may have changed.
  */
 export class Claims {
   readonly #store: ClaimStore;

@@ -5,11 +5,11 @@ import type { Log } from "../lib/log.ts";
 import type { StoreEvents } from "./job-store.ts";
 import { INTERRUPTED, MAX_INTERRUPTIONS, type WorkerRegistry } from "./queue.ts";
 
-/** How often a process reports, and when it counts as dead. */
+/** Interval of the heartbeat, and the silence after which a process counts as dead. */
 export interface HeartbeatTimes {
   /** The interval of the heartbeat, ms; a second when absent. */
   beatMs?: number | undefined;
-  /** How long a process may be silent, with its connection gone, before it counts as dead, ms; five seconds when absent. */
+  /** Silence, with its connection gone, after which a process counts as dead, ms; five seconds when absent. */
   deadMs?: number | undefined;
 }
 

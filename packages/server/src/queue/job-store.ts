@@ -1,7 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import type { ClaimedJob, JobRow, Lane, LaneJob, PlannedJobs, WorkerRegistry } from "./queue.ts";
 
-/** What the worker needs of a database: where jobs are claimed and ended. */
+/** Database operations of the worker: claiming and ending jobs. */
 export interface WorkerStore {
   /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
   readonly maxClaimAhead: number;
@@ -54,7 +54,7 @@ export interface JobStore extends WorkerStore {
   revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
 }
 
-/** How many jobs of each lane to claim. */
+/** Number of jobs to claim, by lane. */
 export type LaneLimits = Readonly<Record<Lane, number>>;
 
 /** Claimed jobs, and the lanes in which no others are due. */
@@ -74,7 +74,7 @@ export interface Addition {
   readonly lane: Lane;
 }
 
-/** What a store calls, and asks, while it is open. */
+/** Callbacks of an open store. */
 export interface StoreEvents {
   /** There may be work. */
   wake(): void;

@@ -25,7 +25,7 @@ test("while sending is paused, mail is accepted and waits; other jobs run; after
     reason: "moving the relay",
   });
   await w.sdk.emails.send({ ...hello, scheduledAt: "2026-01-01T05:00:00Z" });
-  // What is planned for later does not wait.
+  // Jobs planned for later do not count as waiting.
   expect((await asOperator(w, "GET", "")).body).toMatchObject({
     jobs: { ready: expect.toSatisfy((n: number) => n > 0) },
     oldestDueAt: null,

@@ -8,7 +8,7 @@ import { unhandledLaws } from "./unhandled.laws.ts";
 
 export type { QueueHarness } from "../../test/queue-laws-context.ts";
 
-/** What every queue keeps, whatever it is made of. */
+/** Laws of every queue, whatever its database. */
 export function queueLaws(title: string, open: () => Promise<QueueHarness>): void {
   describe(title, () => {
     const t = lawsContext(open);

@@ -86,7 +86,7 @@ export type Settle<Effect> = (job: ClaimedJob, outcome: BatchOutcome<Effect>) =>
 
 /** Runs many jobs at a time, and settles each one when it is done. */
 export interface BatchHandler<Effect = unknown> {
-  /** How many further jobs of a lane it takes now: its free slots, in jobs. Asked before each claim. */
+  /** Returns the number of further jobs of a lane that it takes now. Asked before each claim. */
   freeSlots(lane: Lane): number;
   /** Begins one attempt of each job. Each must be settled once without `more`. Must not throw. */
   run(jobs: readonly LaneJob[], settle: Settle<Effect>): void;
@@ -133,11 +133,11 @@ export interface PlannedJobs {
   readonly values: readonly string[];
 }
 
-/** How much there is to do, for monitoring. */
+/** Amount of work in the queue, for monitoring. */
 export interface QueueStats {
   /** Rows by state, each counted up to 10,000. */
   readonly jobs: Readonly<Record<JobState, number>>;
-  /** When the job that has waited longest was due, ms; null without jobs that are ready. While none is due it lies in the future. */
+  /** Due time of the job that has waited longest, ms; null without ready jobs. In the future while no job is due. */
   readonly oldestDueAt: number | null;
 }
 
@@ -145,7 +145,7 @@ export interface QueueStats {
 export interface WorkerRegistry {
   /** The name of this process. Each start of its queue gives it a new one; empty before the first. */
   readonly name: string;
-  /** How many processes are alive, this one included, as the last heartbeat found. */
+  /** Number of live processes, this one included, as of the last heartbeat. */
   readonly live: number;
   /** The processes that are alive. One that died is included for some seconds more. */
   liveWorkers(): Promise<string[]>;

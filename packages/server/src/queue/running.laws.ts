@@ -3,7 +3,7 @@ import { HOUR, type LawsContext, SECOND } from "../../test/queue-laws-context.ts
 import { realTime } from "../lib/clock.ts";
 import type { JobHandler, Outcome } from "./queue.ts";
 
-/** When jobs exist, when they run, how often, and what they leave behind. */
+/** Laws on the existence of jobs, their time, their number of runs, and the rows that they leave. */
 export function runningLaws(t: LawsContext): void {
   const { add, put, names, jobs, note, start, advance, work } = t;
 

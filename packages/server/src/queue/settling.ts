@@ -9,9 +9,9 @@ import { LEASE_MS } from "./lease.ts";
 import { OutcomeLine, type Unstored } from "./outcome-line.ts";
 import type { BatchHandler, ClaimedJob, Outcome } from "./queue.ts";
 
-/** When the database cannot work, it is asked again after this long (real time). */
+/** Delay before the database is tried again after a failure (real time). */
 export const RETRY_MS = 1000;
-// How long a queue that is being stopped keeps trying to store outcomes.
+// Time for which a stopping queue keeps trying to store outcomes.
 const STOP_MS = 3000;
 // 1 s, 2 s, 4 s … up to an hour.
 const FIRST_DELAY_MS = 1000;
@@ -19,7 +19,7 @@ const MAX_DELAY_MS = HOUR;
 // A job that the database interrupted runs again after this long at most, so that work goes on soon after it is back.
 const MAX_AWAY_MS = 30 * SECOND;
 
-/** What an attempt leaves to be stored. */
+/** Outcome of an attempt, to be stored. */
 export interface Settlement {
   readonly job: ClaimedJob;
   readonly again?: number | undefined;
@@ -82,7 +82,7 @@ export class Settling {
       kind: job.kind,
       attempt: job.attempt,
       dead: !isAway && job.attempt >= job.maxAttempts,
-      // What a mail server answered may name the recipient.
+      // The reply of a mail server may name the recipient.
       error: maskAddresses(lastError),
     });
     do {

@@ -198,7 +198,7 @@ describe("several server processes", () => {
     // It does not beat, but its connection stands: it may only be slow, so its work is left to it.
     await realTime.sleep(1100);
     expect(attempts).toEqual([]);
-    // What the kernel does to the connection of a killed process.
+    // Terminates the connection, as the kernel does for a killed process.
     const since = realTime.now();
     await living.db.read.raw(
       `select pg_terminate_backend(l.pid) from pg_locks l join workers w on w.seen_at < now() - interval '0.5 s'

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../db/db.ts";
 import type { Queue } from "./queue.ts";
 
-/** How many jobs wait for a build that knows their kind, counted up to 10,000. */
+/** Counts the jobs that wait for a build that knows their kind, up to 10,000. */
 export async function countUnhandledJobs(queue: Pick<Queue, "countUnhandled">, read: Reader | Tx): Promise<number> {
   const byKind = await queue.countUnhandled(read);
   return Object.values(byKind).reduce((sum, n) => sum + n, 0);

@@ -135,7 +135,7 @@ export class Worker {
     const unbegun = this.#claims.takeAhead();
     await this.#untilQuiet();
     this.#dueTimer.cancel();
-    // What stays claimed is taken over at the next start, or by the other processes.
+    // Jobs that stay claimed are taken over at the next start, or by the other processes.
     if (unbegun.length > 0) await this.#store.release(unbegun).catch(() => {});
     await this.#store.close();
     this.#mode = "stopped";
