@@ -10,7 +10,7 @@ const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?/u;
 // Longer parts are no part of an address.
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 255;
-// Of the headers that name people: some thousand addresses.
+// Maximum size of the headers that name people: some thousand addresses.
 const MAX_NAMING = 256 * 1024;
 
 /** The domains of a local part, in ASCII, and the dots of the deepest one. */
@@ -47,7 +47,7 @@ export function withoutAddresses(text: string, headers: ReceivedRow["headers"], 
   return shown + normal.slice(done);
 }
 
-/** What may be an address: where it starts, its parts, and where its domain begins. */
+/** Lists possible addresses: the start, the local part, and the position and text of the domain. */
 function* listCandidates(text: string): Generator<{ start: number; local: string; at: number; domain: string }> {
   for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
     const [local] = LOCAL.exec(text.slice(Math.max(0, index - MAX_LOCAL), index)) ?? [];

@@ -16,7 +16,7 @@ type Answer = Output<typeof contract.received.reply>;
 const MAX_REFERENCES = 1900;
 const MAX_SUBJECT = 998;
 
-// What mail programs write before the subject of an answer.
+// Prefixes that mail programs put before the subject of an answer.
 const RE = /^\s*(?:re|aw|antw|sv|vs|ref|rif|odp|antwort)\s?(?:\[\d+\])?\s?[:：]/i;
 
 /**
@@ -38,7 +38,7 @@ export async function answerReceived(
     request: {
       to: others.length === 0 ? first : [first, ...others],
       together: others.length > 0,
-      // Who the person wrote to: the sender of our email, else the address the mail came to.
+      // The address the person wrote to: the sender of our email, else the address the mail came to.
       from: from ?? answered?.contents.from ?? row.to,
       subject: subject ?? buildSubject(row.subject),
       ...(text !== undefined && { text }),

@@ -2,7 +2,6 @@ import type { EmailDeps } from "../emails/deps.ts";
 import type { DomainRecords } from "../lib/domain-records.ts";
 import type { AgentDeps } from "../marketplace/agent-access.ts";
 
-/** What received mail needs. */
 export interface ReceivedDeps extends EmailDeps, Pick<AgentDeps, "runClock" | "deliverySignal" | "webhooks" | "seal" | "staging"> {
   readonly dns: Pick<DomainRecords, "txt" | "mx" | "addresses">;
   readonly config: EmailDeps["config"] &

@@ -24,7 +24,7 @@ import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
  * What becomes of a verified one one of whose records goes is in `senders/recheck.ts`.
  */
 
-/** What tells where this server is. */
+/** Configuration that tells the host name of this server. */
 type DomainPlace = Pick<ReceivedDeps, "baseUrl"> & { readonly config: Pick<ReceivedDeps["config"], "inboundDomain"> };
 
 type Row = ReceivedTables["inboundDomains"]["$inferSelect"];
@@ -193,7 +193,7 @@ export function toInboundDomain(deps: DomainPlace, row: Row): InboundDomain {
   };
 }
 
-/** Where mail arrives at this server. */
+/** Returns the host at which this server accepts mail. */
 function findHost({ config, baseUrl }: DomainPlace): string {
   return config.inboundDomain ?? new URL(baseUrl()).hostname;
 }

@@ -8,9 +8,9 @@ import { listPassedOn } from "../marketplace/messages/messages.ts";
 import { isSenderCredible } from "./sender-proof.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";
 
-/** What an explanation of a received mail depends on besides it. */
+/** Context of an explanation of a received mail. */
 interface ReceivedPresent extends Present {
-  /** Whether an address is the reply address of an email. */
+  /** True if an address is the reply address of an email. */
   isReplyAddress(address: string): boolean;
 }
 
@@ -79,7 +79,7 @@ function describeAuthor({ autoReply }: ReceivedRow): string {
       );
 }
 
-/** Whether the address in From is proven. */
+/** Tells if the address in From is proven. */
 function describeSender(authentication: MailAuthentication | null): string {
   if (authentication === null) return "Its sender was not checked: it did not come over SMTP.";
   const { dmarc, policy, reason } = authentication;

@@ -23,7 +23,7 @@ export interface IncomingFile {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-/** What a mail says, as its parser read it: texts without NUL, within RECEIVED_LIMITS. */
+/** Content of a mail, as its parser read it: texts without NUL, within RECEIVED_LIMITS. */
 export interface IncomingMail {
   /** The addresses in From and Reply-To as they were written. */
   readonly from: string | null;
@@ -42,7 +42,7 @@ export interface IncomingMail {
   readonly html: string | null;
   /** The text without what it quotes. */
   readonly reply: string;
-  /** Why its headers say that a program wrote it. */
+  /** Reason its headers show that a program wrote it. */
   readonly autoReply: AutoReplyReason | null;
   readonly files: readonly IncomingFile[];
   /** True if not all of it was read. */
@@ -119,7 +119,10 @@ async function holdContact(tx: Tx, workspaceId: string, ref: string | undefined)
   return held?.id ?? null;
 }
 
-/** Why a mail counts as automatic: its headers say so, its envelope, that it is ours and came back, or how many its sender wrote in an hour. */
+/**
+ * Returns the reason a mail counts as automatic: its headers, its envelope, one of our own mails come back, or too many mails of
+ * its sender in an hour.
+ */
 async function judge(
   tx: Tx,
   { clock }: ReceivedDeps,
@@ -154,7 +157,7 @@ const ANSWERS_PER_HOUR = 100;
 const LOOKED_BACK = 500;
 
 /**
- * Whether a mail that looks like one of a program is an answer of a person all the same: it continues a conversation, and has no more than the
+ * True if a mail that looks automatic is a person's answer all the same: it continues a conversation, and has no more than the
  * List-Unsubscribe of a tool for outreach, or the X-Loop of a forwarder.
  */
 function isPersonal({ autoReply, headers }: IncomingMail, { threadId }: Thread): boolean {
@@ -167,9 +170,9 @@ function isPersonal({ autoReply, headers }: IncomingMail, { threadId }: Thread):
 const MAX_HOPS = 50;
 
 /**
- * Whether a mail is one of ours that came back. One that was written to this mailbox did not, such as the message of a contact form. But
- * what the API sends as an answer, or an automation or campaign sends, counts as returned there too: answered by a program, it would go
- * round and round. A program that submits messages says in their headers which are automatic.
+ * True if a mail is one of ours that came back. Mail that was written to this mailbox did not, such as the message of a contact
+ * form. But an answer sent with the API, or mail of an automation or campaign, counts as returned there too: if a program
+ * answered it, the two would mail each other without end. A program that submits messages marks automatic ones in their headers.
  */
 async function isReturned(tx: Tx, { mailbox, mail: { messageId, references } }: Delivery): Promise<boolean> {
   const toKey = addressKey(mailbox.address);

@@ -12,7 +12,7 @@ export class DailyQuotaReached extends Error {
 // Rows of a workspace that add up, so that two mails at once rarely wait for the same one.
 const PARTS = 8;
 
-/** Whether a workspace has received as much mail today (UTC) as is stored for it. */
+/** True if a workspace has received as much mail today (UTC) as is stored for it. */
 export async function isQuotaReached(q: Tx | Reader, { clock }: Pick<ReceivedDeps, "clock">, workspaceId: string): Promise<boolean> {
   const { receivedQuotas: t } = q.t;
   const [today] = await q

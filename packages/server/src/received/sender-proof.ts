@@ -1,8 +1,9 @@
 import type { MailAuthentication } from "@mailsvc/sdk/contract";
 
 /**
- * Whether the address in From may be believed: DMARC passes, or the domain has no DMARC record and signed the mail, itself or by a domain above
- * it. Also true of a mail that did not come over SMTP, or that a trusted server handed over. Never of one with several senders in From.
+ * True if the address in From may be believed: DMARC passes, or the domain has no DMARC record and signed the mail, itself or by
+ * a domain above it. Also true of a mail that did not come over SMTP, or that a trusted server handed over. Never true with
+ * several senders in From.
  */
 export function isSenderCredible(authentication: MailAuthentication | null, fromKey: string | undefined): boolean {
   if (authentication === null) return true;

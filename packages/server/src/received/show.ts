@@ -5,7 +5,7 @@ import { isTestMail } from "../lib/test-mail.ts";
 import { splitAddresses } from "./reply-addresses.ts";
 import { listFiles, type ReceivedFileRow, type ReceivedRow } from "./store.ts";
 
-/** What a list shows of a mail; its texts may be megabytes. */
+/** Columns of a mail in a list. The other ones may hold megabytes of text. */
 type ListedRow = Omit<
   ReceivedRow,
   "references" | "headers" | "replyTo" | "reply" | "text" | "html" | "messageKey" | "contentKey" | "truncated"

@@ -25,7 +25,7 @@ export async function getReceivedRow(q: Tx | Reader, workspaceId: string, id: st
   return row;
 }
 
-/** Whether a mail answers test mail. */
+/** Condition: the mail answers test mail, or does not. */
 export function isTest({ t: { received } }: Pick<Reader, "t">, test: boolean): SQL | undefined {
   return test ? gte(received.emailId, TEST_MAIL_FROM) : or(isNull(received.emailId), lt(received.emailId, TEST_MAIL_FROM));
 }

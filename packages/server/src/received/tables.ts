@@ -100,7 +100,10 @@ function receivedParts(c: ColumnTypes) {
   );
 }
 
-/** How much mail a workspace received on a day, in parts that add up. A part is of the last day on which it was counted into. */
+/**
+ * Amount of mail a workspace received on a day, in parts that add up. The day of a part is the last one on which it was counted
+ * into.
+ */
 function receivedQuotas(c: ColumnTypes) {
   return c.table(
     "received_quotas",
@@ -128,7 +131,7 @@ function inboundDomains(c: ColumnTypes) {
       /** The secret in the TXT record that proves control. */
       token: c.text("token").notNull(),
       lastError: c.text("last_error"),
-      /** When its record was last looked for once it had been found; null in dev mode, where it is never looked for. */
+      /** Time of the latest check of its record after it had been found; null in dev mode, which does not check. */
       checkedAt: c.instant("checked_at"),
       /** Since when its record is missing; null while it is there. */
       failingSince: c.instant("failing_since"),

@@ -16,14 +16,14 @@ const MAX_LOOKED_UP = 20;
 
 const NONE: Thread = { threadId: null, email: null };
 
-/** Who wrote a mail, where it came to, and what it names. */
+/** Sender of a mail, the mailbox it came to, and the mails it refers to. */
 interface Clues {
   readonly mailbox: Mailbox;
   /** Message-IDs, oldest first. */
   readonly references: readonly string[];
   /** The sender as `addressKey` returns it. */
   readonly fromKey: string | undefined;
-  /** Whether that address may be believed. */
+  /** True if that address may be believed. */
   readonly isCredible: boolean;
 }
 
