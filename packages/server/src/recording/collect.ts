@@ -14,10 +14,10 @@ import type { SecretFilter } from "./secrets.ts";
 /** The most that is recorded of each kind, the newest of them. */
 const MOST = { mails: 500, emails: 1000, events: 2000, deliveries: 500, explanations: 200 } as const;
 const MAX_RAW = 256 * 1024;
-// Where nothing has to be explained.
+// States that need no explanation.
 const ARRIVED: ReadonlySet<string> = new Set(["delivered", "sent"]);
 
-/** What is in the database of a server, as lines of a recording, oldest first. `round` counts the resets before. */
+/** Collects the contents of a server's database as lines of a recording, oldest first. `round` counts the resets before. */
 export async function collectLines(deps: RecordingDeps, filter: SecretFilter, round: number): Promise<Line[]> {
   const { read } = deps.db;
   const emails = await readEmails(deps, round);

@@ -1,13 +1,13 @@
 import { AGENT_EVENT_TYPES, EMAIL_STATES, EMAIL_STATUSES, ERROR_CODES, type ErrorCode, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import type { StatusChange } from "../emails/emails.ts";
 
-/** What of a list of the contract was reached, and what never was. */
+/** Entries of a list of the contract that were reached, and those that never were. */
 export interface Reached {
   readonly reached: readonly string[];
   readonly never: readonly string[];
 }
 
-/** What a run has provoked of what the contract lists. */
+/** Coverage of the contract's lists by a run. */
 export interface CoverageReport {
   readonly errorCodes: Reached;
   readonly emailStates: Reached;
@@ -21,7 +21,7 @@ export interface CoverageReport {
 }
 
 const LISTS = {
-  // What a server in dev mode never answers cannot be reached.
+  // A server in dev mode never answers `dev_only`.
   errorCodes: ERROR_CODES.filter((code) => code !== "dev_only"),
   emailStates: EMAIL_STATUSES,
   emailTransitions: EMAIL_STATUSES.flatMap((from) => EMAIL_STATES[from].next.map((to) => formatTransition(from, to))),

@@ -3,7 +3,6 @@ import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Queue } from "../queue/queue.ts";
 
-/** What a recording is made from. */
 export interface RecordingDeps {
   readonly db: Db;
   readonly clock: Clock;

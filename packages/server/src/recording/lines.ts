@@ -46,8 +46,8 @@ export const Line = z.discriminatedUnion("kind", [
     answer: Body,
   }),
   /**
-   * How a client of SMTP was answered: when it was refused, and for each message. `to` has only the recipient that was refused, if one was;
-   * `size` is null where no message came.
+   * Reply to a client of SMTP: to a refused client, and to each message. `to` has only the recipient that was refused, if one
+   * was; `size` is null where no message came.
    */
   z.object({ kind: z.literal("smtp"), at: Time, clock: Time, from: Text, to: z.array(Text), size: Count.nullable(), reply: Text }),
   z.object({ kind: z.literal("clock"), at: Time, action: Text, now: Time, mode: Text, fired: z.array(z.object({ at: Time, name: Text })) }),

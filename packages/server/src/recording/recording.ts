@@ -20,7 +20,7 @@ import { SecretFilter, type SecretPage } from "./secrets.ts";
 export type { CoverageReport, Reached } from "./coverage.ts";
 export type { LineOf } from "./lines.ts";
 
-/** What a recorder is made with. */
+/** Options of a recorder. */
 interface RecorderOptions {
   /** The version of this program. */
   readonly version: string;
@@ -30,7 +30,7 @@ interface RecorderOptions {
   now(): number;
 }
 
-/** What a run has left, in figures and words. */
+/** Summary of a run, in figures and words. */
 export interface RunSummary {
   readonly requests: number;
   /** Requests by their status, such as 404. */
@@ -43,7 +43,7 @@ export interface RunSummary {
   readonly deliveries: Readonly<Record<string, number>>;
   /** Requests that a fault rule made fail. */
   readonly faults: number;
-  /** What did not arrive, and why. */
+  /** Emails and webhook deliveries that did not arrive, with the reasons. */
   readonly problems: readonly LineOf<"explanation">[];
   readonly coverage: CoverageReport;
 }
@@ -218,7 +218,7 @@ export class EndedRun {
     return this.#lines.find((line) => line.kind === "recording")?.command ?? [];
   }
 
-  /** What remained, without secrets. */
+  /** Returns the summary of the run, without secrets. */
   summary(): RunSummary {
     const of = <Kind extends Line["kind"]>(kind: Kind): LineOf<Kind>[] =>
       this.#lines.filter((line): line is LineOf<Kind> => line.kind === kind);

@@ -9,11 +9,11 @@ const SIGNED_ADDRESS = /((?:[bcu]-|reply\+)[0-9a-z]{26}-)[0-9a-f]{20}(?=@)/gi;
 // Begins with what is rare: looking for the scheme first takes the square of the length of a text without spaces.
 const URL_PASSWORD = /(?<=:\/\/)([^\s:/?#@"']*:)[^\s@/"']+(?=@)/g;
 const SECRET_FIELD = /^key$|(?:secret|password|passphrase|token|api_?key|authorization|signature|private_?key|credentials?)$/i;
-// Where a program says to which address of its own something goes.
+// Fields that hold an address of the program's own.
 const URL_FIELD = /^(?:url|webhookUrl|endpoint)$/;
 // A part of a path as services make them to know who calls: long, and of digits or of letters in both cases. Our ids open nothing.
 const SECRET_SEGMENT = /^(?![a-z]{2,4}_[0-9a-z]{26}$)(?=.*[0-9]|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[A-Za-z0-9._~%-]{16,}$/;
-// Of a body that is no whole JSON document, and of a form.
+// Fields in a body that is no complete JSON document, and in a form.
 const JSON_FIELD = /("([A-Za-z_]+)"\s*:\s*")(?:[^"\\]|\\.)+/g;
 const FORM_FIELD = /((?:^|&)([A-Za-z_]+)=)[^&\s]+/g;
 const SECRET_OPTION = /^--?[A-Za-z-]*(?:secret|password|passphrase|token|api-?key|credentials?)$/i;
@@ -61,7 +61,7 @@ export class SecretFilter {
   learn(value: unknown): void {
     if (typeof value !== "object" || value === null) return;
     for (const [name, inner] of Object.entries(value)) {
-      // What an answer calls a key may be a name, such as that of a property. Our keys are known by their form.
+      // A field `key` may be a name, such as that of a property. Our own keys are known by their form.
       if (typeof inner === "string" && SECRET_FIELD.test(name) && name !== "key") this.add(inner);
       else this.learn(inner);
     }
