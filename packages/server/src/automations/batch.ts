@@ -29,7 +29,7 @@ interface Going {
   readonly plan: Plan;
 }
 
-/** Why an entry stops. */
+/** End of an entry, with its reason; `waits`: it stays at its step; null: it goes on. */
 type Stop = { readonly status: "COMPLETED" | "EXITED" | "FAILED"; readonly reason: string | null } | "waits" | null;
 
 /**
@@ -66,7 +66,7 @@ class Batch {
   readonly #path: (MoveRow & { readonly emailId: HeldEmailId | null })[] = [];
   readonly #answers: Pick<MoveRow, "entryId" | "move" | "branch">[] = [];
   readonly #counts: CounterChange[] = [];
-  /** When the entries that wait are due. */
+  /** Due times of the entries that wait. */
   readonly #dueAt = new Set<number>();
 
   constructor(context: StepContext) {

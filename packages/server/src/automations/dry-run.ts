@@ -132,7 +132,7 @@ async function findPublishedVersion(read: Reader, workspaceId: string, templateI
   }
 }
 
-/** Why a contact could not enter at an instant (ms), whatever the state of the automation; null if it could. */
+/** Returns the reason a contact could not enter at an instant (ms), whatever the state of the automation; null if it could. */
 async function explainNoEntry(read: Reader, automation: AutomationRow, contact: ContactRow, at: number): Promise<string | null> {
   const { automationContacts: t } = read.t;
   const [before] = await findRows(read, t, { automationId: automation.id, contactId: contact.id });

@@ -12,7 +12,7 @@ export const RUN_JOB = "automations.run";
 // A wait of this length or more ends with a full second, so that entries that wait side by side go on together.
 const ROUNDED_MS = MINUTE;
 
-/** When a wait that begins now ends, ms. */
+/** Returns the end of a wait that begins now, ms. */
 export function endOfWait(now: number, waitMs: number): number {
   const end = now + waitMs;
   return waitMs < ROUNDED_MS ? end : end - (end % 1000);

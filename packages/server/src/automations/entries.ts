@@ -127,7 +127,7 @@ async function admit(
   return admitted;
 }
 
-/** Which contacts may enter now, and whether each was inside before. */
+/** Returns the contacts that may enter now. `known`: the contact was inside before. */
 export async function listAdmitted(
   tx: Tx,
   deps: Pick<AutomationDeps, "clock">,

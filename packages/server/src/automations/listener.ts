@@ -111,7 +111,7 @@ async function reactToKeys(
     for (const some of splitIntoChunks(events)) {
       const inside = (await listEntriesInside(tx, some)).filter(({ automationId }) => automationId === automation.id);
       await reachGoal(tx, deps, inside);
-      // Who answered waits for a person now, and must not get the next mail of the series.
+      // The contact replied and waits for a person now, so the series must send them nothing more.
       if (goal.type === "replied") await endEntries(tx, deps, inside, "EXITED", goal.type);
     }
   }
@@ -125,7 +125,7 @@ async function reactToKeys(
   }
 }
 
-/** Whether a workspace has automations. Without one nothing listens, and nothing waits: a deleted one stays until its entries are gone. */
+/** True if a workspace has automations. Without one nothing listens, and nothing waits: a deleted one stays until its entries are gone. */
 async function hasAutomations(q: Reader | Tx, workspaceId: string): Promise<boolean> {
   const found = await q
     .prepared("has_automations", (query, { automations: t }, arg) =>

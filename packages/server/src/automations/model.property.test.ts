@@ -61,7 +61,7 @@ class Model {
       const step = entry.definition.steps.find(({ id }) => id === entry.stepId);
       const filter = step?.type === "wait_for_event" && step.event.type === "event" ? step.event.filter : undefined;
       const least = filter && "value" in filter ? Number(filter.value) : 0;
-      // What comes after the timeout comes too late, also if the entry still stands there because of a pause.
+      // An event after the timeout comes too late, even if a pause has kept the entry at this step.
       if (entry.waits === "event" && value >= least && this.now < entry.dueAt) Object.assign(entry, { waits: "met", dueAt: this.now });
       if (this.active) entry.goal = true;
     }
@@ -215,7 +215,7 @@ const commands = fc.array(
   { minLength: 6, maxLength: 20 },
 );
 
-/** What the service says of all entries, and that its numbers add up. */
+/** Reads the service's view of all entries, and checks that its numbers add up. */
 async function observe({ sdk }: TestWorld, id: string) {
   const entries = await sdk.automations.entries(id).toArray();
   const { entered, inside, completed, exited, failed, goalConversions, steps } = await sdk.automations.stats(id);

@@ -19,13 +19,13 @@ import { assertSendable, getTemplateRow, getVersionRow as getTemplateVersionRow 
 import type { AutomationDeps } from "./deps.ts";
 import type { AutomationRow, VersionRow } from "./store.ts";
 
-/** What an automation refers to. */
+/** An automation with all fields that may refer to other objects. */
 interface Referring extends AutomationDefinition {
   readonly trigger: AutomationTrigger;
   readonly goal: AutomationTrigger | null;
 }
 
-/** How the objects that definitions name are looked up. Each throws ApiError not_found. */
+/** Functions that look up the objects a definition names. Each throws ApiError not_found. */
 const GETTERS: Readonly<Record<ReferenceField, (q: Tx | Reader, workspaceId: string, id: string) => Promise<unknown>>> = {
   templateId: getTemplateRow,
   listId: getListRow,

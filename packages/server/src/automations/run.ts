@@ -12,8 +12,8 @@ import { shareRuns } from "./share-runs.ts";
 import type { AutomationRow } from "./store.ts";
 
 /*
- * What a run does with an entry that is inside. All effects of its steps, its path and its own new state are rows of one transaction,
- * so a crash repeats all steps up to the next wait or none of them.
+ * A run moves each entry that is inside. All effects of its steps, its path and its own new state are rows of one transaction, so a crash
+ * repeats all steps up to the next wait or none of them.
  *
  * | the entry                             | becomes                                                                |
  * | ------------------------------------- | ---------------------------------------------------------------------- |
@@ -30,8 +30,8 @@ import type { AutomationRow } from "./store.ts";
  * | cannot be run, by a fault of ours     | due again after 1 s, 2 s, 4 s …; after ten attempts FAILED: error      |
  * | any, while the automation is PAUSED   | – : activating it looks at all that are due                            |
  *
- * Several servers may run the same automation: each locks the entries it takes, and passes those that are locked. Not only another run
- * locks them, but also a transaction that writes something else of an entry, such as its revenue: so a run ends only when none is due.
+ * Several servers may run the same automation: each locks the entries it takes, and skips locked ones. Besides another run, a transaction
+ * that writes something else of an entry, such as its revenue, may hold the lock: so a run ends only when none is due.
  */
 
 // Entries in one transaction: some ten ms of work, during which other writers wait.
@@ -94,8 +94,8 @@ async function loadPlans(deps: AutomationDeps, automationId: string, due: readon
 }
 
 /**
- * Those of these entries that are still due, locked; null if the automation does not run any more. If all are locked by others, the first
- * one is waited for: nobody may look at it again after them.
+ * Returns the entries that are still due, locked; null if the automation no longer runs. If other transactions have locked all of them,
+ * waits for the first one: nobody may look at it again after them.
  */
 async function claim(
   tx: Tx,

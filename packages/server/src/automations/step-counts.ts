@@ -2,7 +2,7 @@ import { type CounterChange, deleteCounters, getCounters, incrementCounters } fr
 import type { Reader, Tx } from "../db/db.ts";
 import type { EntryRow } from "./entries.ts";
 
-/** How many entries took a step, over all versions of the definition. */
+/** Number of entries that took a step, over all versions of the definition. */
 export interface StepCounts {
   /** Done: for a step that waits, the entries that came to it. */
   readonly done: number;

@@ -12,7 +12,7 @@ import type { ColumnTypes } from "../db/columns.ts";
 /** Entries that are inside. A query must repeat this text to use the index of them. */
 export const INSIDE = sql`status = 'ACTIVE'`;
 
-/** What an entry keeps of a tracked event, for the templates of later steps. */
+/** The part of a tracked event that an entry keeps for the templates of later steps. */
 export interface EntryEvent {
   readonly name: string;
   readonly value?: number | undefined;
@@ -44,15 +44,15 @@ function automations(c: ColumnTypes) {
       description: c.text("description"),
       status: c.text("status").$type<AutomationStatus>().notNull(),
       trigger: c.json<AutomationTrigger>("trigger_on").notNull(),
-      /** Of a date trigger: when contacts enter next; null while it is not active. */
+      /** Next time contacts enter by a date trigger; null while it is not active. */
       nextDateAt: c.instant("next_date_at"),
-      /** What the trigger and the goal listen to, as `toKey` writes it. */
+      /** Key of the trigger, as `toKey` writes it; an event with the same key may start the automation. */
       triggerKey: c.text("trigger_key").notNull(),
       goal: c.json<AutomationOccurrence>("goal"),
       goalKey: c.text("goal_key"),
       /** The mark of the log at its activation: only events behind it make contacts enter. */
       listensAfter: c.reference("listens_after"),
-      /** Of its revenue. */
+      /** Currency of its revenue. */
       currency: c.text("currency").notNull().default("USD"),
       /** The newest version of the definition. */
       version: c.int("version").notNull(),
@@ -125,7 +125,7 @@ function automationEntries(c: ColumnTypes) {
       dueAt: c.instant("due_at"),
       /** The step that it waits in; null unless the step before the next one waits. */
       waitingIn: c.text("waiting_in"),
-      /** What the step it waits in waits for, as `toKey` writes it. */
+      /** Key of the event that its current step waits for, as `toKey` writes it. */
       waitsFor: c.text("waits_for"),
       /** The mark of the log when it began to wait: only events behind it end the wait. */
       waitsAfter: c.reference("waits_after"),

@@ -11,7 +11,7 @@ import type { NewEvent } from "../events/events.ts";
 import { matchesFreeValue, matchesTree } from "../segments/segments.ts";
 import type { EntryEvent } from "./tables.ts";
 
-/** What a trigger, goal or wait listens to, as one text: equal texts are equal apart from their filters. */
+/** Key of a trigger, goal or wait: the events that it listens to, as one text. Equal keys differ in their filters at most. */
 export function toKey(trigger: AutomationTrigger): string {
   switch (trigger.type) {
     case "contact.created":
@@ -66,7 +66,7 @@ function listTagKeys({ data }: Occurrence, field: "tagsAdded" | "tagsRemoved", k
   return Array.isArray(tags) ? tags.map((tag) => `${key}:${tagKey(String(tag))}`) : [];
 }
 
-/** Whether an event that has the key of a trigger, goal or wait passes its filter. */
+/** True if an event that has the key of a trigger, goal or wait passes its filter. */
 export function passesFilter(listener: AutomationTrigger | AutomationOccurrence, event: Occurrence): boolean {
   if (listener.type !== "event" || listener.filter === undefined) return true;
   return matchesTree<EventCondition>(listener.filter as EventFilter, ({ field, operator, value }) =>
@@ -74,7 +74,7 @@ export function passesFilter(listener: AutomationTrigger | AutomationOccurrence,
   );
 }
 
-/** What an entry keeps of the event that brought it on; undefined unless it was tracked. */
+/** The part of an event that the entry it started keeps; undefined unless it was tracked. */
 export function toEntryEvent({ type, data }: Pick<Occurrence, "type" | "data">): EntryEvent | undefined {
   if (type !== "contact.tracked" || typeof data?.name !== "string") return undefined;
   return data as Record<string, unknown> & EntryEvent;

@@ -12,15 +12,15 @@ import type { EntryEvent } from "../tables.ts";
 
 type ContactView = Parameters<typeof matches>[0];
 
-/** What a step did. */
+/** Result of a step. */
 export interface StepResult {
   readonly outcome: "done" | "skipped";
-  /** Why it was skipped, or why the entry ends. */
+  /** Reason it was skipped, or the entry ends. */
   readonly reason?: string;
   /** The branch that the entry takes. */
   readonly branch?: string;
   readonly emailId?: string;
-  /** When the entry goes on with the next step, ms; at once when absent, or if that is over. */
+  /** Time at which the entry goes on with the next step, ms; at once when absent or over. */
   readonly waitUntil?: number;
   /** The entry stays at the step until something happens, as `toKey` writes it, or until an instant (ms). */
   readonly stay?: { readonly event: string; readonly until: number };
@@ -30,7 +30,7 @@ export interface StepResult {
   readonly contact?: ContactRow;
 }
 
-/** What the steps of a batch have in common. */
+/** Context shared by the steps of a batch. */
 export interface StepContext {
   readonly tx: Tx;
   readonly deps: AutomationDeps;
@@ -53,7 +53,7 @@ export interface EntryAt<Step = AutomationStep> {
   readonly templates: Plan["templates"];
 }
 
-/** What the steps of a dry run have in common. */
+/** Context shared by the steps of a dry run. */
 export interface ForesightContext {
   readonly read: Reader;
   readonly deps: AutomationDeps;
@@ -67,24 +67,24 @@ export interface ForesightContext {
 /** A contact in a dry run, as the steps so far would have left it. */
 export interface Traveller {
   readonly contact: ContactRow;
-  /** What conditions ask about it. */
+  /** Its view for conditions. */
   readonly view: ContactView;
-  /** Where in time it is, ms. */
+  /** The instant it has reached, ms. */
   readonly at: number;
-  /** What templates know as `event`; null if that is not known. */
+  /** The `event` variable of templates; null if it is not known. */
   readonly event: EntryEvent | null;
 }
 
-/** What a step would do. */
+/** Expected result of a step. */
 export interface Foresight {
-  /** Why it would be skipped. */
+  /** Reason it would be skipped. */
   readonly skip?: string;
-  /** Why the entry would end here. */
+  /** Reason the entry would end here. */
   readonly exit?: string;
   readonly branch?: string;
   /** The branch depends on something that only happens later. */
   readonly assumed?: true;
-  /** When the entry would go on, ms. */
+  /** Time at which the entry would go on, ms. */
   readonly waitUntil?: number;
   readonly email?: { readonly from: string; readonly subject: string };
   /** The contact as the step would leave it. */
@@ -93,14 +93,14 @@ export interface Foresight {
   readonly lists?: readonly string[];
 }
 
-/** What steps of one kind do, and what they would do. */
+/** Functions that perform and predict steps of one kind. */
 export interface StepKind<Type extends StepType> {
   /**
    * Entries take the step, all of them at once, in the transaction that moves them on. Returns a result for each, in their order. What
    * cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
    */
   perform(context: StepContext, entries: readonly EntryAt<StepOf<Type>>[]): Promise<StepResult[]>;
-  /** What the step would do for one contact. Only reads. An ApiError says that it would be skipped, with its code. */
+  /** Predicts the step for one contact. Only reads. An ApiError means that the step would be skipped, with its code as the reason. */
   foresee(context: ForesightContext, traveller: Traveller, step: StepOf<Type>): Promise<Foresight>;
 }
 

@@ -35,7 +35,7 @@ export async function runSteps(context: StepContext, entries: readonly EntryAt[]
   return kindOf(first.step).perform(context, entries);
 }
 
-/** What a step would do for a contact. */
+/** Predicts a step for a contact. */
 export async function foreseeStep(context: ForesightContext, traveller: Traveller, step: AutomationStep): Promise<Foresight> {
   try {
     return await kindOf(step).foresee(context, traveller, step);

@@ -34,7 +34,7 @@ export const waitForEvent: StepKind<"wait_for_event"> = {
         ? { outcome: "done", branch: entry.met === true ? "event" : "timeout" }
         : { outcome: "done", stay: { event: toKey(step.event), until: endOfWait(now, durationMs(step.timeout)) } },
     ),
-  /** Whether the event comes cannot be known: it is assumed that it does not. */
+  /** Nobody can tell if the event will come, so this assumes that it does not. */
   foresee: async (_context, { at }, step) => ({
     branch: "timeout",
     waitUntil: endOfWait(at, durationMs(step.timeout)),
@@ -43,8 +43,8 @@ export const waitForEvent: StepKind<"wait_for_event"> = {
 };
 
 /**
- * When an entry that comes to `wait_until` goes on, ms: `now` if that moment is there, or if its date is over. `zone` is the
- * workspace's time zone.
+ * Returns the time at which an entry that arrives at `wait_until` goes on, ms: `now` if that moment has come, or its date is over.
+ * `zone` is the workspace's time zone.
  */
 export function findMoment(
   { date, weekdays, time, timeZone }: StepOf<"wait_until">,
