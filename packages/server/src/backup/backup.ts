@@ -27,7 +27,7 @@ import { KEY_FILE } from "../lib/key-file.ts";
 import { parseKeys } from "../lib/master-keys.ts";
 import { BackupDamaged, type BackupOptions, BackupRefused, type BackupReport } from "./report.ts";
 
-/** What a backup says about itself. */
+/** Description of a backup, stored in it. */
 export interface Manifest {
   readonly version: string;
   readonly createdAt: string;
@@ -95,7 +95,7 @@ function assertKeyFits(file: string, text: string, { databaseUrl, data }: Backup
   );
 }
 
-/** What a full disk means for a backup; any other error as it is. */
+/** Replaces the error of a full disk by one for people; returns any other error as it is. */
 export function explainFullDisk(error: unknown, file: string): unknown {
   // SQLite says FULL; the file system says that there is no space, or that the quota or the limit of a file is reached.
   if (!["SQLITE_FULL", "ENOSPC", "EDQUOT", "EFBIG"].includes(errorCode(error) ?? "")) return error;

@@ -1,4 +1,4 @@
-/** Where an installation is: in a folder, or in a Postgres database. */
+/** Location of an installation: a folder or a Postgres database. */
 interface Location {
   /** The data folder; not used with `databaseUrl`. */
   readonly data: string;
@@ -19,13 +19,13 @@ export interface BackupReport {
   readonly bytes: number;
   /** Older backups that were deleted. */
   readonly deleted: readonly string[];
-  /** Of the file, in hexadecimal. */
+  /** SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
   /** The version of mailsvc whose database this is. */
   readonly version: string;
   readonly tables: number;
   readonly rows: number;
-  /** Whether the backup contains the key; `none` when the installation gets its key from --secret-key. */
+  /** Tells if the backup contains the key; `none` when the installation gets its key from --secret-key. */
   readonly key: "included" | "left out" | "none";
   readonly createdAt: string;
 }
