@@ -11,9 +11,9 @@ import { loadLocalTimes } from "./local-time.ts";
 
 /** A contact as it becomes a recipient. */
 export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "emailKey"> {
-  /** Why it gets nothing; null if it gets the campaign. */
+  /** Reason it gets nothing; null if it gets the campaign. */
   readonly skipReason: SkipReason | null;
-  /** When its clock shows the time of the campaign, ms; null for a campaign without a local time. */
+  /** Time at which its local clock shows the time of the campaign, ms; null for a campaign without a local time. */
   readonly dueAt: number | null;
 }
 
@@ -21,9 +21,9 @@ export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "em
 export interface AudienceChunk {
   /** The `seq`s of its contacts, in ascending order. */
   readonly seqs: readonly number[];
-  /** Those of them that still exist. */
+  /** The contacts among them that still exist. */
   readonly candidates: readonly Candidate[];
-  /** Where to continue; null at the end. */
+  /** Position at which to continue; null at the end. */
   readonly next: number | null;
 }
 
@@ -130,7 +130,7 @@ async function judge(
   });
 }
 
-/** Whether a stored address can still get mail: rules of addresses may have become stricter since. */
+/** True if a stored address can still get mail: the rules for addresses may have become stricter since. */
 function isAddress(email: string): boolean {
   try {
     parseAddress(email);

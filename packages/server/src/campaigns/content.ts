@@ -22,7 +22,7 @@ interface Draft {
 interface DraftVariant {
   /** Null without an A/B test. */
   readonly name: VariantName | null;
-  /** Where a field is in a request: the variant's own, or the campaign's where the variant has none. */
+  /** Path of a field in a request: the variant's own field, or the campaign's if the variant has none. */
   readonly pathOf: (field: string) => string;
   readonly subjectLine: string;
   readonly previewText: string | null;
@@ -31,7 +31,7 @@ interface DraftVariant {
   readonly text: string | null;
 }
 
-/** What a campaign sends: itself, or each variant of its A/B test completed with the fields of the campaign. */
+/** Contents that a campaign sends: its own, or each variant of its A/B test completed with the fields of the campaign. */
 export function listVariants(draft: Draft): DraftVariant[] {
   const { subjectLine, previewText, templateId, html, text, abTest } = draft;
   const own = { subjectLine, previewText, templateId, html, text };

@@ -6,7 +6,7 @@ import { OF_CAMPAIGN, OPEN } from "../emails/emails.ts";
 import { HOUR } from "../lib/units.ts";
 import type { CampaignDeps } from "./deps.ts";
 
-/** What is counted by hour: events, not states. */
+/** Metrics that are counted by hour: events, not states. */
 export const SERIES_METRICS = [
   "sent",
   "delivered",
@@ -43,7 +43,7 @@ export interface Delta {
   readonly by: number;
   /** The variant of the recipient; null outside of A/B tests. */
   readonly variant: string | null;
-  /** When it happened (ms), for what is counted by hour. */
+  /** Time of the event (ms), for metrics that are counted by hour. */
   readonly at?: number;
   /** True to leave the totals: a recipient that was counted without a variant gets one. */
   readonly onlyVariant?: true;

@@ -5,9 +5,9 @@ import type { CampaignRow } from "./campaigns.ts";
 import { isList } from "./groups.ts";
 
 /**
- * Which contacts left the lists of a campaign by themselves since it started, and so do not want it any more: their ids. Only of a
- * campaign that goes to nothing but lists; who is still on one of them did not leave. Members that the sender removed are no departures:
- * the audience of the start counts.
+ * Returns the ids of contacts that left the lists of a campaign by themselves since it started, and so do not want it any more. Empty
+ * for a campaign that has recipients besides lists. A contact still on one of the lists has not left, and members that the sender
+ * removed are no departures: the audience of the start counts.
  */
 export async function listDepartures(
   read: Reader,

@@ -187,7 +187,7 @@ async function copyCampaign(tx: Tx, deps: CampaignDeps, row: CampaignRow, change
   return showDetail(tx, copy);
 }
 
-/** What only the sending writes. */
+/** Fields that only sending writes. */
 const NEVER_STARTED = {
   startedAt: null,
   completedAt: null,

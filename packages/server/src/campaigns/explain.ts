@@ -58,7 +58,7 @@ function toMoment({ type, at, data }: { type: string; at: number; data: Record<s
   return { at, what: WORDS[type] ?? type, why: typeof message === "string" ? message : null };
 }
 
-/** What its state means, what happens next, and what to do. */
+/** Explains the state of a campaign: its meaning, the next step, and actions for the reader. */
 function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summary" | "next" | "actions"> {
   const { id } = row;
   switch (row.status) {
@@ -144,7 +144,7 @@ function describeQuiet({ quiet, computedAt }: CampaignStats): string | null {
   return `No mail left for ${count(minutes, "minute")}. ${quiet.reason}`;
 }
 
-/** How many recipients got it, and what became of the others. */
+/** Tells how many recipients got it, and the fate of the others. */
 function describeProgress({ recipients, audience, skipped, status }: CampaignStats): string {
   const { total, sent, delivered, complained, queued, sending, deferred, bounced, failed, suppressed, cancelled } = recipients;
   const open = queued + sending + deferred;
@@ -177,7 +177,7 @@ const SKIPPED: Readonly<Record<SkipReason, string>> = {
   replied: "answered before",
 };
 
-/** Which lists tell more, for what went wrong. */
+/** Commands that list the recipients with a problem. */
 function listActions(id: string, { recipients }: CampaignStats): Action[] {
   return (["bounced", "failed", "skipped", "deferred"] as const)
     .filter((status) => recipients[status] > 0)

@@ -4,7 +4,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { getList } from "../lists/lists.ts";
 import { getSegment } from "../segments/segments.ts";
 
-/** Whether an id is that of a list; others are taken for segments. */
+/** True for the id of a list; all other ids are taken for segments. */
 export function isList(id: string): boolean {
   return id.startsWith("list_");
 }

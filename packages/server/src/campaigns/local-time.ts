@@ -4,7 +4,7 @@ import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
 import { DAY } from "../lib/units.ts";
 
-/** When the clocks of a time zone show the time of a campaign, ms: the first time, or the instant at which they jump over it. */
+/** Returns the instant at which the clocks of a time zone show the time of a campaign, ms: the first one, or their jump over it. */
 export function findLocalTime({ at }: Pick<LocalTime, "at">, timeZone: string): number {
   const [date = "", time = ""] = at.split("T");
   const [year = 0, month = 1, day = 1] = date.split("-").map(Number);
@@ -18,7 +18,10 @@ export function assertWithinYear(localTime: LocalTime | null, startAt: number): 
     throw invalid("localTime.at", "too_far", `localTime.at must be at most ${days} days after sending starts.`);
 }
 
-/** When each of some contacts gets a campaign by their own clocks, ms, by their ids. A contact without a valid time zone has that of `fallback`. */
+/**
+ * Returns the time at which each contact gets a campaign by their own clock, ms, by contact id. A contact without a valid time zone has
+ * that of `fallback`.
+ */
 export async function loadLocalTimes(read: Reader, localTime: LocalTime, contactIds: readonly string[]): Promise<Map<string, number>> {
   const zones = new Map<string, number>();
   const find = (value: unknown): number => {

@@ -17,7 +17,7 @@ import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import { compileSource } from "./render.ts";
 
-/** What a campaign would send now, compiled: one entry without an A/B test. */
+/** A content that a campaign would send now, compiled: one per variant, or a single one without an A/B test. */
 interface CompiledVariant {
   readonly name: VariantName | null;
   readonly template: Compiled;

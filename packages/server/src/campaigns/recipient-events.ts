@@ -21,7 +21,7 @@ const METRICS: Readonly<Partial<Record<EventType, EventMetric>>> = {
   "email.unsubscribed": "unsubscribes",
 };
 
-/** What is counted for each variant, too. The others are states, which are counted for variants already. */
+/** Events that are also counted for each variant. All other metrics are states, which are counted for variants already. */
 export const OF_VARIANTS: ReadonlySet<EventMetric> = new Set(["opens", "machineOpens", "clicks", "machineClicks", "unsubscribes"]);
 
 /** An event about a recipient of a campaign. */
@@ -68,7 +68,7 @@ export function listStateChanges({ campaignId, was, now }: RecipientEvent, varia
   return [...left, { campaignId, variant, metric: `status:${now}`, by }];
 }
 
-/** What an event that names a campaign and a value adds to its revenue, in hundredths of the currency. */
+/** Returns the changes of revenue, in hundredths of the currency, that an event causes if it names a campaign and a value. */
 export function toRevenue({ campaignId, data }: Pick<CountedEvent, "campaignId" | "data">): Delta[] {
   if (!campaignId || typeof data?.value !== "number" || typeof data.currency !== "string") return [];
   const about = { campaignId, variant: null };

@@ -85,7 +85,7 @@ async function recount(read: Reader, campaign: Counted): Promise<Counts> {
     if (isCountedState(status)) count(`status:${status}`, variant ?? undefined);
     if (skipReason !== null) count(`skip:${skipReason}`, variant ?? undefined);
   }
-  // Of each recipient the event that was recorded first: the hour of a unique open is that of the first one.
+  // The first recorded event of each recipient: a unique open belongs to the hour of the first open.
   const firsts = { opens: new Map<string, First>(), clicks: new Map<string, First>(), unsubscribes: new Map<string, First>() };
   for await (const row of readEvents(read, campaign)) {
     for (const { metric, by } of toRevenue(row)) total.set(metric, (total.get(metric) ?? 0) + by);

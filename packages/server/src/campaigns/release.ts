@@ -89,7 +89,10 @@ async function releaseGroup(
   return ids.length;
 }
 
-/** When the next recipients of a campaign may be released, ms: at once, or when their time comes. Null if none wait but for the winner. */
+/**
+ * Returns the time at which the next recipients of a campaign may be released, ms: `now`, or the time they are due. Null if none wait,
+ * or only for the winner.
+ */
 export async function findNextDue(tx: Tx, campaign: CampaignRow, now: number): Promise<number | null> {
   const { emails: t } = tx.t;
   const found: number[] = [];
@@ -115,12 +118,12 @@ export async function findNextDue(tx: Tx, campaign: CampaignRow, now: number): P
   return found.length === 0 ? null : Math.min(...found);
 }
 
-/** Whether the winner of an A/B test has to be known for the rest of the recipients, and is not. */
+/** True if the rest of the recipients waits for the winner of an A/B test. */
 export function isUndecided({ abTest, winner }: CampaignRow): boolean {
   return abTest !== null && abTest.samplePercent < 100 && winner === null;
 }
 
-/** Whether recipients outside the sample wait for the winner of the A/B test. */
+/** True if recipients outside the sample wait for the winner of the A/B test. */
 export async function hasRest(q: Tx, { id }: Pick<CampaignRow, "id">): Promise<boolean> {
   const { emails: t } = q.t;
   const [one] = await q

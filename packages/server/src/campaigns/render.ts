@@ -122,10 +122,10 @@ export async function renderSubjects(
 
 type Recipient = ContactFields & Pick<ContactRow, "id" | "seq" | "status">;
 
-/** What rendering a mail changes of it. */
+/** Fields of a mail that rendering changes. */
 type Rendered = Pick<PendingMail, "subject" | "html" | "text" | "failure" | "withdrawal">;
 
-/** What of a mail its rendering looks at. */
+/** Fields of a mail that rendering reads. */
 type Unrendered = Pick<PendingMail, "email">;
 
 function renderOne(mail: Rendered, template: Compiled, contact: Recipient): void {

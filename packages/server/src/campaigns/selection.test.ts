@@ -116,7 +116,7 @@ test("a resend goes to those who did not open, did not click or were not reached
   expect((await sdk.campaigns.stats(first.id)).recipients).toMatchObject({ total: 6, bounced: 1, skipped: 1 });
   expect(await send("not_opened")).toEqual(["delivered delivered", "late delivered"]);
   expect(await send("not_clicked")).toEqual(["delivered delivered", "late delivered", "opened delivered"]);
-  // Who unsubscribed, and whose address bounced, is looked at anew.
+  // Contacts that unsubscribed or bounced are selected by their present state.
   await sdk.contacts.update(unsubscribed.id, { status: "SUBSCRIBED" });
   expect(await send("failed")).toEqual(["bounced skipped", "gone delivered"]);
 });

@@ -12,16 +12,16 @@ import type { CampaignDeps } from "./deps.ts";
 import { assertRecipientsKept } from "./expiry.ts";
 import { isList } from "./groups.ts";
 
-/** What a campaign says of who gets it. */
+/** Fields of a campaign that define its audience. */
 type AudienceQuery = Pick<CampaignRow, "workspaceId" | "recipientType" | "segmentId" | "listId" | "include" | "exclude" | "resendOf">;
 
 /** The contacts that a campaign goes to, as they are now. */
 export interface Selection {
   /** Their `seq`s. */
   readonly contacts: NumberSet;
-  /** How many more they would be without exclusions. */
+  /** Number of contacts that the exclusions removed. */
   readonly excluded: number;
-  /** What they were selected by: see `isSelectedBy`. */
+  /** Query that selected them: see `isSelectedBy`. */
   readonly query: string;
 }
 
@@ -64,7 +64,7 @@ export async function selectAudience(
   return { contacts, excluded: all - contacts.size, query: describeQuery(campaign) };
 }
 
-/** Whether a selection is that of a campaign as it is now: it may have been changed since. */
+/** True if a selection still fits the campaign, which may have been changed since. */
 export function isSelectedBy({ query }: Selection, campaign: AudienceQuery): boolean {
   return query === describeQuery(campaign);
 }
@@ -88,7 +88,7 @@ function describeQuery({ recipientType, segmentId, listId, include, exclude, res
   return JSON.stringify([recipientType, segmentId, listId, include, exclude, resendOf]);
 }
 
-/** What contacts of the audience match, one rule for each list or segment; null for all contacts. */
+/** Rules that contacts of the audience match, one for each list or segment; `[null]` for all contacts. */
 async function listRules(q: Tx | Reader, { workspaceId, recipientType, segmentId, listId, include }: AudienceQuery) {
   if (recipientType === "list" && listId !== null) return [await getListRule(q, workspaceId, listId)];
   if (recipientType === "segment" && segmentId !== null) return [(await getSegmentRow(q, workspaceId, segmentId)).rules];
@@ -98,7 +98,7 @@ async function listRules(q: Tx | Reader, { workspaceId, recipientType, segmentId
   return rules;
 }
 
-/** What the contacts of a list or segment match. Throws ApiError not_found. */
+/** Returns the rule that matches the contacts of a list or segment. Throws ApiError not_found. */
 async function getGroupRule(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRule> {
   if (isList(id)) return getListRule(q, workspaceId, id);
   const segment = await findSegmentRow(q, workspaceId, id);

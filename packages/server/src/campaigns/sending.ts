@@ -121,7 +121,7 @@ function isDue(campaign: CampaignRow, now: number): boolean {
   return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && campaign.decideAt !== null && campaign.decideAt <= now;
 }
 
-/** Whether a test of a campaign whose recipients are all known has nothing to compare, so that waiting would not change its winner. */
+/** True if the sample of an A/B test is too small to compare variants, so that waiting would not change the winner. */
 function isPointless(campaign: CampaignRow): boolean {
   return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && countSample(campaign, campaign.eligible) < 2;
 }
@@ -130,7 +130,7 @@ function isPointless(campaign: CampaignRow): boolean {
 interface Recipient extends Pick<EmailRow, "to" | "toKey" | "skipReason"> {
   /** Held by the campaign, which the step changes: an erasure collides there, see `collideWithSteps`. */
   readonly contactId: HeldContactId | null;
-  /** When it is to be released at the earliest, ms; null for a campaign without a local time. */
+  /** Earliest time of its release, ms; null for a campaign without a local time. */
   readonly dueAt: number | null;
 }
 

@@ -34,10 +34,10 @@ export const START_JOB = "campaigns.start";
 /** Job kind: makes contacts recipients and releases them for delivery, a chunk at a time. */
 export const SEND_JOB = "campaigns.send";
 
-/** How late (ms) a scheduled campaign may start; one that is later was missed while the server was down. */
+/** Maximum delay (ms) of a scheduled start; with a longer one the campaign was missed while the server was down. */
 const MAX_LATENESS_MS = HOUR;
 
-/** What a start job names. */
+/** Payload of a start job. */
 interface StartPayload {
   workspaceId: string;
   campaignId: string;
@@ -61,10 +61,10 @@ export async function sendCampaign(
   return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], prepared));
 }
 
-/** What is made for a start before its transaction, in which nothing but its queries may be awaited. */
+/** Work done before the transaction of a start, which may await nothing but its queries. */
 export interface PreparedStart {
   readonly parse: Parse;
-  /** Who gets the campaign, or why that cannot be said; null for one that cannot be started. */
+  /** The recipients, or the error that kept them from being selected; null for a campaign that cannot be started. */
   readonly audience: Selection | ApiError | null;
 }
 

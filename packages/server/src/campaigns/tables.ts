@@ -62,13 +62,13 @@ export function campaignTables(c: ColumnTypes) {
         cursor: c.reference("cursor").notNull(),
         /** Recipients so far, except skipped ones: their places in the sample of an A/B test. */
         eligible: c.int("eligible").notNull(),
-        /** When all contacts of the audience had been read. */
+        /** Time at which all contacts of the audience had been read. */
         expandedAt: c.instant("expanded_at"),
         /** The throttle lets no email go before this instant. */
         nextReleaseAt: c.instant("next_release_at"),
-        /** When all recipients had been released for delivery. */
+        /** Time at which all recipients had been released for delivery. */
         releasedAt: c.instant("released_at"),
-        /** When the winner of the A/B test is decided. */
+        /** Time at which the winner of the A/B test is decided. */
         decideAt: c.instant("decide_at"),
       },
       (t) => [c.index("campaigns_workspace").on(t.workspaceId, t.id), c.index("campaigns_status").on(t.workspaceId, t.status, t.id)],
@@ -114,7 +114,7 @@ export function campaignTables(c: ColumnTypes) {
   };
 }
 
-/** What is fixed when sending starts: who gets a campaign, and what it sends. */
+/** Tables with the recipients and contents of a campaign, fixed when sending starts. */
 function pinnedTables(c: ColumnTypes) {
   return {
     /** Contacts that are the audience of a campaign since it started, in ascending groups; none once all of them are recipients. */
@@ -129,7 +129,7 @@ function pinnedTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.campaignId, t.last] })],
     ),
-    /** What a campaign sends, fixed when sending starts: one row, or one for each variant of an A/B test. */
+    /** Contents of a campaign, fixed when sending starts: one row, or one for each variant of an A/B test. */
     campaignContents: c.table(
       "campaign_contents",
       {
@@ -141,7 +141,7 @@ function pinnedTables(c: ColumnTypes) {
         previewText: c.text("preview_text"),
         /** The template with its layout and partials, so that no later change reaches the campaign. */
         source: c.json<PinnedTemplate>("source").notNull(),
-        /** Of the source and the preview text: under it the compiled template is kept in memory. */
+        /** Hash of the source and the preview text: the key of the compiled template in memory. */
         hash: c.text("hash"),
       },
       (t) => [c.primaryKey({ columns: [t.campaignId, t.variant] }), c.uniqueIndex("campaign_contents_id").on(t.contentsId)],

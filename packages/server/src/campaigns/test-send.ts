@@ -60,7 +60,7 @@ export async function sendTest(
       ...(html !== null && { html }),
       ...(text !== null && { text }),
       ...(campaign.utm !== null && { tracking: { utm: campaign.utm } }),
-      // Who tests a campaign asked for it.
+      // The person who tests a campaign asked for this mail.
       bypassUnsubscribe: true,
     };
     const answer = await send(tx, deps, { request, workspaceId: campaign.workspaceId, test: false, files: [] });

@@ -1,16 +1,16 @@
 import { findNextTimeOfDay, type Throttle, toLocalTime } from "@mailsvc/sdk/contract";
 
-/** How many emails may be released now. */
+/** Number of emails that may be released now. */
 interface Allowance {
   /** At most as many as were asked for. */
   readonly count: number;
-  /** When the next ones may follow, ms. */
+  /** Time of the next release, ms. */
   readonly nextAt: number;
 }
 
 /**
- * How many of `wanted` emails a campaign may release at `now`, and when it may release more. `nextReleaseAt` is what the last answer
- * said. Emails that were not sent while the server was down are not made up for.
+ * Computes how many of `wanted` emails a campaign may release at `now`, and the time of its next release. `nextReleaseAt` is the
+ * `nextAt` of the last call. Emails that were not sent while the server was down are not made up for.
  */
 export function computeAllowance(throttle: Throttle | null, nextReleaseAt: number | null, now: number, wanted: number): Allowance {
   const opensAt = findOpening(throttle?.window, now);

@@ -19,7 +19,7 @@ export function pickVariant({ abTest }: Pick<CampaignRow, "abTest">, place: numb
   return countSample({ abTest }, place + 1) === before ? null : (VARIANT_NAMES[before % abTest.variants.length] as VariantName);
 }
 
-/** How many of a number of recipients are in the sample of an A/B test. */
+/** Size of the sample of an A/B test among a number of recipients. */
 export function countSample({ abTest }: Pick<CampaignRow, "abTest">, recipients: number): number {
   return Math.floor((recipients * (abTest?.samplePercent ?? 0)) / 100);
 }

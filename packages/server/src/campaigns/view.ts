@@ -22,7 +22,7 @@ const POLICY =
 
 type LinkDeps = Pick<ViewDeps, "seal" | "baseUrl">;
 
-/** What of a mail its link names and shows. */
+/** The parts of a mail that its browser view shows. */
 type ViewedMail = Pick<PendingMail, "email" | "html" | "text">;
 
 /** Puts the link to its own page into each mail with `{{viewInBrowserUrl}}`. The same mail gets the same link at every attempt. */
