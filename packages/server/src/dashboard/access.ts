@@ -90,13 +90,13 @@ export class BrowserAccess implements SessionLookup {
       failedLogins.countRequest(refusal, request);
       throw refusal;
     }
-    // Who signed in through a proxy is who the proxy says, with each request.
+    // Behind a trusted proxy, each request must name the user who signed in.
     if (session.user !== null && readProxyUser(config.sso, request) !== session.user) throw buildEnded();
     return session;
   }
 }
 
-/** Whether a session has the rights of the operator key, and that key is still the server's. */
+/** True if a session has the rights of the operator key, and that key is still the server's. */
 export async function isOperator({ keyCache }: Pick<DashboardDeps, "keyCache">, { operator, role }: LiveSession): Promise<boolean> {
   return operator !== null && role === "owner" && (await keyCache.isOperator(operator));
 }

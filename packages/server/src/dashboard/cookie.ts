@@ -1,7 +1,7 @@
 import type { HeaderReader } from "../http/headers.ts";
 import { isLoopbackHostHeader } from "../lib/loopback.ts";
 
-/** Whether a browser reached this server by https, and by which address: what its cookie and its Origin depend on. */
+/** Address and scheme by which a browser reached this server. The cookie and the expected Origin depend on them. */
 interface Reached {
   readonly secure: boolean;
   /** Host and port, as the browser sent them. */
@@ -11,7 +11,7 @@ interface Reached {
 const NAME = "mailsvc-session";
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** How the browser reached this server. A proxy that ends TLS keeps the Host header; `baseUrl` is the public address. */
+/** Reads how a browser reached this server. A proxy that ends TLS keeps the Host header; `baseUrl` is the public address. */
 export function readReached(headers: HeaderReader, baseUrl: string): Reached {
   const host = headers.get("host") ?? "";
   const base = new URL(baseUrl);

@@ -190,7 +190,7 @@ test("a mail that names one picture a hundred thousand times is answered with so
 });
 
 test("a mail that begins its head hundreds of thousands of times and never ends it is searched once", () => {
-  // Where each search went on to the end of the mail, this would keep the server busy for minutes.
+  // Searching to the end of the mail for each `<head` would keep the server busy for minutes.
   const html = "<head ".repeat(400_000);
   expect(renderMailHtml({ html, attachments: [] })).toBe(`<base target="_blank">${html}`);
   expect(renderMailHtml({ html: '<!doctype html><head lang="en"><p>Hi</p>', attachments: [] })).toBe(

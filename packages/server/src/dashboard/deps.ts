@@ -14,7 +14,6 @@ import type { SsoConfig } from "./config.ts";
 import type { DashboardFiles } from "./files.ts";
 import type { SessionWatch } from "./sessions.ts";
 
-/** What sessions of the dashboard need. */
 export interface SessionDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -24,7 +23,6 @@ export interface SessionDeps {
   readonly sessionWatch: Pick<SessionWatch, "watch" | "checkNow">;
 }
 
-/** What the dashboard needs. */
 export interface DashboardDeps extends SessionDeps, MessageReading, MailCapture {
   readonly failedLogins: FailedLogins;
   readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;

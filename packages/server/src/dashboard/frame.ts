@@ -10,7 +10,7 @@ import type { BrowserAccess } from "./access.ts";
 import type { DashboardDeps } from "./deps.ts";
 import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, listReferenced, renderMailHtml } from "./mail-view.ts";
 
-/** What can be looked at before it is sent. Features connect theirs, so that this room does not know them. */
+/** A preview of mail before it is sent. Features register theirs, so that this module does not know them. */
 interface DraftSource {
   readonly permission: Permission;
   /** Its HTML as it would be sent, null when it has none. `query` says for whom. Throws ApiError. */

@@ -8,10 +8,10 @@ const IMAGE_TYPE = /^image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)$/;
 // References to attached files.
 const CID = /cid:([^"'\s)>]+)/gi;
 
-/** What makes links open in new tabs. */
+/** Tag that makes links open in new tabs. */
 export const BASE = '<base target="_blank">';
 
-/** How a mail is shown in one color scheme: its rules for that scheme always apply, those for the other never. */
+/** Replacements that show a mail in one color scheme: its rules for that scheme always apply, those for the other never do. */
 export const SCHEMES = {
   pattern: String.raw`\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)`,
   always: "(min-width: 0)",
@@ -45,7 +45,7 @@ export function buildMailPolicy(remote: boolean): string {
   return ["sandbox allow-popups allow-popups-to-escape-sandbox", ...buildDocumentPolicy(remote)].join("; ");
 }
 
-/** What a document with the HTML of a mail may load and do, without its sandbox. */
+/** Content security policy for a document with the HTML of a mail, without its sandbox. */
 export function buildDocumentPolicy(remote: boolean): string[] {
   const from = remote ? "data: http: https:" : "data:";
   return [

@@ -14,7 +14,7 @@ import type { DashboardTables } from "./tables.ts";
 
 type Row = DashboardTables["dashboardSessions"]["$inferSelect"];
 
-/** Whose session it is, and what it may do. */
+/** Owner and rights of a session. */
 export interface Subject {
   readonly workspaceId: string;
   readonly keyId: string;
@@ -35,7 +35,7 @@ export interface LiveSession extends Subject {
 
 export const SESSION_MS = SIGN_IN_LIMITS.sessionDays * DAY;
 const IDLE_MS = SIGN_IN_LIMITS.idleHours * HOUR;
-/** Where a sign-in link leads: its token is not sent to the server as part of an address. */
+/** Path of a sign-in link. Its token is in the fragment, so the browser does not send it to the server in an address. */
 export const SIGN_IN_PATH = "/dashboard#:token";
 const LINK_MS = SIGN_IN_LIMITS.linkMinutes * MINUTE;
 // A session's last request is stored this exactly: one write a minute, not one with each request.

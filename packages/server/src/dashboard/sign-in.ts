@@ -32,12 +32,12 @@ const buildSignIn = () =>
 const buildBecomeOperator = () => z.strictObject({ operatorKey: z.string().max(200) });
 const buildSignOut = () => z.strictObject({ everywhere: z.boolean().default(false) });
 
-/** What the dashboard knows of the person before it loads a page. */
+/** Facts about the person that the dashboard loads before any page. */
 interface State {
   readonly role: Role;
   readonly permissions: readonly string[];
   readonly user: string | null;
-  /** Whether the person may do what needs the operator key. */
+  /** True if the person has the rights of the operator key. */
   readonly operator: boolean;
   readonly workspace: { readonly id: string; readonly name: string };
   /** In dev mode, all workspaces; otherwise none. */
@@ -45,11 +45,11 @@ interface State {
   readonly dev: boolean;
   readonly version: string;
   readonly mailer: string;
-  /** Whether no mail leaves the server, because it has nothing to send through. */
+  /** True if no mail leaves the server, because it has nothing to send through. */
   readonly capturesMail: boolean;
   /** True if agents are offered on this server. */
   readonly marketplace: boolean;
-  /** Of the sessions of the workspace, the one of this browser; null in dev mode. */
+  /** Id of this browser's session in the workspace; null in dev mode. */
   readonly sessionId: string | null;
 }
 
@@ -69,7 +69,7 @@ export function signInPages(parts: SignInParts): readonly PublicPage[] {
   ];
 }
 
-/** Who is signed in. In dev mode everybody on this machine is; behind a trusted proxy, those whom it names. Throws ApiError unauthorized. */
+/** Tells who is signed in: in dev mode anybody on this machine, behind a trusted proxy the user it names. Throws ApiError unauthorized. */
 async function showState({ deps, access, installation }: SignInParts, request: PageRequest): Promise<PageResponse> {
   const browser = toBrowser(request);
   if (deps.config.dev) return json(await describeDev(deps, access, browser, request.query.get("workspace") ?? installation.workspaceId));
