@@ -19,7 +19,7 @@ interface AnswerKey {
 /** The stored answers that name a person. */
 export interface AnswerCopies {
   readonly keys: readonly AnswerKey[];
-  /** When the search began, ms: answers of that time and later are still to be looked through. */
+  /** Start of the search, ms: answers stored at that time or later are still to be searched. */
   readonly since: number;
 }
 

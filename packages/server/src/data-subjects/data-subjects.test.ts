@@ -86,7 +86,7 @@ test("memberships, sign-ups with the texts consented to, and ways through automa
       path: [{ stepId: "wait" }],
     },
   ]);
-  // What they hold of the person goes with the contact; the entry ends before the contact is gone.
+  // Deleting the contact deletes these data of the person; the entry ends before the contact is gone.
   await sdk.contacts.delete(person.contact?.id ?? "");
   expect((await sdk.landingPages.submissions(page.body.id)).data).toMatchObject([{ id: submission?.id, contactId: null }]);
   expect((await sdk.automations.entries(automation.id)).data).toMatchObject([{ status: "EXITED", reason: "contact_deleted" }]);

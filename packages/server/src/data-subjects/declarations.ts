@@ -5,7 +5,7 @@ import type { AnswerCopies } from "./answer-copies.ts";
 import type { DataSubjectDeps } from "./deps.ts";
 import type { EmailCopy } from "./email-copies.ts";
 
-/** Whose data is walked: the person with an address, in one workspace. */
+/** The person whose data is walked, by address in one workspace. */
 interface Subject {
   readonly workspaceId: string;
   /** As `addressKey` returns it. */
@@ -13,10 +13,10 @@ interface Subject {
   readonly contact: ContactRow | null;
 }
 
-/** What may be too long for one page of an export. */
+/** Lists that may be too long for one page of an export. */
 export const PAGED = ["emails", "received"] as const;
 
-/** Where a page of an export begins: in each of these lists behind this id. Lists that are absent have ended. */
+/** Start of a page of an export: the id behind which each list continues. Lists that are absent have ended. */
 export type ExportPosition = { readonly [List in (typeof PAGED)[number]]?: string };
 
 /** A person whose data is exported. */
@@ -49,14 +49,14 @@ interface With {
 }
 
 interface Exported {
-  /** How rows get into the export, or why they do not. */
+  /** Function that exports rows, or the reason they are not exported. */
   readonly export: Export | With | { readonly none: string };
-  /** Why rows that name the person stay all the same. */
+  /** Reason that rows that name the person stay all the same. */
   readonly stays?: string;
 }
 
 /**
- * Whether and how a table holds data of a person. `Column` are the names of its columns.
+ * Declares the data of a person in a table. `Column` are the names of its columns.
  *
  * | declared             | the rows of a person                                        |
  * | -------------------- | ----------------------------------------------------------- |
@@ -76,5 +76,5 @@ export type PersonData<Column extends string = string> =
   | (Exported & { readonly address: Column; readonly erase: Erase })
   | (Exported & { readonly email: Column; readonly erase: Erase | "delete" | With });
 
-/** What each table holds of people; one that is missing does not compile. The walks go through the tables in the order of the record. */
+/** Personal data in each table; a missing table does not compile. The walks go through the tables in the order of the record. */
 export type PersonDataByTable = { readonly [Name in keyof Schema]: PersonData<keyof Schema[Name]["$inferSelect"] & string> };
