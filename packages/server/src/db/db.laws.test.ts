@@ -86,7 +86,7 @@ describeDb("every database", (t) => {
       await put(tx, "doomed too");
       throw boom;
     });
-    // What a hand-made BEGIN … COMMIT on one connection loses in silence: this caller is answered "ok".
+    // A BEGIN … COMMIT by hand on one connection loses this row in silence, and answers this caller "ok".
     second = open.then(() => t.db.tx((tx) => put(tx, "kept")));
     await expect(first).rejects.toBe(boom);
     await second;

@@ -95,10 +95,10 @@ export interface Tx<T = Schema> extends Session<T>, Omit<Queries, "insert"> {
   afterCommit(fn: () => void): void;
 }
 
-/** Whether a database takes writes, as far as its last ones tell. */
+/** Result of the last writes: tells if the database takes writes. */
 export interface DbHealth {
   readonly writable: boolean;
-  /** Why it does not; null while it does. */
+  /** Reason it does not; null while it does. */
   readonly reason: string | null;
 }
 
@@ -120,7 +120,7 @@ export interface Db {
    * as all do on SQLite. One that does more runs twice there.
    */
   tx<T>(fn: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T>;
-  /** Whether writes succeed at the moment: false while the disk is full or the database is read-only. */
+  /** Tells if writes succeed at the moment: `writable` is false while the disk is full or the database is read-only. */
   health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */
   isUnavailable(error: unknown): boolean;

@@ -46,7 +46,7 @@ const AWAY =
 // Limits of time, and transactions that conflicted more often than they were retried: others may succeed meanwhile.
 const TOO_LONG = /^(?:SQLITE_(?:BUSY|LOCKED)|25P0|57014|55P03|40001|40P01)/;
 
-// What an operator can do something about.
+// Faults that an operator can mend.
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(?:SQLITE_FULL|53100)$/, "its disk is full"],
   [/^(?:SQLITE_READONLY|25006)/, "it is read-only"],
@@ -58,7 +58,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(?:ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|EPIPE)/, "it cannot be reached"],
 ];
 
-// What the Postgres driver says, without a code, when a connection is lost or none is available.
+// Messages without a code by which the Postgres driver tells that a connection is lost or none is available.
 const CONNECTION_LOST =
   /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after|Client (?:was closed|has encountered a connection error))/;
 

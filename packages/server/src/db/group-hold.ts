@@ -1,7 +1,7 @@
 interface GroupHoldOptions {
   /** Callers in one group, at most: a full group is sent. */
   readonly maxSize: number;
-  /** How long a group is held back, at most, ms; 10 when absent. */
+  /** Longest time that a group is held back, ms; 10 when absent. */
   readonly maxMs?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ const MIN_SIZE = 8;
 export class GroupHold {
   readonly #maxSize: number;
   readonly #maxMs: number;
-  /** How many callers waited at the end of the last turn. */
+  /** Number of callers that waited at the end of the last turn. */
   #lastSize = 0;
 
   constructor({ maxSize, maxMs = 10 }: GroupHoldOptions) {

@@ -8,7 +8,7 @@ const MAX_GROUP = 128;
 // Bytes of one group: a transaction of more is not light on Postgres, and takes SQLite several milliseconds.
 const MAX_BYTES = MB;
 
-/** How writes of one kind are done; both only insert rows and look rows up, as a rule (see `Db.tx`). */
+/** The two stages of writes of one kind. As a rule, both only insert rows and look rows up (see `Db.tx`). */
 interface GroupedWork<Item, Checked, Result> {
   /** Reads what only the database knows of an item, and changes nothing. Throws if it is refused. */
   readonly check: (tx: Tx, item: Item) => Promise<Checked>;

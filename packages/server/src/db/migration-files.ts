@@ -19,7 +19,7 @@ export function readFreshSchema(folder: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
-/** When each migration in a folder was made, ms, the first one first. */
+/** Returns the creation time of each migration in a folder, ms, oldest first. */
 export function listMigrations(folder: string): number[] {
   const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
   return entries.map(({ when }) => when);

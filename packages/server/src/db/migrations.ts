@@ -4,9 +4,9 @@ import { listMigrations } from "./migration-files.ts";
 /** Called with the names of all facts about the installation (`meta`) before tables that exist are migrated. Throws to leave them as they are. */
 export type CheckBefore = (facts: ReadonlySet<string>) => void;
 
-/** How far a database has been migrated. */
+/** Migration state of a database. */
 export interface SchemaState {
-  /** When its last migration was made, ms; null for an empty database. Migrations are identified by this time. */
+  /** Creation time of its last migration, ms; null for an empty database. Migrations are identified by this time. */
   readonly migration: number | null;
   /** The version of mailsvc that migrated it last; null when it was not recorded. */
   readonly version: string | null;
@@ -40,7 +40,7 @@ export function needsMigration(state: SchemaState, folder: string, version: stri
   return state.migration === null || state.migration < latest || state.version !== version;
 }
 
-/** Whether a database has the tables of this build, whichever version made them. */
+/** True if a database has the tables of this build, whichever version made them. */
 export function isUpToDate(state: SchemaState, folder: string): boolean {
   return state.migration === listMigrations(folder).at(-1);
 }

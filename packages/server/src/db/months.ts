@@ -21,7 +21,7 @@ export interface MonthlyTables {
   readonly counted: boolean;
 }
 
-/** What to keep of a table when its months are dropped: values of its columns, which have an index. */
+/** Rows of a table to keep when its months are dropped: values of its columns, which have an index. */
 export interface Kept {
   readonly table: PgTable;
   readonly keys: readonly Readonly<Record<string, unknown>>[];
@@ -52,7 +52,7 @@ export interface Months {
   findUser(group: MonthlyTables): Promise<string | null>;
 }
 
-// Of the numbers that JavaScript adds up exactly, 2^53, each month has as many as 400,000 a second would use.
+// JavaScript adds up exactly below 2^53. This gives each month as many numbers as 400,000 a second would use.
 const NUMBERS = 2 ** 40;
 
 /** The first number that a counter gives in the month of an instant (ms). */

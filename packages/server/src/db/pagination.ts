@@ -15,7 +15,7 @@ export interface PageInput {
 /** A table whose ids sort by time. */
 type ListedTable = PgTable & { readonly id: PgColumn };
 
-/** What a list of one table consists of. */
+/** Definition of a list of one table. */
 interface ListQuery<Table, Row, Item> {
   readonly table: Table;
   readonly where: SQL | undefined;
@@ -24,7 +24,7 @@ interface ListQuery<Table, Row, Item> {
   toItem(row: Row): Item;
 }
 
-/** How many rows there are; at least `total` when counting stopped at a limit. */
+/** Number of rows; at least `total` when counting stopped at a limit. */
 export interface Total {
   readonly total: number;
   readonly isMinimum: boolean;

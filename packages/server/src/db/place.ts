@@ -1,8 +1,8 @@
-/** Where a database lives, so that a copy of it somewhere else is told apart from it. */
+/** Location of a database, which tells it apart from a copy somewhere else. */
 export interface Place {
   /** Facts that the database keeps about it. */
   readonly stamp: Stamp;
-  /** Whether stored facts are about this place. */
+  /** True if stored facts are about this place. */
   isSame(stored: Stamp): boolean;
   /** The move that took the data away from here, as the folder tells; null without one, and for a database without a folder. */
   readonly moved: Move | null;
@@ -19,7 +19,7 @@ export type Stamp = Readonly<Record<string, string | null>> & {
 
 /** A move of an installation, as it is told to people. */
 export interface Move {
-  /** When it was made (ISO 8601). */
+  /** Time of the move (ISO 8601). */
   readonly at: string;
   readonly to: string;
 }

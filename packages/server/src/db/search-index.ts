@@ -19,8 +19,8 @@ export interface SearchHits {
 /** The substring index of a database. */
 export interface SearchIndex {
   /**
-   * How many of the newest rows to scan before using the index; 0 for none. Scanning first pays where the index does not
-   * return hits newest first, or cannot narrow the search much.
+   * Number of the newest rows to scan before using the index; 0 for none. Scanning first pays if the index does not return hits newest
+   * first, or cannot narrow the search much.
    */
   scanFirst(...parts: readonly string[]): number;
   /** Looks up the rows that contain one of these texts, across all workspaces. Null when one is too short for the index, so that only a scan finds it. */

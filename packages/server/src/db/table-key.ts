@@ -14,7 +14,7 @@ export function listKey(table: PgTable): string[] {
   return toProperties(table, own.length > 0 ? own : (primaryKeys[0]?.columns ?? []));
 }
 
-/** Whether an index of all rows leads to those with a value of a property, in the order of the primary key. */
+/** True if an index of all rows leads to those with a value of a property, in the order of the primary key. */
 export function leadsTo(table: PgTable, property: string): boolean {
   const key = listKey(table);
   const wanted = key[0] === property ? key : [property, ...key];

@@ -7,11 +7,11 @@ import { RowSum, type Value } from "./sum.ts";
 
 /** The Postgres side of a copy. */
 interface Target {
-  /** Which installation is being copied here; null when none is. */
+  /** The installation that is being copied here; null when none is. */
   begun(): Promise<string | null>;
   isEmpty(): Promise<boolean>;
   begin(source: string): Promise<void>;
-  /** How many rows of a table have been copied. */
+  /** Number of rows of a table that have been copied. */
   progress(table: string): Promise<number>;
   /** Runs `write` and records how many rows have been copied, in one transaction. */
   chunk(table: string, rows: number, write: (tx: PgTx) => Promise<void>): Promise<void>;

@@ -19,7 +19,7 @@ export function createInserts(run: Run, raw: Raw, statements: TableStatements): 
     if (!first) return [];
     const insert = statements.toInsert(table, first as Row);
     const values = rows.map((row) => insert.toValues(row as Row));
-    // When two transactions insert the same key at once, the later one would fail for good without ON CONFLICT; with it, it runs again.
+    // If two transactions insert the same key at once, the later one would fail for good without ON CONFLICT; with it, it runs again.
     const conflict = newKeys ? "" : " on conflict do nothing";
     const text = `${insert.build(listArrays(insert))}${conflict}${returning === undefined ? "" : ` returning ${quote(returning)} as n`}`;
     const name = `${returning === undefined ? (newKeys ? "new" : "all") : "numbered"}_${insert.name}`;

@@ -34,7 +34,7 @@ export interface PostgresDb extends Db {
   readonly read: Reader & { readonly raw: Raw };
   readonly months: PostgresMonths;
   tx<T>(fn: (tx: PgTx) => Promise<T>, options?: TxOptions): Promise<T>;
-  /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
+  /** Limit and number of open connections of all processes together; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
   /** The settings of the database server that are off although a power cut may then lose or damage what was committed. */
   listUnsafeSettings(): Promise<string[]>;
@@ -50,13 +50,13 @@ export interface PostgresDb extends Db {
   poolStats(): { open: number; idle: number; waiting: number };
 }
 
-/** How the connections of the database server are used. */
+/** Use of the database server's connections. */
 interface ConnectionBudget {
   /** Connections one process of this installation uses: its pool and the one of its heartbeat. */
   readonly perProcess: number;
   /** Processes of this installation that have registered themselves and are alive. */
   readonly processes: number;
-  /** What the database server gives to ordinary users. */
+  /** Connections that the database server allows ordinary users. */
   readonly allowed: number;
 }
 

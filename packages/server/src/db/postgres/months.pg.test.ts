@@ -124,7 +124,7 @@ test("a month is not dropped while a transaction uses the tables, and is when it
   await client.end();
   expect(await months.drop(group, end ?? "", [])).toBe("done");
   expect(await on.parts("emails")).toEqual({ emails_apart: 0, emails_open: 0, emails_rest: 0 });
-  // Of a month that is gone there is room for what is late.
+  // A late row of a month that is gone goes to the rest.
   await sdk.emails.send(hello);
   await on.world.settle();
   expect(await on.parts("emails")).toMatchObject({ emails_rest: 1 });
@@ -197,7 +197,7 @@ test("a transaction that uses the emails delays their months, which operators se
       },
     ],
   ]);
-  // What does not need the table is done.
+  // Months of tables that nobody locks are dropped.
   expect((await sdk.received.list()).data).toEqual([]);
   expect(await on.parts("events")).not.toHaveProperty("events_until_2026_02");
   expect(await on.parts("contents")).toHaveProperty("contents_until_2026_02");

@@ -76,7 +76,7 @@ export class PostgresMonths implements Months {
     return end === null || (await this.#isBehind(group, end)) ? null : end;
   }
 
-  /** Whether a counter still gives numbers below a key. */
+  /** True if a counter still gives numbers below a key. */
   async #isBehind(group: MonthlyTables, key: MonthKey): Promise<boolean> {
     const sequence = await findSequence(this.#raw, group);
     if (sequence === null) return false;
@@ -234,7 +234,7 @@ async function listIndexes(client: pg.Client, table: string): Promise<Index[]> {
   return rows;
 }
 
-/** When the months begin (ms) that the open part is to end with and after it; none if there are enough. */
+/** Starts (ms) of the months to split off the open part; none if there are enough. */
 function listStarts(group: MonthlyTables, parts: readonly Part[], now: number): number[] {
   const lower = parts.find(({ name }) => name === `${nameOf(group.tables[0].table)}_open`)?.from ?? null;
   if (lower === null) return [];

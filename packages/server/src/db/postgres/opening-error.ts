@@ -3,7 +3,7 @@ import { CONNECTIONS } from "./pool.ts";
 
 const UNREACHABLE = /^(?:ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 
-/** Why a database cannot be opened, in a sentence that says what to do. The password of the URL is not part of it. */
+/** Explains why a database cannot be opened, in a sentence that says what to do and leaves out the password of the URL. */
 export function openingError(error: unknown, url: string): unknown {
   const { host, pathname, username } = new URL(url);
   // drizzle wraps what the driver says.

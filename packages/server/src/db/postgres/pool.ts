@@ -6,7 +6,7 @@ import pg from "pg";
  */
 export const CONNECTIONS = 16;
 
-/** How many connections a process has at most: those of the pool, and the one that listens. */
+/** Maximum number of connections of a process: those of the pool, and the one that listens. */
 export const CONNECTIONS_PER_PROCESS = CONNECTIONS + 1;
 
 // A lock or a statement that takes longer belongs to a stuck transaction; the caller gets 503 instead.

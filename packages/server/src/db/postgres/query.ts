@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** What drizzle uses of a connection or a pool. */
+/** The part of a connection or a pool that drizzle uses. */
 export interface Queryable {
   query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult>;
 }

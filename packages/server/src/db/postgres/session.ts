@@ -13,7 +13,6 @@ import { createUpdates } from "./update.ts";
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
 
-/** What a session needs to know of its connection. */
 interface SessionParts {
   readonly connection: Queryable;
   readonly schema: DatabaseSchema;

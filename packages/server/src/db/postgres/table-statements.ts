@@ -4,7 +4,7 @@ import { makeTableInsert, type TableInsert } from "./insert.ts";
 import { type Lookup, makeLookup } from "./lookup.ts";
 import { makeNumberQuery, type NumberQuery } from "./numbers.ts";
 
-/** What is known of a table. */
+/** Cached statements and counter of a table. */
 interface Known {
   readonly counter: NamedColumn | null;
   readonly lookups: Map<string, Lookup>;

@@ -12,7 +12,7 @@ export const workers = pgTable("workers", {
 export const rateBuckets = pgTable("rate_buckets", {
   name: text("name").primaryKey(),
   tokens: doublePrecision("tokens").notNull(),
-  /** How many tokens the last request got. */
+  /** Number of tokens the last request got. */
   granted: doublePrecision("granted").notNull(),
   at: doublePrecision("at").notNull(),
 });

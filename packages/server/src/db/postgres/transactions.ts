@@ -17,7 +17,7 @@ export interface PgTx extends Tx {
 /** The work of a transaction, which may run more than once. */
 export type Work<T> = (tx: PgTx) => Promise<T>;
 
-// Of two transactions that conflict the later one runs again, one at a time within this process.
+// If two transactions conflict, the later one runs again, one at a time within this process.
 const MAX_TRIES = 40;
 
 const SERIALIZATION = new Set(["40001", "40P01"]);
@@ -68,7 +68,7 @@ export class Transactions {
     this.#statements = statements;
   }
 
-  /** Why the last write failed, if the database takes none; null after one that succeeded. */
+  /** Reason the last write failed, if the database takes none; null after one that succeeded. */
   get refusal(): string | null {
     return this.#refusal;
   }

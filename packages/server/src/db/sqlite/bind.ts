@@ -8,7 +8,7 @@ interface Compiled {
   raw(): { all: Call };
 }
 
-/** What this file uses of a drizzle statement prepared for SQLite. */
+/** The part of a drizzle statement prepared for SQLite that this file uses. */
 interface Prepared {
   readonly query: { readonly params: readonly unknown[] };
   readonly stmt: Compiled;
@@ -58,7 +58,7 @@ function toBinder(param: unknown): Binder {
   return () => param;
 }
 
-/** How each selected column becomes a property; null unless all are plain columns of one flat row. */
+/** Returns the property and conversion of each selected column; null unless all are plain columns of one flat row. */
 function toReads(fields: NonNullable<Prepared["fields"]>): Read[] | null {
   const reads: Read[] = [];
   for (const { path, field } of fields) {

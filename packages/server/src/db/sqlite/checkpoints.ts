@@ -4,7 +4,7 @@ import { driverExpression } from "./driver.ts";
 
 // Pages in the log (4 KB each) from which on they are moved into the database file.
 const PAGES = 4000;
-// When the worker is this far behind, commits wait for it: the log must not fill the disk.
+// Commits wait for a worker that is this far behind: the log must not fill the disk.
 const FAR_BEHIND = 8 * PAGES;
 // Without a worker that could do it, the writer moves them itself.
 const LOST = 4 * FAR_BEHIND;
@@ -18,7 +18,7 @@ interface Log {
   busy: 0 | 1;
   /** Pages in the log. */
   log: number;
-  /** Of these, pages that are in the database file already. */
+  /** Pages of the log that are in the database file already. */
   checkpointed: number;
 }
 

@@ -18,7 +18,7 @@ export type RawConnection = Database.Database;
 /** Runs a statement with its parameters. */
 type Call<Result = unknown> = (...params: unknown[]) => Result;
 
-/** What drizzle uses of a better-sqlite3 statement. */
+/** The part of a better-sqlite3 statement that drizzle uses. */
 interface Statement {
   run: Call<Database.RunResult>;
   all: Call;
@@ -46,7 +46,6 @@ export function openConnection(file: string, synchronous: "NORMAL" | "OFF"): Raw
   return connection;
 }
 
-/** What a session needs to know of its connection. */
 interface SessionParts {
   readonly connection: RawConnection;
   readonly schema: DatabaseSchema;
@@ -147,7 +146,7 @@ function guardStatements(connection: RawConnection, guard: () => Scope | null): 
   };
 }
 
-/** Whether a write changed rows, by its result: rows, or a count. */
+/** True if a write changed rows, by its result: rows, or a count. */
 function changedRows(result: unknown): boolean {
   return Array.isArray(result) ? result.length > 0 : (result as { changes?: number } | undefined)?.changes !== 0;
 }

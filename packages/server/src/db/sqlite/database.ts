@@ -15,7 +15,7 @@ export type { RawConnection };
 export interface SqliteOptions extends WriterOptions {
   /** `FULL` (the default): a transaction ends only when its rows survive a power cut. `OFF` is for data that is thrown away. */
   synchronous?: "FULL" | "OFF";
-  /** How the log is flushed; tests look at what each flush covers. */
+  /** Function that flushes the log; tests replace it to see what each flush covers. */
   sync?: Sync;
   checkBefore?: CheckBefore | undefined;
 }
@@ -48,7 +48,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   }
 }
 
-/** What is open of a database file. */
+/** Open handles of a database file. */
 interface OpenFile {
   readonly connection: RawConnection;
   readonly reader: RawConnection;

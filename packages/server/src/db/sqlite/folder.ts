@@ -38,7 +38,7 @@ export function lockFolder(folder: string): () => void {
   } catch (error) {
     lock?.close();
     const code = errorCode(error);
-    // What else fails, such as loading the driver, says so itself.
+    // Other errors, such as a driver that cannot be loaded, explain themselves.
     if (code === null || !/^(?:SQLITE_|E[A-Z]+$)/.test(code)) throw error;
     throw new StorageUnavailable(
       code === "SQLITE_BUSY"

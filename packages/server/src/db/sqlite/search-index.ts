@@ -16,7 +16,7 @@ const SCAN_FIRST = 2000;
 export function createSearchIndex(q: Pick<Queries, "select">, searched: SearchedText): SearchIndex {
   const findRarest = rankTrigrams(q, searched);
   const name = getTableName(searched.table);
-  /** What rows with a text match; null if only a scan finds them. */
+  /** Expression that matches the rows with a text; null if only a scan finds them. */
   const toExpression = async (part: string): Promise<string | null> => {
     const trigrams = await findRarest(part, MAX_TRIGRAMS);
     if (trigrams.length > 0) return trigrams.map(phrase).join(" AND ");

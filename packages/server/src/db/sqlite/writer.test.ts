@@ -64,7 +64,7 @@ const write = async (scope: Scope): Promise<string> => {
 const look = async (): Promise<string> => "seen";
 const turn = (): Promise<void> => new Promise((next) => setImmediate(() => setImmediate(next)));
 
-/** What has become of promises so far. */
+/** Returns the state of promises so far. */
 const states = (...promises: Promise<unknown>[]): Promise<string[]> =>
   Promise.all(
     promises.map((one) =>

@@ -3,9 +3,9 @@ import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "../
 import { GroupHold } from "../group-hold.ts";
 import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
 
-/** What the writer needs of a connection. */
+/** The part of a connection that the writer uses. */
 export interface WriterConnection {
-  /** Whether a transaction is open: SQLite ends one by itself when the disk is full. */
+  /** True while a transaction is open: SQLite ends one by itself when the disk is full. */
   readonly active: boolean;
   begin(): void;
   commit(): void;
@@ -19,7 +19,7 @@ export interface WriterConnection {
   readonly backlog?: Promise<void> | null;
 }
 
-/** What makes commits durable after COMMIT, while the event loop goes on. */
+/** Makes commits durable after COMMIT, while the event loop goes on. */
 export interface Disk {
   /** The last flush that is running or requested; null when there is none. */
   readonly pending: Promise<void> | null;
@@ -48,7 +48,7 @@ export interface WriterOptions {
   maxGroup?: number;
   /** Callers that may wait before further ones are refused with StorageUnavailable. */
   maxWaiting?: number;
-  /** How long a commit may be held back for further callers, or while connections are being accepted, ms; 10 when absent. */
+  /** Longest time a commit may be held back for further callers, or while connections are being accepted, ms; 10 when absent. */
   holdMs?: number;
   /**
    * Called once when it is unknown what the disk holds: a flush or commit failed with an I/O error. Nothing can be written any
@@ -98,14 +98,14 @@ export class Writer {
   #open: Scope | null = null;
   /** Rejects it, if it stalls. */
   #stall: ((error: Error) => void) | null = null;
-  /** How many pauses the open transaction is making. */
+  /** Number of pauses the open transaction is making. */
   #breathing = 0;
   #accepted = false;
   #waitingSince = 0;
   /** Callers whose rows are committed but not on the disk yet. */
   #undurable = 0;
   #failure: StorageUnavailable | null = null;
-  /** Why the last commit with changes failed; null after one that succeeded. */
+  /** Reason the last commit with changes failed; null after one that succeeded. */
   #refusal: StorageUnavailable | null = null;
   readonly #onFatal: (error: StorageUnavailable) => void;
   /** Hears of each transaction that failed because the database takes no writes. */
@@ -154,7 +154,7 @@ export class Writer {
     this.#breathing -= 1;
   }
 
-  /** Why nothing can be written at the moment; null when the last commit succeeded. */
+  /** Reason nothing can be written at the moment; null when the last commit succeeded. */
   get refusal(): StorageUnavailable | null {
     return this.#failure ?? this.#refusal;
   }

@@ -22,7 +22,7 @@ interface BatcherOptions {
 
 // As long as a caller waits for a connection.
 const MAX_WAIT_MS = 5000;
-// How often the longest waiting ones are looked at.
+// Interval of the check on the items that have waited longest.
 const CHECK_MS = 1000;
 const MAX_WAITING = 20_000;
 
@@ -92,7 +92,7 @@ export class Batcher<Item extends Waiting> {
       this.#running += 1;
       void this.#run(this.#take()).finally(() => {
         this.#running -= 1;
-        // Those whose batch has ended may be about to ask again.
+        // Callers whose batch has ended may be about to ask again.
         if (!this.#scheduled && this.#waiting.length > 0) this.#schedule();
       });
     }

@@ -34,7 +34,7 @@ const write = (db: PostgresDb, request: string, type = "plain"): Promise<void> =
     await tx.insertAll(tx.t.events, [{ workspaceId: `${request} again`, type, emailId: null, contactId: null, at: 1, data: null }]);
   }, shared);
 
-/** How often each request was stored. Throws if only half of one was. */
+/** Returns how often each request was stored. Throws if only half of one was. */
 const countStored = async (db: PostgresDb): Promise<Map<string, number>> => {
   const rows = await db.read.raw<{ request: string; n: number }>(
     "select workspace_id as request, count(*)::int as n from events group by 1",
@@ -74,7 +74,7 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((next) => setTimeout(next, 5));
 };
 
-/** What was acknowledged is stored, nothing is stored twice, and all other requests were told that the database did not work. */
+/** Checks that acknowledged requests are stored, nothing is stored twice, and all others were told that the database did not work. */
 const expectExact = async (db: PostgresDb, { acknowledged, errors }: { acknowledged: string[]; errors: unknown[] }): Promise<void> => {
   const stored = await countStored(db);
   expect(acknowledged.filter((request) => stored.get(request) !== 1)).toEqual([]);

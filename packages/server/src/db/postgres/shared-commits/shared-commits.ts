@@ -60,7 +60,7 @@ export class SharedCommits {
     const light = new LightTransaction({ scope, tables, statements, reads: this.#reads });
     const ended = await currentScope.run(scope, () => settle(work, light.tx));
     scope.open = false;
-    // What it caught does not matter: it was refused a query that it needs.
+    // The result does not matter, even if the work caught an error: it was refused a query that it needs.
     if (light.failed) return transactions.run(work);
     if ("error" in ended) throw storageError(ended.error);
     const { value } = ended;
