@@ -25,7 +25,7 @@ const ways: [string, (w: TestWorld) => Promise<string[]>][] = [
 ];
 
 const closing: Step = { hangUp: "421 4.3.2 shutting down\r\n" };
-/** What happens to a mail, and whether the server may have taken it. */
+/** Faults of the mail server. `inDoubt`: the server may have taken the mail. */
 const faults: [string, Pick<Script, "RCPT" | "DATA" | "dot">, { inDoubt: boolean }][] = [
   ["hangs at RCPT", { RCPT: { silence: true } }, { inDoubt: false }],
   ["hangs after the final dot", { dot: { silence: true } }, { inDoubt: true }],
@@ -54,7 +54,7 @@ const until = async (check: () => boolean | Promise<boolean>): Promise<void> => 
   while (!(await check())) await new Promise((turn) => setImmediate(turn));
 };
 
-/** How often each address was sent a whole message that the server may have taken. */
+/** Counts the whole messages to each address that the server may have taken. */
 const arrivals = (): Map<string, number> => {
   const times = new Map<string, number>();
   for (const address of peer.recipients) times.set(address, (times.get(address) ?? 0) + 1);

@@ -5,7 +5,7 @@ import type { MailLane } from "./slots.ts";
 
 // Emails claimed beyond the slots: those that are marked ahead, and as many that are loaded meanwhile.
 const MAX_CLAIMED_AHEAD = 192;
-// How long after a single email no bulk mail is claimed ahead: single emails would wait behind its loading.
+// For this long after a single email no bulk mail is claimed ahead: single emails would wait behind its loading.
 const SINGLE_MS = 200;
 
 /** The emails that were claimed for one mailer. */
@@ -25,10 +25,10 @@ export interface MailerBudget {
 }
 
 /**
- * What to claim: in each lane as many emails as there are slots, and as many more as were settled a moment ago, so that no process
- * holds emails that another one could send; one more at least, so that the next one is loaded when a slot is free. An email counts
- * from its claim until it is settled. Before it is read nobody knows whose it is: what to claim is what the mailer with the most room
- * could take.
+ * Decides how many emails to claim: in each lane as many as there are slots, and as many more as were settled a moment ago, so that no
+ * process holds emails that another one could send; one more at least, so that the next one is loaded when a slot is free. An email
+ * counts from its claim until it is settled. Its mailer is unknown until it is read, so the budget is that of the mailer with the most
+ * room.
  */
 export class ClaimBudget {
   readonly #now: () => number;
@@ -82,7 +82,7 @@ export class ClaimBudget {
     this.#settled.add();
   }
 
-  /** How many jobs of a lane to claim now. Few are not worth a claim while others wait: then it is none. */
+  /** Number of jobs of a lane to claim now; none if only a few would be, because a claim costs too much for them. */
   freeSlots(lane: Lane): number {
     if (lane === "default") return 0;
     const mailLane = lane === "mail" ? "single" : "bulk";

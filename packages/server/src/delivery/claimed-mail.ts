@@ -67,7 +67,7 @@ export function listMails(job: LaneJob, settle: Settle<Effect>): ClaimedMail[] {
   return emailIds.map((emailId) => new ClaimedMail(mailJob, { workspaceId, emailId, lane, bytes }));
 }
 
-/** What is stored of an email at the end of its attempt. */
+/** Data to store at the end of an email's attempt. */
 type Settled = EmailOutcome | Held | Postponed;
 
 interface MailJob {

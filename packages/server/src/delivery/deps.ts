@@ -12,7 +12,7 @@ export interface SkippedEmail {
   readonly reason: SkipReason;
 }
 
-/** What other features do with delivered mail. `features.ts` connects it. */
+/** Callbacks of other features. `features.ts` connects them. */
 interface DeliveryHooks {
   /** These emails were put back because their campaign was paused when they were read. */
   putBack(tx: Tx, emails: readonly EmailRow[]): Promise<void>;
@@ -24,11 +24,10 @@ interface DeliveryHooks {
   erased(tx: Tx, emails: readonly EmailRow[]): Promise<void>;
 }
 
-/** What delivering emails needs. */
 export interface DeliveryDeps extends EmailDeps {
-  /** Who takes each email. */
+  /** Mailers, one of which takes each email. */
   readonly mailers: Mailers;
-  /** What happens to emails before they are handed over, in this order. */
+  /** Transforms of emails before they are handed over, in this order. */
   readonly mailTransforms: readonly MailTransform[];
   readonly deliveryHooks: DeliveryHooks;
 }

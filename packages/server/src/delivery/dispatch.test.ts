@@ -186,7 +186,7 @@ describe("in doubt", () => {
     const id = await send(t.w, { html: "<p>Hi</p>" });
     await halfway.opened;
     expect((await t.w.sdk.emails.get(id)).status).toBe("sending");
-    // What the database holds at this moment is what a restart finds.
+    // A restart finds the database as it is at this moment.
     const { db, queue } = t.w.app.deps;
     await db.tx(async (tx) => queue.enqueue(tx, { kind: "email.deliver", payload: { workspaceId: t.w.workspaceId, emailId: id } }));
     while (t.mailer.sent.length < 2) await new Promise((turn) => setImmediate(turn));

@@ -10,7 +10,7 @@ import { MailerLine } from "./mailer-line.ts";
 import type { Next } from "./next.ts";
 import type { PendingMail } from "./transform.ts";
 
-/** What this process keeps for one mailer. */
+/** State that this process keeps for one mailer. */
 interface Line {
   readonly line: MailerLine;
   readonly budget: MailerBudget;

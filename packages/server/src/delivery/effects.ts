@@ -20,7 +20,7 @@ export interface Mark {
   isSending?: boolean;
 }
 
-/** What is to be stored of an email in delivery. */
+/** Change to store for an email in delivery. */
 export type Effect = Mark | EmailOutcome | Held | Postponed;
 
 /**
@@ -81,7 +81,7 @@ async function storeRound(tx: Tx, deps: DeliveryDeps, round: readonly Step[]): P
   await storeConsequences(tx, deps, stored);
 }
 
-/** Of emails that were not moved, tells of those that are gone: the person was erased since they were read. */
+/** Reports the emails that were not moved because they are gone: the person was erased since they were read. */
 async function reportErased(tx: Tx, { deliveryHooks }: DeliveryDeps, emails: readonly EmailRow[]): Promise<void> {
   for (const [workspaceId, own] of Map.groupBy(emails, (email) => email.workspaceId)) {
     const rows = await findEmailRows(
@@ -96,8 +96,8 @@ async function reportErased(tx: Tx, { deliveryHooks }: DeliveryDeps, emails: rea
 }
 
 /**
- * Of marks that moved nothing, notes whose email is `sending`: an earlier commit of the same mark may have succeeded although its answer was
- * lost, or another process has taken the job over.
+ * Looks up which emails are `sending` although their marks moved nothing: an earlier commit of the same mark may have succeeded
+ * although its answer was lost, or another process has taken the job over.
  */
 async function findSending(tx: Tx, marks: readonly Mark[]): Promise<void> {
   for (const [workspaceId, own] of Map.groupBy(marks, ({ mail }) => mail.email.workspaceId)) {

@@ -68,7 +68,7 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
   };
 }
 
-/** Whom the headers name: those whom the sender of a mail to several recipients named, or the recipient alone. */
+/** To and Cc of the message. A mail to one recipient names only that one. */
 function listAddressees({ email, contents: { addressees } }: PendingMail): Pick<OutgoingMail, "to" | "cc"> {
   if (addressees === null) return { to: [{ name: email.name ?? "", address: email.to }], cc: [] };
   return { to: addressees.to.map(parseAnyMailbox), cc: addressees.cc.map(parseAnyMailbox) };

@@ -18,7 +18,7 @@ const MEMORY_BYTES = 16 * MB;
 
 type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
 
-/** Whether a mailer takes an email now, which is the i-th of those loaded: null if it does, else when to ask again (ms). */
+/** Callback: asks a mailer to take the i-th loaded email. Null: it takes it now; otherwise the time (ms) to retry. */
 type Admit = (mail: PendingMail, i: number) => number | null;
 
 /** Gets emails that were loaded together, each with what is to be done next with it, and when that began: real time, ms. */

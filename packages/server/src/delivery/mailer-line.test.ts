@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => world.dispose());
 
 const until = async (check: () => boolean): Promise<void> => {
-  // What never happens fails its test, and does not go on behind the next one.
+  // An event that never happens fails its own test, and does not go on behind the next one.
   const end = performance.now() + 60_000;
   while (!check()) {
     if (performance.now() > end) throw new Error(`It has not happened: ${check}`);
@@ -43,7 +43,7 @@ interface Parts {
   others?: Mailer[];
 }
 
-/** What becomes of a mark: it is stored, or the email was changed meanwhile, or it cannot be stored. */
+/** Result of storing a mark: it is stored, the email was changed meanwhile, or it cannot be stored. */
 type Marking = "stored" | "changed" | "broken";
 
 /** A line, with a queue that keeps what its emails leave to be stored, by their recipients. Time stands. */
@@ -110,7 +110,7 @@ const setUp = ({ script, mailer: changes, others = [] }: Parts = {}) => {
     mailer,
     transforms,
     wait,
-    /** Whom the mailer got an email for, in order. */
+    /** Recipients of the emails that the mailer got, in order. */
     sent: () => mailer.sent.map(({ envelopeTo }) => envelopeTo.replace("@example.com", "")),
     patchOf: (to: string) => {
       const end = t.ends.get(to);
@@ -122,7 +122,7 @@ const setUp = ({ script, mailer: changes, others = [] }: Parts = {}) => {
     marks: new Map<string, Marking>(),
     marking: Promise.resolve(),
     storing: Promise.resolve(),
-    /** Who was marked, in order, and how emails ended. */
+    /** Recipients of the marked emails, in order. */
     marked: [] as string[],
     ends: new Map<string, BatchOutcome<Effect>>(),
     moved: [] as [string, PendingMail, number][],

@@ -15,9 +15,9 @@ import { Slots } from "./slots.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
 
-// How often emails that wait are offered to other relays while theirs is out of service (real time).
+// Interval at which waiting emails are offered to other relays while theirs is out of service (real time).
 const WATCH_MS = 1000;
-// When an email is tried again for which its mailer has no room: as many leave as did lately, and it is tried again within a minute.
+// Limits of the wait of an email for which its mailer has no room. It depends on how many emails left lately.
 const MIN_DELAY_MS = SECOND;
 const MAX_DELAY_MS = MINUTE;
 
@@ -27,7 +27,7 @@ const EMAILS_PER_TURN = 32;
 /** A claimed email, loaded and transformed. */
 interface LoadedMail extends WaitingMail {
   readonly claimed: ClaimedMail;
-  /** When its loading, or its last renewal, began: real time, ms. */
+  /** Start of its loading or last renewal: real time, ms. */
   readonly renewedAt: number;
 }
 
@@ -53,7 +53,7 @@ export class MailerLine {
   readonly #outcomes: OutcomeBatch;
   #filling = false;
   #watch: Timer | null = null;
-  /** When the last email asks again for which there was no room, ms. */
+  /** Latest retry time given to an email for which there was no room, ms. */
   #lastTurn = 0;
 
   constructor({ deps, mailer, budget, move }: LineOptions) {
@@ -73,7 +73,7 @@ export class MailerLine {
     this.#startWatch();
   }
 
-  /** When an email for which there is no room is to ask again, ms: later than those that were told before. */
+  /** Returns the time at which an email without room is to ask again, ms: later than the times given before. */
   nextTurn(): number {
     const now = this.#deps.clock.now();
     // RecentCount counts for 50 to 100 ms.
@@ -128,7 +128,7 @@ export class MailerLine {
     this.#proceed(one, await one.claimed.mark(one.mail));
   }
 
-  /** Whether what an email says, and that it may go, was read too long ago: the mail server is slow. */
+  /** True if an email and its permission to go were read too long ago, because the mail server is slow. */
   #isStale({ renewedAt }: Pick<LoadedMail, "renewedAt">): boolean {
     return this.#deps.clock.real.now() - renewedAt > MAX_AGE_MS;
   }

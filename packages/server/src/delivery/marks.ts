@@ -27,12 +27,12 @@ export class Marks<Mail> {
     this.#left = new RecentCount(now);
   }
 
-  /** How many emails may be marked beyond the slots: as many as left a moment ago, none while nothing leaves. */
+  /** Number of emails that may be marked beyond the slots: as many as left a moment ago, none while nothing leaves. */
   get ahead(): number {
     return Math.min(this.#left.value, this.#maxAhead);
   }
 
-  /** How many emails left in the last 50 to 100 ms. */
+  /** Number of emails that left in the last 50 to 100 ms. */
   get leftRecently(): number {
     return this.#left.value;
   }

@@ -8,5 +8,5 @@ export type Ended =
   | { readonly next: "settle"; readonly effect?: EmailOutcome | Held | Postponed | undefined }
   | { readonly next: "fail"; readonly error: unknown };
 
-/** What is to be done next with a claimed email. */
+/** The next step of a claimed email. */
 export type Next = { readonly next: "handOver"; readonly mail: PendingMail } | Ended;

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../lib/clock.ts";
 
-// How long an outcome may wait for the next marks, or for other outcomes, ms.
+// Longest wait of an outcome for the next marks, or for other outcomes, ms.
 const MAX_WAIT_MS = 25;
 
 /** Outcomes that are known and wait to be stored, so that they share a transaction with the next marks or with each other. */

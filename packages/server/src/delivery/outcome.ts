@@ -18,7 +18,7 @@ const PAUSED_DELAY = 5 * MINUTE;
 /** For how long relays may take an email over from each other without counting, ms: as long as it is tried in all. */
 const TAKE_OVERS_MS = 2 * DAY;
 
-/** What becomes of an email: its next state, and what is stored with it, all of it only if the email could be moved. */
+/** Outcome of an email: its next state, and what is stored with it. Nothing is stored if the email could not be moved. */
 export interface EmailOutcome {
   readonly kind: "outcome";
   readonly move: Move;
@@ -28,7 +28,7 @@ export interface EmailOutcome {
   readonly invalidRecipient?: true | undefined;
   /** It waits until its campaign is resumed. */
   readonly putBack?: true;
-  /** When to try again, ms. */
+  /** Time of the next attempt, ms. */
   readonly retryAt?: number;
   /** The job that the email shares with others: a retry needs its own job. */
   readonly sharedJob?: LaneJob;
@@ -42,7 +42,7 @@ export interface Attempt {
   readonly attempt: number;
   /** The relay that had it; null if it was captured. */
   readonly relay: string | null;
-  /** When its receipt came, ms. */
+  /** Time of its receipt, ms. */
   readonly at: number;
   /** Spreads the retries. */
   readonly random: Pick<Random, "fraction">;

@@ -8,7 +8,7 @@ import { leaveSharedJobs } from "./shared-jobs.ts";
 export interface Postponed {
   readonly kind: "postponed";
   readonly email: EmailRow;
-  /** When its job is to run again, ms. */
+  /** Time at which its job is to run again, ms. */
   readonly runAt: number;
   /** The size of a large message. */
   readonly bytes: number;

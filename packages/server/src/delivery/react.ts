@@ -19,7 +19,7 @@ interface Reaction {
   readonly workspaceId: string;
   readonly emailId: string;
   readonly type: Extract<EventType, "email.opened" | "email.clicked" | "email.complained">;
-  /** What a click leads to. */
+  /** Target of a click. */
   readonly url: string | null;
 }
 

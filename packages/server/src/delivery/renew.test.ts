@@ -207,7 +207,7 @@ test("an email that cannot be read again right before its first byte is sent lat
 
 const AWAY = new StorageUnavailable("The database cannot work at the moment (ECONNREFUSED).");
 
-/** What asks the database while an email is read again, and how it is made to fail while `isAway`. */
+/** Queries made while an email is read again, each with a function that makes it fail while `isAway`. */
 const QUESTIONS: Readonly<Record<string, (deps: DeliveryDeps, isAway: () => boolean) => void>> = {
   "for what a transform needs": (deps, isAway) => {
     const away: MailTransform = async () => {

@@ -29,7 +29,7 @@ export interface WaitingMail {
   readonly claimed: Pick<ClaimedMail, "bytes">;
   /** The email as it was loaded. */
   readonly loaded: EmailRow;
-  /** What was to be handed over; its email is `sending` if it is marked. */
+  /** The mail to hand over; its email is `sending` if it is marked. */
   readonly mail: PendingMail;
 }
 
@@ -84,7 +84,7 @@ async function findNaming({ db }: DeliveryDeps, waiting: readonly WaitingMail[])
   return new Map(ids.length === 0 ? [] : (await findContents(db.read, ids)).map((row) => [row.id, row]));
 }
 
-/** What is decided about an email as it was loaded, for the email as it is since it was marked: it has not been attempted. */
+/** Applies a decision about an email as it was loaded to the email as marked. The marked attempt does not count: it was not made. */
 function keepMark({ clock, random }: DeliveryDeps, next: Next, { loaded, mail: { email, choice, attempt } }: WaitingMail): Next {
   if (email === loaded) return next;
   const relay = choice?.relay ?? null;

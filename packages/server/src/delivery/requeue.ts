@@ -11,7 +11,7 @@ export const REQUEUE_JOB = "email.requeue";
 // Deferred emails that one transaction looks at.
 const CHUNK = 500;
 
-/** Where a job goes on: after this email of this workspace; null for before the first one. */
+/** Position of a job: after this email of this workspace; null for before the first one. */
 interface Position {
   readonly workspaceId: string | null;
   readonly after: string | null;

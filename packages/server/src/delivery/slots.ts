@@ -2,7 +2,7 @@
 export type MailLane = "single" | "bulk";
 
 /**
- * Who may go now. There are as many slots as the mailer takes emails at once, and for some emails more, which are marked ahead.
+ * Decides which emails may go now. There are as many slots as the mailer takes emails at once, and more for emails that are marked ahead.
  *
  * | email is  | trigger                                            | becomes    |
  * | --------- | -------------------------------------------------- | ---------- |

@@ -66,7 +66,7 @@ const receive = async (status: EmailStatus, receipts: readonly Receipt[]): Promi
       await store(outcomeOfReceipt(receipt, { email: await inState(status), attempt, relay: null, at: 0, random: { fraction: () => 0 } }));
 };
 
-/** What becomes of a marked email that is not handed over, by how it was loaded. */
+/** Renews a marked email that a transform withdraws, and stores its outcome. `loadedAs` is its state before the mark. */
 const renew = async (loadedAs: EmailStatus, withdrawal: Withdrawal): Promise<void> => {
   const { deps } = world.app;
   const loaded = await inState(loadedAs);

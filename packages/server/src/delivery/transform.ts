@@ -8,8 +8,8 @@ import type { Choice } from "./mailers.ts";
 const EMAILS_PER_TURN = 16;
 
 /**
- * Why a mail of a campaign or an automation is not handed over: the email is put back until it is scheduled again (`hold`), or it is over for
- * good. One that a crash left in `sending` stays in doubt.
+ * Decision not to hand over a mail of a campaign or an automation: the email is put back until it is scheduled again (`hold`), or ends
+ * for good. One that a crash left in `sending` stays in doubt.
  */
 export type Withdrawal = { readonly to: "hold" | "cancelled" } | { readonly to: "skipped"; readonly reason: SkipReason };
 
