@@ -1,7 +1,6 @@
 import type { InstallationDeps } from "../installation/deps.ts";
 import type { Queue } from "../queue/queue.ts";
 
-/** What dev mode needs. */
 export interface DevDeps extends InstallationDeps {
   readonly queue: Queue;
 }

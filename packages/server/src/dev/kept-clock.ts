@@ -3,7 +3,7 @@ import type { Db, Reader } from "../db/db.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { CLOCK_FACT, type StoredClock } from "./snapshots.ts";
 
-/** Where a clock stands, to be stored with the data. */
+/** Returns the state of a clock, to be stored with the data. */
 export function markClock(clock: ControllableClock): StoredClock {
   return { now: clock.now(), mode: clock.mode, date: clock.real.date() };
 }

@@ -9,7 +9,7 @@ import { iso } from "../lib/clock.ts";
 export interface StoredClock {
   now: number;
   mode: "running" | "frozen";
-  /** What the clock of the machine said then, ms since 1970. */
+  /** Time of the machine's clock then, ms since 1970. */
   date: number;
 }
 

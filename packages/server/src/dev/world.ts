@@ -7,7 +7,7 @@ import type { DevDeps } from "./deps.ts";
 import { keepClock, markClock } from "./kept-clock.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** What the dev endpoints do to the whole installation. */
+/** Operations of the dev endpoints on the whole installation. */
 export interface DevWorld {
   readonly clock: ControllableClock;
   readonly faults: FaultInjector;
