@@ -4,7 +4,6 @@ import type { Limiter } from "../lib/rate.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { WebhookDeps } from "../webhooks/deps.ts";
 
-/** What webhooks of developers need. */
 export interface DeveloperWebhookDeps extends WebhookDeps, EventDeps {
   readonly config: WebhookDeps["config"] & { readonly mailFrom: string };
   readonly ids: Ids;

@@ -17,7 +17,7 @@ export { isRead, isSomeUnread, readForWebhooks } from "./fan-out.ts";
 export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";
 export { getWebhookRow } from "./webhook.ts";
 
-/** What a developer sets. */
+/** Fields that a developer sets. */
 interface WebhookFields {
   readonly url?: string | undefined;
   readonly events?: string[] | undefined;

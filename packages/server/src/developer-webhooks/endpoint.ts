@@ -48,7 +48,7 @@ export async function loadDeveloperEndpoint(tx: Tx, deps: DeveloperWebhookDeps, 
   return row && toEndpoint(deps, row);
 }
 
-/** How events reach a developer's webhook. What it says of the webhook is from when the event was claimed. */
+/** Delivery policy of a developer's webhook, with its settings at the time the event was claimed. */
 function toPolicy(deps: DeveloperWebhookDeps, row: WebhookRow): WebhookPolicy {
   return {
     outbox: "webhookDeliveries",
@@ -139,7 +139,7 @@ export function toEndpointByHand(deps: DeveloperWebhookDeps, row: WebhookRow): E
   return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row), ...(format === "resend" && { svix: true }) };
 }
 
-/** Whether events are written for a webhook. */
+/** True if events are written for a webhook. */
 export function isReceiving({ status }: WebhookRow): boolean {
   return RECEIVING.includes(status);
 }

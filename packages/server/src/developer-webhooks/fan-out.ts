@@ -17,7 +17,7 @@ const STREAMS = 64;
 /** The type of events that go to the webhook they name, and to no other one. */
 export const ADDRESSED = "automation.webhook";
 
-/** What is needed of an event to write it for webhooks. */
+/** The part of an event that is used to write it for webhooks. */
 export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "type" | "emailId" | "contactId" | "at"> {
   /** Its number in the stream. */
   readonly position: number;
@@ -164,7 +164,7 @@ export async function writeForWebhooks(
   await writeDeliveries(tx, deps, written);
 }
 
-/** Those of some events that a webhook gets: events of its types, and those that an automation sends to it. */
+/** Selects the events that a webhook gets: events of its types, and those that an automation sends to it. */
 export async function selectFor(q: Tx | Reader, webhook: WebhookRow, events: readonly SentEvent[]): Promise<SentEvent[]> {
   return filterFor(webhook, events, await findAddressees(q, events));
 }
@@ -207,12 +207,12 @@ export function toDeliveryId(webhookId: string, eventKey: number): string {
   return `${toDeliveryPrefix(eventKey)}${webhookId.slice(-15)}`;
 }
 
-/** What the ids of all deliveries of an event begin with. */
+/** Prefix of the ids of all deliveries of an event. */
 export function toDeliveryPrefix(eventKey: number): string {
   return `whd_${eventKey.toString(32).padStart(11, "0")}`;
 }
 
-/** What the names of all streams of a webhook begin with. */
+/** Prefix of the names of all streams of a webhook. */
 export function toStreamPrefix(webhookId: string): string {
   return `${webhookId}.`;
 }

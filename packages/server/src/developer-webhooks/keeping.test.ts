@@ -70,7 +70,7 @@ test("erasing a person deletes the deliveries about them, with what receivers an
   expect(await stored()).not.toContain("canary");
   hook.received.length = 0;
   await world.clock.advance("3d");
-  // What waited for its next attempt is not sent any more.
+  // Events that waited for their next attempt are not sent any more.
   expect(JSON.stringify(hook.received).toLowerCase()).not.toContain("canary");
   expect((await sdk.webhooks.deliveries(id)).data.length).toBeGreaterThan(0);
 });

@@ -33,7 +33,7 @@ interface SpanInput {
   readonly all: boolean;
 }
 
-/** Which events are sent again: those of a span of time (ms) whose numbers are above `after` and at most `last`. */
+/** Events to send again: those of a time span (ms) whose numbers are above `after` and at most `last`. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -43,7 +43,7 @@ interface Span {
   readonly all: boolean;
 }
 
-/** What a redelivery will do. */
+/** A redelivery and the number of its events. */
 export interface PlannedRedelivery {
   /** Null if nothing happened in the span. */
   readonly span: Span | null;
@@ -176,7 +176,7 @@ interface ChosenEvents {
   readonly unknown: readonly SentEvent[];
 }
 
-/** Which of some events are sent again: those that were given up, or all that wait no more, and those that the webhook never got. */
+/** Chooses the events to send again: those that were given up (or all that have ended), and those that the webhook never got. */
 async function chooseEvents(q: Tx | Reader, webhook: WebhookRow, events: readonly SentEvent[], all: boolean): Promise<ChosenEvents> {
   const wanted = await selectFor(q, webhook, events);
   if (wanted.length === 0) return { settled: [], unknown: [] };

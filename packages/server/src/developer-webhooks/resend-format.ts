@@ -12,7 +12,7 @@ import { findTemplateBySlug } from "../templates/templates.ts";
 /** Resend's types of events, and ours that each of them stands for; domains, topics and shared inboxes have none here. */
 export const RESEND_EVENTS: Readonly<Record<string, readonly EventType[]>> = {
   "email.sent": ["email.sent"],
-  // Of mails that are scheduled; those that are sent at once have none there.
+  // Scheduled mails only; Resend has no such event for mails that are sent at once.
   "email.scheduled": ["email.queued"],
   "email.delivered": ["email.delivered"],
   "email.delivery_delayed": ["email.deferred"],
@@ -37,7 +37,7 @@ export const RESEND_EVENTS: Readonly<Record<string, readonly EventType[]>> = {
 
 const TYPES = new Map(Object.entries(RESEND_EVENTS).flatMap(([type, ours]) => ours.map((own) => [own as string, type] as const)));
 
-/** What a subscription to events needs of Resend's types. */
+/** Types of Resend for a subscription to these events. */
 export function listResendTypes(events: readonly string[]): string[] {
   return [...new Set(events.flatMap((own) => TYPES.get(own) ?? []))];
 }
@@ -83,7 +83,7 @@ async function describeTemplate(q: Reader | Tx, workspaceId: string, template: s
   return row === null ? {} : { template_id: row.id };
 }
 
-/** What an event says beyond its email. */
+/** Data of an event besides its email. */
 function describeOutcome(event: Event): object {
   switch (event.type) {
     case "email.bounced":

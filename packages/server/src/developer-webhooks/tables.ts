@@ -14,7 +14,7 @@ export function developerWebhookTables(c: ColumnTypes) {
         description: c.text("description"),
         /** Patterns of types. */
         events: c.json<string[]>("events").notNull(),
-        /** How events are written for its receiver. */
+        /** Format of events for its receiver. */
         format: c.text("format").$type<WebhookFormat>().notNull(),
         status: c.text("status").$type<WebhookStatus>().notNull(),
         alertEmail: c.text("alert_email"),
