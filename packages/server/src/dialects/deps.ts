@@ -5,7 +5,6 @@ import type { Ids } from "../lib/ids.ts";
 import type { Macs } from "../lib/macs.ts";
 import type { FetchFile } from "../webhooks/webhooks.ts";
 
-/** What dialects need. */
 export interface DialectDeps extends EmailDeps, DeveloperWebhookDeps, DomainDeps {
   /** Gets the files that a send names by URL. */
   readonly fetchFile: FetchFile;

@@ -12,7 +12,7 @@ export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
     variables: (url) => ({
       // The clients for Go and Ruby need the slash, those for Node and PHP do without it.
       RESEND_BASE_URL: `${url}/resend/`,
-      // Of the client for Python, which puts a path with a slash behind it.
+      // Variable of the Python client, which appends a path with a leading slash.
       RESEND_API_URL: `${url}/resend`,
       RESEND_API_KEY: "re_dev",
     }),

@@ -9,10 +9,10 @@ import { ApiError } from "../lib/api-error.ts";
 import type { DialectDeps } from "./deps.ts";
 import type { Calls } from "./rename-fields.ts";
 
-/** How much of an operation is here: all of it, or the part that its note describes. */
+/** Extent of support for an operation: all of it, or the part that its note describes. */
 type Grade = "full" | "part";
 
-/** What handlers may use in every stage of a request. */
+/** Tools for handlers in every stage of a request. */
 export interface Reads {
   readonly deps: DialectDeps;
   readonly workspaceId: string;
@@ -45,11 +45,11 @@ type ReadContext = Parameters<Calls["prepare"]>[2];
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
 
-/** What operations declare besides their handlers. */
+/** Fields that operations declare besides their handlers. */
 interface Declared<P extends `/${string}`, Q, B> {
   /** Below the prefix of the dialect. */
   readonly path: P;
-  /** What of it is not here; without a note, all of it is. */
+  /** Known gaps. No note: fully supported. */
   readonly note?: string;
   readonly query?: Q;
   readonly body?: B;
@@ -70,7 +70,7 @@ interface ReadData<P extends `/${string}`, Q, B> extends Declared<P, Q, B> {
 /** A write of a dialect, in one transaction. */
 interface WriteData<P extends `/${string}`, Q, B, Ready> extends Declared<P, Q, B> {
   readonly method: Exclude<Endpoint["method"], "GET">;
-  /** What happens before the transaction. */
+  /** Runs before the transaction. */
   readonly prepare?: (input: Params<P> & Parsed<B>, calls: Preparation) => Promise<Ready>;
   readonly run: (input: Params<P> & Parsed<B>, calls: Writes, ready: Ready) => Promise<unknown>;
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { ContractCalls } from "../http/contract-calls.ts";
 import { ApiError } from "../lib/api-error.ts";
 
-/** How operations call the contract. */
+/** Functions by which operations call the contract. */
 export type Calls = Pick<ContractCalls, "read" | "write" | "prepare" | "authorize">;
 
 /** The names that a dialect has for fields of an endpoint. A field inside another one is written with it, without places in lists: `variables.name`. */

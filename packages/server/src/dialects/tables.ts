@@ -2,7 +2,7 @@ import type { ColumnTypes } from "../db/columns.ts";
 
 export function dialectTables(c: ColumnTypes) {
   return {
-    /** What programs of Resend declare of their contacts' properties, which are custom fields. */
+    /** Properties of contacts that programs of Resend declare. They are custom fields here. */
     contactProperties: c.table(
       "contact_properties",
       {

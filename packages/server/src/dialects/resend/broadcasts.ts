@@ -41,7 +41,8 @@ export const broadcastOperations: readonly Operation[] = [
       if (scheduled_at && !send) throw invalid("scheduled_at", "not_allowed", "scheduled_at goes with send: true.");
       const list = findList(broadcast);
       if (!list) throw invalid("segment_id", "required", "Missing `segment_id` field.");
-      // What is sent at once is due in a second: a start prepares its audience before its transaction, and the campaign must exist by then.
+      // A broadcast sent at once is due in a second: a start prepares its audience before its transaction, and the campaign must exist
+      // by then.
       const soon = new Date(calls.deps.clock.now() + SECOND).toISOString();
       return calls.prepare(contract.campaigns.create, {
         ...toSender(from),
@@ -201,9 +202,9 @@ const STATUSES: Readonly<Record<CampaignStatus, string>> = {
   CANCELLED: "canceled",
 };
 
-/** What a list shows of a campaign. */
+/** Fields of a campaign that a list shows. */
 type Listed = Pick<Campaign, "id" | "name" | "listId" | "status" | "createdAt" | "scheduledAt" | "completedAt">;
-/** What a broadcast shows besides. */
+/** Fields of a campaign that a broadcast shows. */
 type Shown = Listed & Pick<CampaignDetail, "fromEmail" | "fromName" | "subjectLine" | "replyTo" | "previewText" | "html" | "text">;
 
 function showListed({ id, name, listId, status, createdAt, scheduledAt, completedAt }: Listed) {

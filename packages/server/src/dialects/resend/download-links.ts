@@ -18,7 +18,7 @@ interface File {
   readonly size: number;
 }
 
-/** Where a file is: in a sent or a received mail, and its place there, from 1. */
+/** Location of a file: a sent or a received mail, and the file's number there, from 1. */
 interface Place {
   readonly of: "sent" | "received";
   readonly mailId: string;

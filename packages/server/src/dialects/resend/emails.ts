@@ -8,7 +8,7 @@ import { sendBatch } from "./batch.ts";
 import { answerList, listQuery } from "./lists.ts";
 import { type ContractEmail, ResendEmail, readTime, SEND_NOTE, toContractEmail } from "./send-fields.ts";
 
-/** What Resend calls the states of an email, as far as its events say no more. */
+/** Resend's names for the states of an email, used if its events say no more. */
 const LAST_EVENTS: Readonly<Record<EmailStatus, string>> = {
   queued: "queued",
   sending: "queued",

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { toIdCursor } from "../../db/pagination.ts";
 import { type ApiError, invalid, nullIfNotFound } from "../../lib/api-error.ts";
 
-/** How a list is paged: after an id, or before one, towards newer ones. */
+/** Paging of a list: after an id, or before one, towards newer ones. */
 export const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   after: z.string().max(100).optional(),
@@ -11,7 +11,7 @@ export const listQuery = z.object({
 });
 type ListInput = z.output<typeof listQuery>;
 
-/** How a short list is paged, all of which an answer has unless it is asked for less. */
+/** Paging of a short list. Without `limit`, a response has all items. */
 export const partQuery = listQuery.extend({ limit: z.coerce.number().int().min(1).max(100).optional() });
 
 /** The paging fields of a call of the contract. */

@@ -318,7 +318,7 @@ test("a broadcast that is created with send is due in a second", async () => {
   expect(Date.parse(scheduled_at ?? "") - before).toBeGreaterThan(900);
 });
 
-// Those that the package of today calls are called in package.test.ts.
+// package.test.ts calls the operations of the current package.
 test("every operation for older packages was called by these tests", () => {
   const all = RESEND_OPERATIONS.filter(({ path }) => path.startsWith("/audiences")).map(({ method, path }) => `${method} ${path}`);
   expect(all.filter((one) => !called.has(one))).toEqual([]);

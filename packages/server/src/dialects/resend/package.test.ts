@@ -45,7 +45,7 @@ async function stop(): Promise<void> {
 
 interface Call {
   readonly args: readonly unknown[];
-  /** What the data of a right answer looks like; null where there is none, because it is not here. */
+  /** Expected data; null for a method that is not supported. */
   readonly data: unknown;
 }
 
@@ -56,7 +56,7 @@ const anyPage = { object: "list", has_more: expect.any(Boolean), data: expect.an
 const absent = (...args: unknown[]): Call => ({ args, data: null });
 const hello = { from: "Acme <hello@acme.com>", to: "ada@example.com", subject: "Hello", html: "<p>Hi</p>" };
 
-/** What each method is called with, in this order, by its path in `new Resend()`. `made` has the ids that earlier calls gave. */
+/** Arguments of each method, called in this order, by its path in `new Resend()`. `made` has the ids that earlier calls gave. */
 function planCalls(made: Record<string, string>): Readonly<Record<string, () => Call>> {
   const { here } = { here: (data: unknown, ...args: unknown[]): Call => ({ args, data }) };
   const object = (name: string, more: object = {}): unknown => ({ object: name, id, ...more });
@@ -289,7 +289,7 @@ function readHelpers(name: string): ReadonlySet<string> {
   return new Set(["audiences", ...[...types.matchAll(/private (?:readonly )?(?:get )?(\w+)/g)].map(([, name]) => name as string)]);
 }
 
-/** What packages before the newest one called for what it does otherwise; operations.test.ts calls it. */
+/** Operations that only older packages call, because the newest one uses other ones; operations.test.ts calls them. */
 const MOVED: ReadonlySet<string> = new Set(["/segments/:list/contacts"]);
 
 /** Methods that make no request. */

@@ -43,7 +43,7 @@ export const receivingOperations: readonly Operation[] = [
 const MAX_INLINE = 10 * MB;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
-// How HTML names a file.
+// References to files in HTML.
 const CONTENT_ID = /cid:([^"'\s)>&]{1,500})/g;
 
 /** The HTML with its images in it, which it names by the Content-ID of their files. Files that it does not name are not read. */

@@ -25,7 +25,7 @@ import { webhookOperations } from "./webhooks.ts";
 
 const PREFIX = "/resend";
 
-/** What is here of Resend's API. */
+/** Supported operations of Resend's API. */
 export const RESEND_OPERATIONS: readonly Operation[] = [
   ...emailOperations,
   ...attachmentOperations,

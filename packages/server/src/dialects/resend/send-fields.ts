@@ -7,7 +7,7 @@ import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
 import { getSlug } from "../template-slug.ts";
 
-/** What of an email is not here. */
+/** Known gaps of sending an email. */
 export const SEND_NOTE = "topic_id is not here";
 
 const Addresses = z.union([z.string(), z.array(z.string()).max(50)]);

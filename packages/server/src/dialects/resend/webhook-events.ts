@@ -12,7 +12,7 @@ const STATUSES: Readonly<Record<AgentEventState, string>> = {
   cancelled: "failed",
 };
 
-/** What was sent to a webhook, and what it answered. Their ids are those of deliveries. */
+/** Requests to a webhook and its responses. Their ids are those of deliveries. */
 export const webhookEventOperations: readonly Operation[] = [
   readOperation({
     path: "/webhooks/:id/events",

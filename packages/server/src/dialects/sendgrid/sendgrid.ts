@@ -10,7 +10,7 @@ import { sendMail } from "./mail-send.ts";
 
 const PREFIX = "/sendgrid";
 
-/** What is here of SendGrid's API. */
+/** Supported operations of SendGrid's API. */
 const SENDGRID_OPERATIONS: readonly Operation[] = [sendMail];
 
 /** Operations of SendGrid's API that are not here, of those that its official packages call. */

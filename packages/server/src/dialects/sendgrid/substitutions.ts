@@ -5,7 +5,7 @@ import { MB } from "../../lib/units.ts";
 
 /** SendGrid's own limit: what the keys and values of a personalization take in all, bytes. */
 const MAX_SUBSTITUTIONS = 10_000;
-/** What the texts of all mails of a request may take, in characters: as much as a body that has each of them written out. */
+/** Maximum length of the texts of all mails of a request, in characters: as much as a body with each of them written out. */
 const MAX_TEXTS = 30 * MB;
 const PER_TURN = 10_000;
 
@@ -25,8 +25,8 @@ export class TextBudget {
 export type Fill = (text: string, field: string) => Promise<string>;
 
 /**
- * Makes a function that replaces each key, as it stands there, by its value: in one pass over the text, the longest of several keys first.
- * What a value contains is not replaced again. Throws ApiError validation_error for a text or for substitutions that are too long.
+ * Makes a function that replaces each key, as it stands there, by its value: in one pass over the text, the longest of several keys
+ * first. Values are not searched for keys. Throws ApiError validation_error for a text or for substitutions that are too long.
  */
 export function createFill(substitutions: Readonly<Record<string, string>>, at: string, budget: TextBudget): Fill {
   const values = new Map(Object.entries(substitutions).filter(([key]) => key !== ""));
