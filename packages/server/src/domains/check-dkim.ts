@@ -40,7 +40,7 @@ function buildDkimRecord(key: DkimKey): NonNullable<DomainFinding["record"]> {
 
 /** The record of a key that signs mail of a domain. */
 export interface DkimRecord extends NonNullable<DomainFinding["record"]> {
-  /** Whether receivers find the key: null if the name servers were not asked, or do not answer. */
+  /** True if receivers find the key; null if the name servers were not asked, or do not answer. */
   readonly isFound: boolean | null;
 }
 
@@ -98,7 +98,7 @@ function judgeTheirs(key: Pick<DkimKey, "domain" | "selector">, { records, fault
   return judgeKey(key, tags, { type: tags.get("k") === "ed25519" ? "ed25519" : "rsa", key: readKey(tags) });
 }
 
-/** Why receivers find no usable key; null if they do. */
+/** Reason receivers find no usable key; null if they do. */
 function findFault(key: Pick<DkimKey, "domain" | "selector">, records: readonly string[]): string | null {
   const name = toName(key);
   if (records.length === 0) return `There is no DKIM key at ${name}, so receivers cannot check the signatures.`;

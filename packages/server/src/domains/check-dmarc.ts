@@ -95,8 +95,8 @@ async function judge(subject: Subject, walk: TreeWalk, { domain: at, tags }: { d
 }
 
 /**
- * What makes receivers ignore the policies of a record, as soon as one of them is no word of the standard: `p`, which may be missing if the
- * record asks for reports, or one of the others.
+ * Finds the policy that makes receivers ignore all policies of a record, because it is no word of the standard: `p`, which may be
+ * missing if the record asks for reports, or one of the others.
  */
 function findInvalidPolicy(tags: Tags): { field: string; policy: string } | null {
   const fields = ["p", "sp", "np"].map((field) => ({ field, policy: tags.get(field) }));
@@ -117,7 +117,7 @@ async function findPolicy({ domain, lookups }: Subject, at: string, tags: Tags):
   return field === null ? p : { field, policy: tags.get(field) ?? "none" };
 }
 
-/** Who gets the reports, and whether another domain lets them come. */
+/** Checks the addresses that get reports, and the permission of another domain for them. */
 async function checkReports({ lookups }: Subject, walk: TreeWalk, name: string, tags: Tags): Promise<DomainFinding[]> {
   const rua = tags.get("rua");
   if (!rua)

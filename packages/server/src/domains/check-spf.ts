@@ -6,7 +6,7 @@ import { shorten } from "./tags.ts";
 
 const PUBLISH = "Publish the record, and run this again.";
 
-/** Whether SPF passes for mail of the subject; null if that is not known. */
+/** SPF result for mail of the subject. `passes` is null if it is not known. */
 export interface SpfResult {
   readonly findings: readonly DomainFinding[];
   readonly passes: boolean | null;
@@ -59,7 +59,7 @@ function judge(subject: Subject, record: SpfRecord, reading: SpfReading): SpfRes
   return { findings, passes: permitted };
 }
 
-/** Whether the record lets the mail leave; null if nobody knows. */
+/** True if the record lets the mail leave; null if nobody knows. */
 function findPermission({ addresses, spfInclude }: Subject, { node, includes }: SpfReading): boolean | null {
   if (spfInclude !== null && includes.has(spfInclude)) return true;
   const answers = addresses.map((address) => isPermitted(node, address));

@@ -2,7 +2,6 @@ import type { DomainRecords } from "../lib/domain-records.ts";
 import type { SenderRelays } from "../relays/deps.ts";
 import type { SenderDeps } from "../senders/deps.ts";
 
-/** What checking domains needs. */
 export interface DomainDeps extends SenderDeps {
   readonly dns: DomainRecords;
   readonly relays: SenderDeps["relays"] & SenderRelays["relays"];

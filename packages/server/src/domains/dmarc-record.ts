@@ -19,7 +19,7 @@ interface Place {
 /** The way up from a domain, as far as it has to be gone. */
 export interface TreeWalk {
   readonly places: readonly Place[];
-  /** Why the way could not be gone to its end. */
+  /** Reason the walk stopped early. */
   readonly fault: string | null;
 }
 
@@ -65,7 +65,7 @@ export function findPolicyRecord(walk: TreeWalk): { readonly domain: string; rea
   return found?.tags ? { domain: found.domain, tags: found.tags } : null;
 }
 
-/** Whether two domains are aligned, as `adkim` or `aspf` asks for it. */
+/** True if two domains are aligned, as `adkim` or `aspf` asks for it. */
 export async function isAligned(lookups: Lookups, from: TreeWalk, other: string, mode: string | undefined): Promise<boolean> {
   const [start] = from.places;
   if (start?.domain === other) return true;

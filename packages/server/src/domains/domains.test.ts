@@ -25,7 +25,7 @@ interface Zone {
   readonly ptr?: Readonly<Record<string, string>>;
 }
 
-/** What a domain publishes that has done everything right. */
+/** Records of a domain that has done everything right. */
 const GOOD = {
   txt: {
     "acme.com": ["google-site-verification=x", `v=spf1 ip4:${ADDRESS} -all`],

@@ -11,7 +11,7 @@ import type { DomainDeps } from "./deps.ts";
 import { Lookups } from "./lookups.ts";
 import { finding, findSubject, type Subject } from "./subject.ts";
 
-/** What `checkDomain` is asked for. */
+/** Input of `checkDomain`. */
 interface Request {
   /** A domain or an address. */
   readonly domain: string;

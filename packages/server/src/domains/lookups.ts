@@ -3,7 +3,7 @@ import type { DomainRecords, MailExchange } from "../lib/domain-records.ts";
 import { withinTime } from "../lib/time-limit.ts";
 import { SECOND } from "../lib/units.ts";
 
-/** What the name servers say. A fault says why nobody knows, as a sentence; then there are no records. */
+/** Answer of the name servers. A fault explains, in a sentence, why the records are unknown; then there are none. */
 export interface Answer<T> {
   readonly records: readonly T[];
   readonly fault: string | null;
@@ -54,7 +54,7 @@ export class Lookups {
 
   #ask<T>(type: string, name: string, ask: () => Promise<T[]>): Promise<Answer<T>> {
     const key = `${type} ${name.toLowerCase()}`;
-    // What is stored under a type has the records of that type.
+    // The records stored under a type are of that type.
     const known = this.#answers.get(key) as Promise<Answer<T>> | undefined;
     if (known) return known;
     const answer = this.#lookUp(name, ask);

@@ -1,7 +1,7 @@
 interface Provider {
   readonly name: string;
   readonly hosts: RegExp;
-  /** What a domain's SPF record includes for it. */
+  /** Value that a domain's SPF record includes for it. */
   readonly spf: string;
 }
 

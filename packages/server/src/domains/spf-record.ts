@@ -10,7 +10,7 @@ import type { Lookups } from "./lookups.ts";
 const MAX_SPF_LOOKUPS = 10;
 /** Lookups without an answer that receivers make at most. */
 const MAX_VOID_LOOKUPS = 2;
-// Where reading stops: the record is an error long before.
+// Limit of reading: the record is an error long before.
 const STOP_AT = 30;
 
 export interface SpfRecord {
@@ -21,7 +21,7 @@ export interface SpfRecord {
 interface SpfTerm {
   readonly qualifier: "+" | "-" | "~" | "?";
   readonly name: string;
-  /** What follows the name: a domain, an address, a prefix. */
+  /** Text after the name: a domain, an address, a prefix. */
   readonly value: string;
   readonly text: string;
 }
@@ -34,7 +34,7 @@ interface SpfNode {
 
 interface Rule {
   readonly qualifier: SpfTerm["qualifier"];
-  /** Whether an address matches; null if that cannot be known. */
+  /** True if an address matches; null if that cannot be known. */
   readonly matches: (address: string) => boolean | null;
 }
 
@@ -44,7 +44,7 @@ export interface SpfReading {
   readonly lookups: number;
   /** Domains that are included, directly or through others. */
   readonly includes: ReadonlySet<string>;
-  /** Why receivers treat it as an error. */
+  /** Reasons receivers treat it as an error. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -68,7 +68,7 @@ export async function readSpf(lookups: Lookups, domain: string, record: SpfRecor
   return { node, lookups: count, includes, errors, warnings };
 }
 
-/** Whether a record lets an address send: null if that depends on the mail, or could not be looked up. */
+/** True if a record lets an address send; null if that depends on the mail, or could not be looked up. */
 export function isPermitted({ rules, redirect }: SpfNode, address: string): boolean | null {
   for (const { qualifier, matches } of rules) {
     const matched = matches(address);

@@ -7,7 +7,7 @@ import type { DomainDeps } from "./deps.ts";
 import { Lookups } from "./lookups.ts";
 import { findProvider } from "./providers.ts";
 
-/** What is checked, and what is known of it before DNS is asked for its records. */
+/** The domain to check, with the facts known before DNS is asked for its records. */
 export interface Subject {
   readonly domain: string;
   /** The address that mail is sent from; of a domain, one of it. */
@@ -16,7 +16,7 @@ export interface Subject {
   readonly relay: SenderRelay | null;
   /** The public addresses that its mail leaves from, as far as they are known. */
   readonly addresses: readonly string[];
-  /** What a domain's SPF record has to include for the relay; null for a mail server of one's own. */
+  /** Value that a domain's SPF record must include for the relay; null for a mail server of one's own. */
   readonly spfInclude: string | null;
   /** The domain of the return path. */
   readonly returnPath: string;
@@ -58,10 +58,10 @@ export function finding(
   return { check, status, message, record, hint };
 }
 
-/** What to do when the name servers do not answer. */
+/** Hint for name servers that do not answer. */
 export const ASK_AGAIN = "Run it again later. If it stays, ask the operator of the domain's name servers.";
 
-/** What to do when nobody here knows the address that mail leaves from. */
+/** Hint when the sending address is unknown. */
 export const GIVE_IP = "Name it with --ip ADDRESS: the public address of the machine that delivers the mail.";
 
 async function findAddresses(lookups: Lookups, relay: SenderRelay | null): Promise<string[]> {
