@@ -44,7 +44,7 @@ interface AsIs {
   readonly sender: string | null;
 }
 
-/** What is sent, and how it came to be. */
+/** A send: its request, files and origin. */
 export interface NewSend extends Origin {
   readonly request: Request;
   readonly files: DecodedAttachments;
@@ -66,7 +66,7 @@ export interface AcceptedSend extends NewSend {
   readonly scheduledAt: number | null;
 }
 
-/** What an answer says of a recipient who gets nothing. */
+/** Error shown for a recipient who gets nothing. */
 export const SUPPRESSED = "This recipient is on the suppression list.";
 
 /**

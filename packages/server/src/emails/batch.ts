@@ -37,13 +37,13 @@ interface PreparedEmail {
   readonly own?: Pick<PartClaim, "idempotencyKey" | "contentHash">;
 }
 
-/** What is known of an email whose key was used before. */
+/** Earlier answer to an email whose key was used before. */
 type Known = NonNullable<EarlierAnswer>;
 
 /** The emails of a batch, in their order. */
 export type PreparedBatch = readonly PreparedEmail[];
 
-/** Who sends a batch. */
+/** Sender of a batch. */
 interface BatchOrigin extends Origin {
   readonly keyId: string;
 }

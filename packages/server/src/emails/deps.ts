@@ -14,7 +14,7 @@ export interface MessageTexts {
   readonly truncated: boolean;
 }
 
-/** What showing the content of emails needs. */
+/** Dependencies of showing the content of emails. */
 export interface MessageReading {
   /**
    * Reads the texts of a message that goes out as it came in. It may be made to take long, and the event loop goes on meanwhile. Throws
@@ -23,7 +23,6 @@ export interface MessageReading {
   readonly readMessage: (message: Uint8Array) => Promise<MessageTexts>;
 }
 
-/** What emails need. */
 export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps, MessageReading {
   /** Traces; null when they are off. */
   readonly tracing: Tracing | null;

@@ -115,8 +115,8 @@ export async function getEmailHistory(read: Reader, workspaceId: string, id: str
 }
 
 /**
- * What one recipient each got, with content and history, newest first, by the ids of the recipients; those that do not exist are left
- * out. Other recipients of the same mail are not named. Throws ApiError rate_limited.
+ * Returns emails by id, each as its one recipient got it, with content and history, newest first; unknown ids are left out. Other
+ * recipients of the same mail are not named. Throws ApiError rate_limited.
  */
 export async function getReceivedEmails(
   read: Reader,
