@@ -65,7 +65,7 @@ export async function removeRelay(tx: Tx, deps: RelayDeps, name: string): Promis
     await tx.delete(tx.t.relays).where(eq(tx.t.relays.name, name));
     return showStored(deps, settings);
   }
-  // What waits for it, and what is sent until there is another one, would be captured.
+  // Without this relay, its waiting mail and all new mail would be captured until another one is added.
   if (name === DEFAULT_RELAY && !deps.config.dev)
     throw new ApiError("conflict", `The relay ${name} takes all mail that names none, so it cannot be removed.`, {
       hint: `Change it: mailsvc relays update ${name}. Or stop the mail: mailsvc queue pause`,
@@ -126,7 +126,7 @@ async function getStored(tx: Tx, deps: RelayDeps, name: string): Promise<RelaySe
   throw known && known.source !== "api" ? definedElsewhere(known) : noRelay(name);
 }
 
-/** What names a relay, for people. */
+/** Lists the objects that name a relay, for people. */
 async function listUsers(tx: Tx, name: string): Promise<string[]> {
   const { workspaces: w, senders: s, campaigns: c } = tx.t;
   const [ofWorkspaces, ofSenders, ofCampaigns] = await Promise.all([

@@ -2,7 +2,6 @@ import type { Relay, RelayCheck } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { DkimKey } from "../mail/dkim.ts";
 
-/** What naming a relay needs. */
 export interface RelayNames {
   readonly relays: {
     /** A relay that this process knows; null if it does not. */
@@ -12,7 +11,6 @@ export interface RelayNames {
   };
 }
 
-/** What checking relays needs. */
 export interface RelayChecks {
   readonly relays: {
     /** Connects to the relays that mail of a workspace may take, and logs in. */
@@ -28,15 +26,15 @@ export interface SenderRelay {
   readonly dkim: readonly DkimKey[];
 }
 
-/** What knowing whether mail leaves needs. */
+/** Tells if mail leaves the server. */
 export interface MailCapture {
   readonly relays: {
-    /** Whether no mail leaves: there is no relay, also none that another process has added. */
+    /** True if no mail leaves: there is no relay, and no other process has added one. */
     capturesMail(read: Reader): Promise<boolean>;
   };
 }
 
-/** What finding the relay of a sender needs. */
+/** Finds the relay of a sender. */
 export interface SenderRelays {
   readonly relays: {
     /** The relay that mail of a workspace from an address takes first, if no campaign names one; null if it is captured. */

@@ -149,7 +149,7 @@ test("a relay that hangs keeps the mail it has, and takes no slot of another one
   const id = await t.send("bob@example.com", { from: "direct@acme.test" });
   await waitUntil(async () => (await t.world.sdk.emails.get(id)).status === "sent");
   expect(t.b.recipients).toContain("bob@example.com");
-  // What waits for the relay that hangs goes to the next one, once nothing was answered for ten seconds.
+  // Mail waiting for the hanging relay goes to the next one after ten seconds without an answer.
   await waitUntil(() => t.b.messages >= 19);
   expect(t.a.messages).toBe(0);
   // The two under way could not have arrived: their connections were cut before the message.

@@ -7,7 +7,7 @@ interface Advice {
   readonly say: (settings: RelaySettings) => string;
 }
 
-/** What to do about a failed step; the first that fits. */
+/** Advice on failed steps; the first entry that fits counts. */
 const ADVICE: readonly Advice[] = [
   { step: "resolve", when: /./, say: ({ host }) => `Check the spelling of the host ${host}, and that this machine has DNS.` },
   {
@@ -87,7 +87,7 @@ const ADVICE: readonly Advice[] = [
   { step: "send", when: /\b55\d\b/, say: () => "The relay refuses this sender or recipient: verify the sender with your provider." },
 ];
 
-/** What to do about a step that failed. */
+/** Returns advice on a step that failed. */
 export function adviseOn({ step, detail }: Pick<RelayStep, "step" | "detail">, settings: RelaySettings): string {
   const fitting = ADVICE.find((one) => (one.step === null || one.step === step) && one.when.test(detail));
   return fitting?.say(settings) ?? `See what its operator says about: ${detail.slice(0, 100)}`;

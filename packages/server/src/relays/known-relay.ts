@@ -17,7 +17,7 @@ export interface KnownRelay {
   readonly source: Relay["source"];
   readonly live: LiveRelay;
   readonly tokens: AccessTokens | null;
-  /** Where it is, with the login. */
+  /** Address and login of the relay. */
   readonly target: SmtpTarget;
   /** The keys that its mail is signed with: its own, or those of the server. */
   readonly dkim: readonly DkimKey[];
@@ -96,13 +96,13 @@ export class RelayMaker {
   }
 }
 
-/** What the API shows of a relay. */
+/** Shows a relay as the API does. */
 export function showRelay({ settings, source, live }: KnownRelay): Relay {
   const { state, reason, since } = live.state;
   return { ...showSettings(settings), source, state, reason, since: iso(since) };
 }
 
-/** Why a relay takes no mail, and what to do next; null if it does. */
+/** Explains why a relay takes no mail, and the next step; null if it takes mail. */
 export function explainFault({ settings: { name }, live }: KnownRelay): string | null {
   const { state, reason } = live.state;
   if (state === "paused") return reason;

@@ -13,7 +13,7 @@ import { Pace } from "./pace.ts";
 // While it refuses nearly everybody, one mail a minute tries whether it still does.
 const PROBE_MS = MINUTE;
 
-// How long a check may take, and how long its result is told to others who ask: many may, and a login each could offend the relay.
+// Maximum duration of a check, and the time for which its result serves other callers: a login for each could offend the relay.
 const CHECK_MS = 20 * SECOND;
 const CHECK_AGE_MS = 10 * SECOND;
 
@@ -36,7 +36,7 @@ export class LiveRelay {
   readonly #clock: Clock;
   readonly #availability: Availability;
   readonly #pace: Pace | null;
-  /** When mail last tried whether it still refuses nearly everybody, ms: by the workspace that is refused, "" for all. */
+  /** Time (ms) of the last mail that tried if the relay still refuses nearly everybody, by the refused workspace; "" for all. */
   readonly #probedAt = new Map<string, number>();
   #retired = false;
   #checked: { readonly at: number; readonly result: Promise<RelayCheck> } | null = null;
@@ -55,7 +55,7 @@ export class LiveRelay {
     return { state: paused !== null ? "paused" : reason !== null ? "down" : "up", reason: paused ?? reason, since };
   }
 
-  /** Whether to give it a mail of a workspace that another relay could take instead. */
+  /** True if this relay should get a mail of a workspace that another relay could take instead. */
   takesMail(workspaceId: string): boolean {
     if (this.#retired) return false;
     if (this.mailer.fault(workspaceId) === null) {
@@ -70,7 +70,7 @@ export class LiveRelay {
     return true;
   }
 
-  /** Whether another relay should take mail of a workspace; unlike `takesMail`, asking changes nothing. */
+  /** True if another relay should take mail of a workspace. Unlike `takesMail`, it changes nothing. */
   isOutOfService(workspaceId?: string): boolean {
     return this.#retired || this.mailer.fault(workspaceId) !== null || this.#availability.reason !== null;
   }

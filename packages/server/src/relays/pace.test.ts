@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Pace } from "./pace.ts";
 
-/** How many turns a pace gives within `ms`, asking at every instant it told. */
+/** Counts the mails that a pace lets through within `ms`, asking again at each time it returns. */
 function countTurns(pace: Pace, clock: { now: number }, ms: number): number {
   const end = clock.now + ms;
   let turns = 0;
@@ -19,7 +19,7 @@ test.each([1, 2, 4])("%i processes together send no more than the relay's pace",
     const own = { ...clock };
     turns += countTurns(new Pace({ perSecond: 20, processes: () => processes, now: () => own.now }), own, 60_000);
   }
-  // Of the mails that each may send at once, one is beyond the pace.
+  // Each process may exceed the pace by one of the mails that it may send at once.
   expect(turns).toBeGreaterThanOrEqual(20 * 60 * 0.95);
   expect(turns).toBeLessThanOrEqual(20 * 60 + 2 * processes);
 });

@@ -4,7 +4,7 @@ import { SECOND } from "../lib/units.ts";
 
 // Mails leave in groups of a tenth of a second, so that a fast pace does not need a timer for each.
 const GROUP_MS = 100;
-// How long bulk mail makes way for single mails whose turn it is.
+// Time for which bulk mail makes way for single mails that are due.
 const YIELD_MS = 50;
 // The last turn that is foreseen: a pace may change, and mails may be cancelled.
 const MAX_WAIT_MS = 300 * SECOND;
@@ -27,7 +27,7 @@ export class Pace {
   readonly #processes: () => number;
   readonly #now: () => number;
   readonly #bucket: TokenBuckets;
-  /** When the last of the mails that were told to wait will ask again, ms. */
+  /** Time at which the last of the waiting mails will ask again, ms. */
   readonly #lastTurn: Record<MailLane, number> = { single: 0, bulk: 0 };
 
   constructor({ perSecond, processes, now }: PaceOptions) {
@@ -50,7 +50,7 @@ export class Pace {
     return Math.max(now + 1, Math.ceil(turn / GROUP_MS) * GROUP_MS);
   }
 
-  /** What this process may send of the relay's pace. */
+  /** Returns the share of this process in the relay's rate. */
   #share(): Rate {
     const perSecond = this.#perSecond / this.#processes();
     return { perSecond, burst: Math.max(1, Math.floor((perSecond * GROUP_MS) / SECOND)) };

@@ -70,7 +70,7 @@ export class RelayRegistry implements Mailers {
     return this.#store.size === 0;
   }
 
-  /** Whether no mail leaves: there is no relay, also none that another process has added. */
+  /** True if no mail leaves: there is no relay, and no other process has added one. */
   async capturesMail(read: Reader): Promise<boolean> {
     await this.refresh(read);
     return this.capturesAll;
@@ -127,7 +127,7 @@ export class RelayRegistry implements Mailers {
     return Object.fromEntries(this.list().map(({ settings, live }) => [settings.name, live.state.state]));
   }
 
-  /** Why the mail that names no relay waits; null if it does not. */
+  /** Reason the mail that names no relay waits; null if it does not. */
   fault(): string | null {
     const known = this.find(DEFAULT_RELAY);
     return known ? explainFault(known) : null;

@@ -4,7 +4,6 @@ import type { Ids } from "../lib/ids.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { RelayRegistry } from "./registry.ts";
 
-/** What managing relays needs. */
 export interface RelayDeps {
   readonly relays: RelayRegistry;
   readonly clock: Clock;

@@ -11,7 +11,7 @@ export interface RelayStoreOptions {
   readonly seal: Seal;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long what is known of the database counts, ms: other processes may change it. */
+  /** Maximum age of the rows read from the database, ms: other processes may change them. */
   readonly maxAgeMs: number;
   /** The default relay as --smtp-url describes it; null without one. */
   readonly given: GivenRelay | null;
@@ -30,7 +30,7 @@ export class RelayStore {
   #mailers: readonly Mailer[] = [];
   #hasRemoved = false;
   #readAt: number | null = null;
-  /** How often the rows of the database have changed, as this process knows. */
+  /** Number of changes to the rows of the database that this process has seen. */
   #changes = 0;
   #reading: Promise<void> | null = null;
 
@@ -47,7 +47,7 @@ export class RelayStore {
     await this.refresh(read);
   }
 
-  /** Whether a relay that this process knew was removed: mail may still name it. */
+  /** True if a relay that this process knew was removed: mail may still name it. */
   get hasRemoved(): boolean {
     return this.#hasRemoved;
   }

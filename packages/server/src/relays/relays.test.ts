@@ -273,7 +273,7 @@ describe("a pace", () => {
     for (let n = 0; n < 20; n += 1) await t.send(`n${n}@example.com`);
     await waitUntil(() => t.a.silent === 2);
     await t.operator.relays.update("a", { port: t.b.port, ratePerSecond: 2, fallback: [] });
-    // What waited looks for another relay once a second.
+    // Waiting mail looks for another relay once a second.
     await waitUntil(() => t.b.messages > 0);
     t.a.cutSilent();
     const counts = [t.b.messages];

@@ -10,7 +10,7 @@ export async function assertRelayOpen(tx: Tx, { relays }: RelayNames, workspaceI
   if (!open) throw invalid("relay", "unknown_relay", `There is no relay ${name} that mail of this workspace may take.`);
 }
 
-/** Whether mail of a workspace may take a relay. */
+/** True if mail of a workspace may take a relay. */
 export function isOpenTo({ workspaceId = null }: { readonly workspaceId?: string | null | undefined }, workspace: string): boolean {
   return workspaceId === null || workspaceId === workspace;
 }

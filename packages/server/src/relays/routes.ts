@@ -3,7 +3,7 @@ import { and, eq, exists, inArray, isNotNull, ne, or, type SQL } from "drizzle-o
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 
-/** What decides which relay a mail names. */
+/** Fields of a mail that decide which relay it names. */
 interface NamingMail {
   readonly email: Pick<PendingMail["email"], "workspaceId" | "campaignId">;
   readonly contents: Pick<PendingMail["contents"], "from">;
@@ -41,7 +41,7 @@ export async function listNames(read: Reader): Promise<string[]> {
   return [...new Set(rows.flat().flatMap(({ relay }) => relay ?? []))];
 }
 
-/** Of campaigns: names a relay, and may still send by it. One that is sent does while mail of it is tried again. */
+/** Condition on campaigns: it names a relay, and may still send. A sent campaign does while its mail is retried. */
 export function isNamingCampaign(read: Reader): SQL | undefined {
   const { campaigns: c, emails: e } = read.t;
   const open = EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].open);

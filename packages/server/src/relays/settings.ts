@@ -39,7 +39,7 @@ export function splitSecrets({ dkim, ...settings }: RelaySettings): { open: Open
   };
 }
 
-/** Where the secrets of a relay are sealed for. */
+/** Encryption context of a relay's secrets. */
 export function relaySecretsPlace(name: string): string {
   return `relay:${name}`;
 }
@@ -111,7 +111,10 @@ function assertTokenUrl(text: string, fail: (field: string, code: string, messag
     fail("tokenUrl", "invalid", "tokenUrl must begin with https://.");
 }
 
-/** How the tokens of a relay are asked for; null if it does not log in with one. `refreshToken` replaces that of the settings. */
+/**
+ * Builds the request for a relay's access tokens; null if it does not log in with one. `refreshToken` replaces that of the
+ * settings.
+ */
 export function toTokenRequest({
   oauth,
   tenant,
@@ -132,7 +135,7 @@ export function toTokenRequest({
   };
 }
 
-/** Where a relay is and how its connections are made, without the login. */
+/** Returns the address of a relay and its connection settings, without the login. */
 export function toTarget(settings: RelaySettings): SmtpTarget {
   const { tls, port, verify } = withDefaults(settings);
   return {
@@ -160,7 +163,7 @@ export function toDkimKeys({ dkim, workspaceId }: RelaySettings, ofServer: reado
   }));
 }
 
-/** What the API shows of a relay's settings. */
+/** Shows a relay's settings as the API does. */
 export function showSettings(settings: RelaySettings): Omit<Relay, "source" | "state" | "reason" | "since"> {
   const { user, oauth, tenant, clientId, scope, tokenUrl, dkim, ratePerSecond, fallback, workspaceId, refreshToken } = settings;
   return {

@@ -10,7 +10,7 @@ import type { StoredTokens, TokenStore } from "../mail/access-tokens.ts";
 // Longer than a token server may take to answer.
 const LEASE_MS = 30 * SECOND;
 
-/** What is sealed in the row of a relay. Times in ms since 1970, by the clocks of the machines. */
+/** Sealed content of a relay's row. Times in ms since 1970, by the clocks of the machines. */
 const Sealed = z.object({
   refreshToken: z.string().nullable(),
   access: z.object({ value: z.string(), renewAt: z.number(), endsAt: z.number() }).nullable(),
@@ -116,7 +116,7 @@ export class RelayTokenStore implements TokenStore {
   }
 }
 
-/** What the tokens of a relay are sealed for. */
+/** Encryption context of a relay's tokens. */
 export function relayTokenPlace(relay: string): string {
   return `relay-token:${relay}`;
 }
