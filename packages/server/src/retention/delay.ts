@@ -23,7 +23,7 @@ export function prolongDelay(before: Delay | null, now: number): Delay {
   return { since, reportedAt: isDue ? now : reportedAt };
 }
 
-/** When to try again. */
+/** Returns the time of the next attempt. */
 export function findRetry({ since }: Delay, now: number): number {
   return now + (now - since < PATIENCE ? MINUTE : PATIENCE);
 }

@@ -14,7 +14,7 @@ const RETRIED_MS = 4 * DAY;
 // More than these stay where they are: keeping them apart from a month that is dropped would take long.
 const MOST = 10_000;
 
-/** Those of the events with these keys that stay. */
+/** Returns the keys that must stay, out of these. */
 export async function listNeededDepartures(q: Tx | Reader, keys: readonly number[], before: number): Promise<Set<number>> {
   const { events: e } = q.t;
   const rows = await q
@@ -27,7 +27,7 @@ export async function listNeededDepartures(q: Tx | Reader, keys: readonly number
   return new Set(rows.flatMap(({ key, workspaceId, at }) => (at >= (starts.get(workspaceId) ?? Number.POSITIVE_INFINITY) ? key : [])));
 }
 
-/** Those of the events with keys below one that stay; null if there are too many. */
+/** Returns the keys below one that must stay; null if there are too many. */
 export async function listNeededDeparturesBelow(read: Reader, to: number, before: number): Promise<number[] | null> {
   const { events: e } = read.t;
   const keys: number[] = [];
@@ -43,7 +43,7 @@ export async function listNeededDeparturesBelow(read: Reader, to: number, before
   return keys;
 }
 
-/** When the first of the campaigns started whose mail waits, of each workspace that has one: ms. */
+/** Loads, for each workspace with waiting campaign mail, the start of its earliest such campaign, ms. */
 async function loadStarts(q: Tx | Reader, before: number): Promise<Map<string, number>> {
   const { campaigns: c, emails: e } = q.t;
   const waiting = q

@@ -5,7 +5,6 @@ import type { Log } from "../lib/log.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
-/** What retention needs. */
 export interface RetentionDeps {
   readonly clock: Clock;
   readonly db: Db;

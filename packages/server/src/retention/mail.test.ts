@@ -13,7 +13,7 @@ async function pass({ clock }: TestWorld, days: number): Promise<void> {
   await clock.advance("3d");
 }
 
-/** How many rows there are of what belongs to mail. */
+/** Counts the rows that belong to mail. */
 async function countRows({ app: { deps } }: TestWorld) {
   const { read } = deps.db;
   const { emails, contents, attachments, emailLabels, engagements } = read.t;

@@ -62,7 +62,7 @@ export async function deleteOldMail(tx: Tx, keys: readonly Key[], before: number
       .returning({ id: e.id, contentsId: e.contentsId, campaignId: e.campaignId, sentAs: e.sentAs });
     if (deleted.length === 0) continue;
     await deleteBelongings(tx, workspaceId, deleted);
-    // What a campaign said stays with it.
+    // The contents of a campaign stay with it.
     await deleteUnusedContents(
       tx,
       workspaceId,
@@ -140,7 +140,7 @@ export async function listStayingContents(read: Reader, to: number): Promise<num
       .from(c)
       .where(and(inArray(c.id, chunk), isNotNull(c.filesOf))))
       if (filesOf !== null) owners.push(filesOf);
-  // Of a send at the end of the month, whose other contents have numbers of the next one.
+  // A send at the end of a month may have its other contents numbered in the next month.
   for (const { filesOf } of await read
     .selectDistinct({ filesOf: c.filesOf })
     .from(c)

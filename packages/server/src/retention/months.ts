@@ -13,9 +13,9 @@ import { listStayingContents, listStayingMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
 /*
- * Where the database divides tables by months (decision 17), mail and events are dropped with their months, as soon as all of the month is
- * old enough. What cannot be dropped is deleted row by row, as on SQLite: test mail, and months in which much has to stay. The tables
- * are divided by the first sweep of a server that does not keep such records forever.
+ * Databases that divide tables by months (decision 17) drop mail and events with their months, as soon as all of the month is old
+ * enough. The other records are deleted row by row, as on SQLite: test mail, and months of which many records have to stay. The
+ * tables are divided by the first sweep of a server that does not keep such records forever.
  */
 
 /** Records that are dropped with their months. */
@@ -30,12 +30,12 @@ export function findCutoff({ db, config, clock }: RetentionDeps, policy: keyof R
   return db.months && isMonthly(policy) ? startOfMonth(cutoff) : cutoff;
 }
 
-/** Whether records of a kind are dropped with their months. */
+/** True if records of a kind are dropped with their months. */
 export function isMonthly(policy: keyof RetentionPolicy): policy is Monthly {
   return (MONTHLY as readonly string[]).includes(policy);
 }
 
-/** What is dropped by months on this server: then its sweep has to run every day. */
+/** Lists the records that are dropped by months on this server; its sweep then has to run every day. */
 export function listMonthly({ db, config }: RetentionDeps): Monthly[] {
   return db.months === null ? [] : MONTHLY.filter((policy) => config.keepDays[policy] !== null);
 }

@@ -1,7 +1,6 @@
 /**
- * How many days records are kept after they end; null keeps them forever. Runs and wakeups under way, events
- * that no webhook has acknowledged, mail that is still to be sent, and everything people wrote, paid or signed are kept however old they
- * are.
+ * Days for which records are kept after they end; null keeps them forever. Exempt at any age: runs and wakeups under way, events
+ * that no webhook has acknowledged, mail that is still to be sent, and everything people wrote, paid or signed.
  */
 export interface RetentionPolicy {
   /** Logs of runs; never longer than the runs themselves. */

@@ -17,8 +17,8 @@ export const RETENTION_JOB = "retention.sweep";
 const CHUNK = 200;
 
 /**
- * What a sweep does, in this order. Months come late, so that no other records wait for their tables, and before the records that go with
- * them: what is then left of these is deleted row by row.
+ * Steps of a sweep, in this order. Months come late, so that no other records wait for their tables, and before the records that
+ * go with them, whose remaining rows are then deleted one by one.
  */
 const STEPS: readonly (Records | "months")[] = [
   ...RECORDS.filter(({ policy }) => !isMonthly(policy)),
@@ -31,9 +31,9 @@ interface Position {
   readonly step: number;
   /** The last key examined. */
   readonly after: Key | null;
-  /** When it began, ms; null at its begin. */
+  /** Start of the sweep, ms; null before it. */
   readonly startedAt: number | null;
-  /** Whose months are still to be dropped; null for all. */
+  /** Records whose months are still to be dropped; null for all. */
   readonly months: readonly Monthly[] | null;
   /** While others use the tables of months. */
   readonly delay: Delay | null;
@@ -133,12 +133,12 @@ async function scheduleSweep(tx: Tx, deps: Pick<RetentionDeps, "queue" | "config
   await deps.queue.enqueue(tx, { ...sweepJob(deps, START, at), dedupeKey: `${RETENTION_JOB}:${policyKey(deps)}` });
 }
 
-/** How long records are kept, ms. */
+/** Returns the time for which records are kept, ms. */
 function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Records): number {
   return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
 }
 
-/** When the oldest record expires, ms: at least a day and at most a year from now. */
+/** Returns the time at which the oldest record expires, ms: at least a day and at most a year from now. */
 async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
