@@ -15,7 +15,7 @@ import type { SqlDialect } from "../db/dialect.ts";
 import { listAddressForms } from "../lib/address-forms.ts";
 import { type DecidedOperator, decide, formatDateText, isRuleFieldOf, type RuleFieldOf } from "./evaluate.ts";
 
-/** What a rule is compiled against. */
+/** Context for compiling a rule. */
 export interface RuleContext {
   q: Tx | Reader;
   workspaceId: string;

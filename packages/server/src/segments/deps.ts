@@ -3,7 +3,6 @@ import type { Ids } from "../lib/ids.ts";
 import type { MembershipDeps } from "../memberships/deps.ts";
 import type { Queue } from "../queue/queue.ts";
 
-/** What segments need. */
 export interface SegmentDeps extends EventDeps, MembershipDeps {
   readonly ids: Ids;
   readonly queue: Queue;

@@ -20,7 +20,7 @@ import { tagKey } from "../contacts/contacts.ts";
 import { listAddressForms } from "../lib/address-forms.ts";
 import { fold } from "../lib/fold.ts";
 
-/** What rules can ask about a contact. Instants in ms. */
+/** Fields of a contact that rules can test. Instants in ms. */
 export interface ContactView extends Readonly<Record<ContactTextField, string | null>> {
   /** As `addressKey` returns it. */
   email: string;
@@ -41,7 +41,7 @@ export interface ContactView extends Readonly<Record<ContactTextField, string | 
 type Value = SegmentCondition["value"];
 
 /**
- * Whether a contact matches a rule at an instant (ms). `compile.ts` does the same in SQL, for many contacts at once; a property
+ * True if a contact matches a rule at an instant (ms). `compile.ts` does the same in SQL, for many contacts at once; a property
  * test keeps the two equal.
  */
 export function matches(contact: ContactView, rule: SegmentRule, now: number): boolean {
@@ -51,7 +51,7 @@ export function matches(contact: ContactView, rule: SegmentRule, now: number): b
 /** A tree of rules: `all`, `any`, `not`, or a condition. */
 type Tree<Condition> = { all: Tree<Condition>[] } | { any: Tree<Condition>[] } | { not: Tree<Condition> } | Condition;
 
-/** Whether a tree of rules is satisfied, given which of its conditions are. */
+/** True if a tree of rules is satisfied, given the conditions that hold. */
 export function matchesTree<Condition extends object>(rule: Tree<Condition>, holds: (condition: Condition) => boolean): boolean {
   if ("all" in rule) return (rule.all as Tree<Condition>[]).every((r) => matchesTree(r, holds));
   if ("any" in rule) return (rule.any as Tree<Condition>[]).some((r) => matchesTree(r, holds));
@@ -59,7 +59,7 @@ export function matchesTree<Condition extends object>(rule: Tree<Condition>, hol
   return holds(rule as Condition);
 }
 
-/** Whether a free value, such as that of a custom field, satisfies an operator. `undefined` for none. */
+/** True if a free value, such as that of a custom field, satisfies an operator. `undefined` for no value. */
 export function matchesFreeValue(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
   const negated = findNegated(operator);
   if (negated) return !matchesFreeValue(have, negated, value, now);

@@ -11,7 +11,7 @@ import type { SegmentTables } from "./tables.ts";
 
 export type SegmentRow = SegmentTables["segments"]["$inferSelect"];
 
-/** Why contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
+/** Reason contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
 type Cause = "contact" | "rules" | "time";
 
 /** The segments of a workspace that are not deleted. */

@@ -60,8 +60,8 @@ export async function assertListsExist(q: Tx | Reader, workspaceId: string, rule
 }
 
 /**
- * How long (ms) after a change of its rules a segment is rebuilt once more. A transaction on another server that began before the
- * change has ended by then, and what it missed is found.
+ * Delay (ms) after a change of its rules until a segment is rebuilt once more. A transaction on another server that began before
+ * the change has ended by then, and the contacts it missed are found.
  */
 export const SECOND_ROUND_MS = MINUTE;
 

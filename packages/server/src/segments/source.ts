@@ -3,7 +3,7 @@ import { and, eq, exists, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
 
-/** Where to look for matches: an index with candidates ordered by `seq`, and the condition to check for each. */
+/** Source of matches: an index with candidates ordered by `seq`, and the condition to check for each. */
 export interface Source {
   from: SQL;
   seq: SQL<number>;

@@ -35,7 +35,7 @@ export function segmentTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.segmentSeq, t.contactSeq] }), c.index("segment_members_contact").on(t.contactSeq)],
     ),
-    /** When an email to a contact was last sent, delivered, opened and clicked. */
+    /** Times at which an email to a contact was last sent, delivered, opened and clicked. */
     engagement: c.table("engagement", {
       contactSeq: c.reference("contact_seq").primaryKey(),
       lastSentAt: c.instant("last_sent_at"),
