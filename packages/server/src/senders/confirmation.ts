@@ -8,7 +8,10 @@ import { listBrandNames } from "../workspaces/workspaces.ts";
 import type { SenderDeps } from "./deps.ts";
 import type { SenderRow } from "./senders.ts";
 
-/** Who asks to use an address: the brand of its workspace, or, while nobody has named it, somebody at this server. */
+/**
+ * Returns the name of the party that asks to use an address: the brand of its workspace, or, while that has no name, somebody at
+ * this server.
+ */
 export async function findAsker(read: Reader, deps: Pick<SenderDeps, "baseUrl">, { workspaceId }: SenderRow): Promise<string> {
   const names = await listBrandNames(read, [workspaceId]);
   return names.get(workspaceId) ?? `Somebody at ${new URL(deps.baseUrl()).host}`;

@@ -10,7 +10,6 @@ import type { Queue } from "../queue/queue.ts";
 import type { RelayNames } from "../relays/deps.ts";
 import type { VerifiedSenders } from "./verified-senders.ts";
 
-/** What senders need. */
 export interface SenderDeps extends EventDeps, RelayNames {
   readonly clock: Clock;
   readonly db: Db;

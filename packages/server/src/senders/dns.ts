@@ -10,9 +10,9 @@ export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "toke
   };
 }
 
-/** What a look for the TXT record of a domain found. */
+/** Result of a check for the TXT record of a domain. */
 export interface RecordLook {
-  /** What is wrong, as a sentence; null if the record is there. */
+  /** Fault of the record, as a sentence; null if the record is there. */
   readonly fault: string | null;
   /** False if no name server answered, so that nobody knows whether it is there. */
   readonly answered: boolean;

@@ -19,7 +19,7 @@ export async function assertFree(q: Tx | Reader, sender: Wanted): Promise<void> 
   if (fault !== null) throw takenByOther(fault);
 }
 
-/** Why a sender cannot be verified: its domain is verified in another workspace; null if it is not. */
+/** Returns the reason a sender cannot be verified: its domain is verified in another workspace. Null if it is not. */
 export async function findRival(q: Tx | Reader, { workspaceId, value }: Wanted): Promise<string | null> {
   const { senders: t } = q.t;
   const domain = value.slice(value.lastIndexOf("@") + 1);

@@ -16,7 +16,7 @@ import type { RecordLook } from "./dns.ts";
  * | reported | there, with an event       | –                                         | –                      |
  */
 
-/** What is stored of the looks for the records of a domain. */
+/** Stored results of the checks of a domain's records. */
 interface CheckState {
   readonly checkedAt: number | null;
   readonly failingSince: number | null;
@@ -31,11 +31,14 @@ interface CheckedDomain extends CheckState {
   readonly token: string;
 }
 
-/** Where verified domains are kept. */
+/** Store of verified domains. */
 export interface CheckedDomains {
-  /** How an event names the id of a domain. */
+  /** Field of an event that holds the id of a domain. */
   readonly idName: "senderId" | "inboundDomainId";
-  /** Those whose records were last looked for before `since`, or `missingSince` if one is missing; at most `limit`, the longest unseen first. */
+  /**
+   * Finds domains whose records were last checked before `since`, or `missingSince` if one is missing; at most `limit`, those
+   * checked longest ago first.
+   */
   findDue(due: { readonly since: number; readonly missingSince: number; readonly limit: number }): Promise<readonly CheckedDomain[]>;
   /** A domain as it is now; null if it was removed. */
   find(tx: Tx, id: string): Promise<CheckedDomain | null>;
@@ -49,7 +52,7 @@ type RecheckDeps = Pick<SenderDeps, "clock" | "eventListeners" | "eventStream" |
 // Less than a day and an hour, so that no domain is left out because a run came some minutes early.
 const DUE_AFTER = DAY - HOUR;
 const MISSING_DUE_AFTER = HOUR / 2;
-// How long a record has to be missing until its owner hears of it: name servers make mistakes, and correct them.
+// Time for which a record has to be missing until its owner is told: name servers make mistakes, and correct them.
 const REPORTED_AFTER = DAY;
 const AT_ONCE = 10;
 const LIMIT = 100;
@@ -118,7 +121,7 @@ async function report(
   }
 }
 
-/** Whether those who follow events were told that a record is missing: at the first look a day after the one that missed it. */
+/** True if an event has reported that a record is missing: at the first check a day after the one that missed it. */
 function isReported({ checkedAt, failingSince }: CheckState): boolean {
   return checkedAt !== null && failingSince !== null && checkedAt - failingSince >= REPORTED_AFTER;
 }

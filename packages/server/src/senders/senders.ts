@@ -228,7 +228,7 @@ export async function assertVerified(tx: Tx, deps: SenderDeps, workspaceId: stri
   );
 }
 
-/** Whether `assertVerified` would let the address pass. */
+/** True if `assertVerified` would let the address pass. */
 export async function isVerified(q: Tx | Reader, deps: SenderDeps, workspaceId: string, from: Mailbox): Promise<boolean> {
   if (deps.config.dev && RESERVED.test(from.domain)) return true;
   return deps.verified.has(workspaceId, from.key) || isStored(q, workspaceId, from);

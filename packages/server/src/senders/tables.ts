@@ -20,7 +20,10 @@ export function senderTables(c: ColumnTypes) {
         /** The relay of mail from it; null for that of the workspace. */
         relay: c.text("relay"),
         lastError: c.text("last_error"),
-        /** When its record was last looked for once it had been found; null for one that was verified without DNS, which is never looked for. */
+        /**
+         * Time of the latest check of its record after it had been found; null for a sender verified without DNS, which is never
+         * checked.
+         */
         checkedAt: c.instant("checked_at"),
         /** Since when its record is missing; null while it is there. */
         failingSince: c.instant("failing_since"),
