@@ -6,12 +6,12 @@ import type { Log } from "../lib/log.ts";
 import type { MailCapture } from "../relays/deps.ts";
 import type { SubmissionPorts } from "./ports.ts";
 
-/** Who submits mail: a key, or in dev mode a workspace. */
+/** Sender of submitted mail: a key, or in dev mode a workspace. */
 export interface Submitter {
   readonly workspaceId: string;
   /** True for a test key: its mail is captured instead of sent. */
   readonly test: boolean;
-  /** Whose Idempotency-Keys count as its own. */
+  /** Key in whose scope its Idempotency-Keys are unique. */
   readonly keyId: string;
   /** The hash under which the key is looked at again; null without a key. */
   readonly keyHash: string | null;
@@ -21,7 +21,7 @@ export interface Submitter {
 export interface SubmissionAccess {
   /** Throws ApiError unauthorized, key_revoked, forbidden or rate_limited; the last one if `address` failed too often. */
   logIn(login: { readonly user: string; readonly password: string; readonly address: string }): Promise<Submitter>;
-  /** Who submits from an address without a login; null if nobody may. */
+  /** Returns the submitter for an address without a login; null if a login is required. */
   anonymous(address: string): Submitter | null;
   /** Looks at the key again, or whether none is needed at `address` any more, takes from its rate and checks that the storage takes mail. Throws ApiError. */
   admit(submitter: Submitter, address: string): Promise<void>;
@@ -31,7 +31,7 @@ export interface SubmissionAccess {
   toApiError(error: unknown): ApiError;
 }
 
-/** How a client was answered that sent a message, or was refused before it could. */
+/** Reply to a client that sent a message, or was refused before it could. */
 export interface SubmissionReport {
   /** The sender of the envelope; empty for none. */
   readonly from: string;
@@ -43,7 +43,6 @@ export interface SubmissionReport {
   readonly reply: string;
 }
 
-/** What submission over SMTP needs. */
 export interface SubmissionDeps extends EmailDeps, MailCapture {
   readonly relays: EmailDeps["relays"] &
     MailCapture["relays"] & {
@@ -59,7 +58,7 @@ export interface SubmissionDeps extends EmailDeps, MailCapture {
     readonly maxBodyBytes: number;
     readonly publicUrl: string | null;
     readonly inboundDomain: string | null;
-    /** Who says with the PROXY protocol who connects. */
+    /** Networks of proxies that may name their clients with the PROXY protocol. */
     readonly proxyProtocol: readonly IpNetwork[];
   };
 }

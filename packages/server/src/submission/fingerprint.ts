@@ -37,7 +37,7 @@ export async function fingerprint(raw: Buffer, message: ReadMessage, envelope: E
   return hash.digest("hex");
 }
 
-/** What a message calls its own parts: each name has a number that it keeps when the message is composed again. */
+/** Names that a message gives its own parts. Each has a number that stays the same when the message is composed again. */
 interface Names {
   readonly boundaries: ReadonlyMap<string, number>;
   readonly contentIds: ReadonlyMap<string, number>;
@@ -69,7 +69,7 @@ function trimId(value: string): string {
   return value.replace(/^<|>$/g, "");
 }
 
-/** What a header says, apart from the names; null for one that says only how the content is encoded. */
+/** Value of a header with numbers for the names; null for one that tells only how the content is encoded. */
 function sayField({ key, value }: HeaderField, { boundaries, contentIds }: Names): string | null {
   if (key === "content-transfer-encoding") return null;
   if (key === "content-id") return sayName(contentIds.get(trimId(value)), value);
@@ -113,7 +113,7 @@ async function hashContent(hash: Hash, { fields, content }: MessagePart, { conte
 
 interface DecodedPiece {
   readonly decoded: Buffer;
-  /** Where the next piece begins. */
+  /** Start of the next piece. */
   readonly end: number;
   readonly taken: number;
   /** Digits of base64 that belong to the next piece. */
@@ -144,7 +144,10 @@ function toByte(hex: string | undefined): string {
   return hex === undefined ? "" : String.fromCharCode(Number.parseInt(hex, 16));
 }
 
-/** Where the last word of a text begins, which may go on in the next piece; its end if that word is longer than a reference may be. */
+/**
+ * Start of the last word of a text, which may go on in the next piece; the end of the text if that word is longer than a
+ * reference may be.
+ */
 function endOfWords(text: string): number {
   for (let at = text.length; at > text.length - MAX_CONTENT_ID && at > 0; at -= 1) if (/[\s"'<>()[\]]/.test(text.charAt(at - 1))) return at;
   return text.length;

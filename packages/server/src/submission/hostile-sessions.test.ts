@@ -19,7 +19,7 @@ const HONEST = [
   Buffer.from("Subject: Hello\r\n\r\nHi Ada\r\n.\r\n"),
 ];
 
-/** What this process holds, without what is garbage. */
+/** Memory of this process after garbage collection, bytes. */
 function measureMemory(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -32,7 +32,7 @@ async function open(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
   await once(socket, "data");
-  // What the server says is dropped.
+  // Replies of the server are dropped.
   socket.resume();
   return socket;
 }
@@ -70,7 +70,7 @@ test("200 hostile sessions take no more memory than all messages may, and leave 
 
   // Memory outside the heap is freed by another thread, some time after its collection.
   await vi.waitFor(() => expect(measureMemory() - before).toBeLessThan(LIMIT), { timeout: 60_000, interval: 500 });
-  // Those who ask nicely are told to come back, or get in as soon as there is room.
+  // Honest clients are told to come back, or get in as soon as there is room.
   expect((await talkSmtp(port, HONEST)).at(-1)).toMatch(/^(?:250 2\.0\.0 queued|452 4\.3\.1 Too many messages)/);
   for (const socket of sessions) socket.destroy();
   await vi.waitFor(() => expect(measureMemory() - before).toBeLessThan(16 * MB), { timeout: 60_000, interval: 500 });

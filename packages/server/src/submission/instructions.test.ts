@@ -106,7 +106,7 @@ describe("headers for this server", () => {
       };
       const first = await send(compose("1"));
       expect(first).toMatch(/^250 /);
-      // Of other lengths, so that each line of the encoded HTML differs.
+      // The ids have other lengths, so that each line of the encoded HTML differs.
       expect(await send(compose("1774523981.4711"))).toBe(first);
       expect(await send({ ...compose("22"), html: pictures("a.22%40acme.example", "b.22%40acme.example") })).toBe(first);
       for (const other of [

@@ -18,7 +18,7 @@ const FIELDS = {
 type FieldName = keyof typeof FIELDS;
 const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
-/** What the headers of a message say to this server. None of them goes out. */
+/** Instructions for this server in the headers of a message. None of them goes out. */
 export type Instructions = Readonly<{ [Field in FieldName]: ReturnType<(typeof FIELDS)[Field]["read"]> }> & {
   readonly idempotencyKey: string | null;
   readonly tags: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ const TAG = `${OWN}tag-`;
 const READ =
   /^(?:idempotency-key|resend-idempotency-key|x-tags?|x-metadata-.+|x-pm-(?:tag|metadata-.+|message-stream)|x-ses-(?:message-tags|configuration-set)|x-mailsvc-.+)$/;
 
-// What goes to nobody, or is written by the server that delivers.
+// Headers that nobody receives, or that the delivering server writes.
 const DROPPED = /^(?:bcc|resent-bcc|return-path)$/;
 
 // More than a mail may have, so that a header with more is refused.

@@ -7,9 +7,9 @@ import { listParts, type MessagePart } from "./message-parts.ts";
 const MAX_LINE = 998;
 const [LF, CR, DOT] = [10, 13, 46];
 
-/** What is wrong with the lines of a message. */
+/** Faults in the lines of a message. */
 interface LineFaults {
-  /** How many lines end in LF without CR. */
+  /** Number of lines that end in LF without CR. */
   readonly bare: number;
   readonly long: boolean;
 }
@@ -84,7 +84,7 @@ async function encodeLongLines(message: Buffer): Promise<Buffer | null> {
   return concatInTurns([...pieces, message.subarray(kept)]);
 }
 
-/** Whether a part is covered by a signature, or is encrypted. */
+/** True if a part is covered by a signature, or is encrypted. */
 function isSealed({ fields }: MessagePart): boolean {
   return fields.some(
     ({ key, value }) =>

@@ -6,7 +6,7 @@ export interface MessagePart {
   /** The delimiter before it, with the number of its boundary in place of the boundary; empty for the message itself. */
   readonly delimiter: string;
   readonly fields: readonly HeaderField[];
-  /** What follows its headers up to the next delimiter: of a multipart what stands before its parts. */
+  /** Content after its headers, up to the next delimiter; in a multipart, the text before its parts. */
   readonly content: Buffer;
 }
 

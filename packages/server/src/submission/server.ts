@@ -24,11 +24,11 @@ const IDLE_MS = 5 * MINUTE;
 const LOGIN_MS = MINUTE;
 const CONNECTION_MS = HOUR;
 
-/** Where mail is submitted, and how. */
+/** Address and rules of a submission server. */
 export interface SubmissionOptions extends Pick<ListenerOptions, "host" | "port" | "tls" | "implicitTls"> {
   /** True if logins are taken without TLS from other machines too. */
   readonly insecureAuth: boolean;
-  /** How long a connection may stay without a login, ms of real time; a minute when absent. */
+  /** Maximum time of a connection without a login, ms of real time; a minute when absent. */
   readonly loginMs?: number;
 }
 
@@ -55,7 +55,7 @@ export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAc
   };
 }
 
-/** What takes messages off their connections, and what stores them. */
+/** Takes messages off their connections, and stores them. */
 interface MessageHandling {
   readonly intake: Intake;
   readonly store: MessageStore;
@@ -66,7 +66,7 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandli
   return {
     name: nameOf(config),
     banner: "mailsvc",
-    // Whether a login is needed is decided by `Sessions`.
+    // `Sessions` decides if a login is needed.
     authOptional: true,
     authMethods: ["PLAIN", "LOGIN"],
     allowInsecureAuth: true,
@@ -171,7 +171,10 @@ function listEach(boxes: readonly Mailbox[]): Mailbox[] {
   return [...new Map(boxes.map((box) => [box.key, box])).values()];
 }
 
-/** Why a recipient is refused; null if it is taken. smtp-server would refuse those beyond the limit without telling us. */
+/**
+ * Returns the error that refuses a recipient; null if it is accepted. smtp-server would refuse those beyond the limit without
+ * telling us.
+ */
 function refuseRecipient(address: string, { envelope: { rcptTo } }: SMTPServerSession, captured: boolean): Error | null {
   const named = address.toLowerCase();
   if (rcptTo.length >= SEND_LIMITS.smtpRecipients && !rcptTo.some((one) => one.address.toLowerCase() === named)) return tooManyRecipients();
@@ -213,7 +216,7 @@ interface Session {
 }
 
 /**
- * Who is logged in on which connection.
+ * Logins by connection.
  *
  * | session is  | trigger                                    | becomes                                         |
  * | ----------- | ------------------------------------------ | ----------------------------------------------- |
@@ -282,7 +285,7 @@ class Sessions {
     return refused.status >= 500 ? reply(454, "4.7.0 Not now, please try again later") : toReply(refused);
   }
 
-  /** Why a session may not send mail; null if it may. */
+  /** Returns the error for a session that may not send mail; null if it may. */
   refuseStranger(session: SMTPServerSession): Error | null {
     if (this.submitterOf(session) !== null) return null;
     if (this.#mayLogIn(session)) return reply(530, "5.7.0 Log in first: any user name, and an API key as password");
