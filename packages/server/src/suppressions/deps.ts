@@ -4,7 +4,6 @@ import type { Ids } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
 import type { SuppressionHooks } from "./hooks.ts";
 
-/** What suppressions need. */
 export interface SuppressionDeps extends EventDeps {
   readonly clock: Clock;
   readonly ids: Ids;

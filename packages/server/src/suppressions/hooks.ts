@@ -12,7 +12,7 @@ export interface SuppressedAddress {
   campaignId?: string | null | undefined;
 }
 
-/** What other features do when addresses are suppressed, in the same transaction. `features.ts` connects it. */
+/** Reactions of other features to suppressed addresses, in the same transaction. `features.ts` connects them. */
 export interface SuppressionHooks {
   /** The contacts of the addresses become BOUNCED, COMPLAINED or UNSUBSCRIBED. */
   addressesSuppressed(tx: Tx, workspaceId: string, addresses: readonly SuppressedAddress[], source: Suppression["source"]): Promise<void>;

@@ -39,7 +39,7 @@ test("people are erased while their suppressions are imported, without an error"
     const add = (): Promise<unknown> => world.sdk.suppressions.import({ entries: emails.map((email) => ({ email })) });
     for (let i = 0; i < 5; i += 1) {
       await add();
-      // Of a person who was erased already nothing is stored: 404.
+      // Nothing is stored about a person who was erased already: 404.
       await Promise.allSettled([add(), ...emails.map((email) => world.sdk.people.erase(email)), add()]);
     }
     // The SDK repeats a call that was answered by 500.

@@ -48,7 +48,7 @@ test("among thousands of suppressions a search finds the same as looking at each
   const manual = await search({ search: "rare.test", reason: "manual" });
   expect(manual).toEqual(newestFirst.filter((email) => email.includes("rare.test") && (emails.indexOf(email) % REQUEST) % 3 === 0));
 
-  // What is removed or erased is not found; what comes back is found as the newest.
+  // A removed or erased address is not found; one that is added again is found as the newest.
   await suppressions.delete("person7@rare.test");
   await world.sdk.people.erase("person507@rare.test");
   expect(await search({ search: "person7@rare" })).toEqual([]);

@@ -24,7 +24,7 @@ interface SearchScope {
   readonly where: SQL | undefined;
 }
 
-/** Where matches are looked for: among the suppressions of the workspace, or among those an index has found. */
+/** Source of matches: the suppressions of the workspace, or those that an index has found. */
 interface Source {
   rows(slice: SeqSlice): Promise<Row[]>;
   /** The number of matches; counting stops at `limit`. */
@@ -50,7 +50,7 @@ export function searchSuppressions(read: Reader, input: PageInput, scope: Search
   );
 }
 
-/** Where to look; `isPart` if there may be further matches. The rows of the slice, if they were read to decide. */
+/** Chooses the source. `isPart` is true if there may be further matches; `rows` are those of the slice, if they were read to decide. */
 async function chooseSource(read: Reader, scope: SearchScope, slice: SeqSlice): Promise<{ source: Source; rows?: Row[]; isPart: boolean }> {
   const { suppressions: t } = read.t;
   const inWorkspace = read.select(ONE).from(t).where(eq(t.workspaceId, scope.workspaceId));

@@ -128,15 +128,15 @@ export async function takeBackUnsubscribed(
   return new Set(rows.map(({ email }) => email));
 }
 
-/** What a request changes of a suppression. */
+/** Change of a suppression by a request. */
 export interface SuppressionChange {
   /** The suppression as the request leaves it. */
   readonly row: WrittenRow;
-  /** What it adds, which is not what the row says if a person unsubscribes whose address is suppressed for another reason. */
+  /** Facts that the change adds. They differ from the row if a person unsubscribes whose address is suppressed for another reason. */
   readonly added: readonly Pick<WrittenRow, "reason" | "scope" | "source" | "emailId">[];
 }
 
-/** What a request changes; null if nothing changes. */
+/** Returns the change that a request makes; null if nothing changes. */
 export function mergeSuppression(
   before: SuppressionRow | undefined,
   wanted: NewSuppression,
@@ -147,7 +147,7 @@ export function mergeSuppression(
   const { reason, source, emailId = null } = wanted;
   const scope = wanted.scope ?? (reason === "unsubscribe" ? "marketing" : "all");
   const added = [{ reason, scope, source, emailId }];
-  // What a person says here counts besides what a file said: undoing the import must not take it back.
+  // An unsubscribe by the person counts besides an imported one: undoing the import must not take it back.
   const isRenewed = before?.unsubscribedSource === "import" && source !== "import";
   const unsubscribes = reason === "unsubscribe" && ((before?.unsubscribedAt ?? null) === null || isRenewed);
   const { unsubscribedAt, unsubscribedSource } = unsubscribes
@@ -228,7 +228,7 @@ export async function removeSuppressionRows(
   return rows;
 }
 
-/** Whether removing a suppression leaves that the person unsubscribed. */
+/** True if the person stays unsubscribed after a suppression is removed. */
 export function keepsUnsubscription({ reason, unsubscribedAt }: SuppressionRow): boolean {
   return unsubscribedAt !== null && reason !== "unsubscribe";
 }
@@ -326,7 +326,7 @@ function recordSuppressionEvents(
   );
 }
 
-/** How an address can be stored: as it is, or as its hash. Never the marker of hashes. */
+/** Returns the forms in which an address can be stored: as it is, or as its hash. Never the marker of hashes. */
 export async function listStoredForms(q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> {
   const hashes = (await hasErasedAddresses(q, workspaceId)) ? [...(await hashAddresses(q, workspaceId, [email])).keys()] : [];
   return [email || "-", ...hashes];

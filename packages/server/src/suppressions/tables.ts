@@ -17,9 +17,9 @@ export function suppressionTables(c: ColumnTypes) {
         source: c.text("source").$type<Suppression["source"]>().notNull(),
         emailId: c.text("email_id"),
         note: c.text("note"),
-        /** When the person unsubscribed, whatever else suppresses the address; null if they did not. */
+        /** Time at which the person unsubscribed, whatever else suppresses the address; null if they did not. */
         unsubscribedAt: c.instant("unsubscribed_at"),
-        /** Where that came from. */
+        /** Source of that unsubscribe. */
         unsubscribedSource: c.text("unsubscribed_source").$type<Suppression["source"]>(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),

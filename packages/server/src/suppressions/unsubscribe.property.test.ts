@@ -5,7 +5,7 @@ import { propertyRuns } from "../../test/property-runs.ts";
 import { ask } from "../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
-/** What is expected of one person. */
+/** Expected state of one person. */
 interface Model {
   contact: ContactStatus | null;
   suppression: (Pick<Suppression, "scope" | "reason"> & { unsubscribed: boolean }) | null;
