@@ -1,6 +1,6 @@
 import { HOUR } from "../lib/units.ts";
 
-/** How traces are made. Where they are exported, the exporter reads from OTEL_EXPORTER_OTLP_* itself. */
+/** Settings of tracing. The exporter itself reads its address from OTEL_EXPORTER_OTLP_*. */
 export interface TracingConfig {
   readonly sampler: Sampler;
   /** The share of traces that `traceidratio` keeps, 0 to 1. */

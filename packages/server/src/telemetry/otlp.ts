@@ -18,7 +18,7 @@ import type { Span, SpanOptions, Tracing } from "../lib/tracing.ts";
 import type { TracingConfig } from "./config.ts";
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER } as const;
-// How long the last spans may take when the server stops; then they are lost.
+// Time to export the last spans when the server stops; after that they are lost.
 const LAST_EXPORT_MS = 1000;
 const propagator = new W3CTraceContextPropagator();
 

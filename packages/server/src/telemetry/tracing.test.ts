@@ -145,7 +145,7 @@ test("an event for an agent and the jobs of a request belong to the trace of the
   };
   expect(parentOf("POST webhook")).toBe("POST /api/v1/marketplace/activations");
   expect(parentOf("job segments.clear")).toBe("DELETE /api/v1/segments/:id");
-  // What the server does by itself, later, is no part of a request.
+  // Later work that the server does by itself is no part of a request.
   for (const { name, parentSpanId } of spans.filter(({ name }) => /retention|cleanup|sweep/i.test(name)))
     expect([name, parentSpanId ?? ""]).toEqual([name, ""]);
 });
