@@ -22,7 +22,7 @@ export class CompiledTemplates {
     maxSize: MAX_SIZE,
     sizeCalculation: ({ compiled }) => Math.max(1, compiled.size),
   });
-  /** Those of campaigns. */
+  /** Templates of campaigns. */
   readonly pinned = new LRUCache<string, Compiled>({ max: MAX_PINNED });
   /** The subjects of campaigns alone, for lists. */
   readonly subjects = new LRUCache<string, Compiled>({ maxSize: MAX_SUBJECTS, sizeCalculation: ({ size }) => Math.max(1, size) });

@@ -4,7 +4,7 @@ import { checkSubject } from "./sending.ts";
 import { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
 import { VIEW_URL } from "./view-url.ts";
 
-/** What of a contact templates can show. */
+/** Contact fields available in templates. */
 export type ContactFields = Pick<Contact, "email" | ContactTextField | "tags"> & {
   readonly customFields: Readonly<Record<string, unknown>>;
 };

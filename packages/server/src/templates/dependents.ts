@@ -9,10 +9,10 @@ import { TemplateFaults } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { findVersionRow, listTemplateUses, type TemplateRow, type TemplateUse } from "./store.ts";
 
-/** Who asks for a template: they see of its users what they may read. */
+/** Key that asks for a template. Users of the template are shown as far as it may read them. */
 export type Asker = Pick<DeveloperKey, "owner" | "permissions">;
 
-/** What uses a template: templates, of which it is a part, and campaigns and automations that send it. A limited number of each. */
+/** Lists the users of a template: templates that include it, and campaigns and automations that send it. A limited number of each. */
 export async function listUsers(
   read: Reader,
   { templateHooks }: Pick<TemplateDeps, "templateHooks">,

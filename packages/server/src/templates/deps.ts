@@ -3,7 +3,6 @@ import type { Ids } from "../lib/ids.ts";
 import type { CompiledTemplates } from "./compiled-templates.ts";
 import type { TemplateHooks } from "./hooks.ts";
 
-/** What templates need. */
 export interface TemplateDeps {
   readonly clock: Clock;
   readonly ids: Ids;

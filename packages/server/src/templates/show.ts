@@ -40,7 +40,7 @@ export const BLOCKS_ERROR = "A template of kind JSON_BLOCKS cannot be rendered."
 
 const NOTHING: Rendered = { subject: null, html: null, text: null, missing: [] };
 
-/** What uses a template that is new. */
+/** Users of a new template: none. */
 export const NOBODY: TemplateDetail["usedBy"] = { templates: [], campaigns: [], automations: [] };
 
 /** A template with its content. `compiled` is the compiled version, or the reason why there is none. */

@@ -50,7 +50,7 @@ export function templateTables(c: ColumnTypes) {
         html: c.text("html"),
         text: c.text("text_body"),
         blocks: c.json<Blocks>("blocks"),
-        /** What the HTML was rendered from before it was stored. Never run here. */
+        /** Source from which the HTML was rendered before it was stored. Never run here. */
         renderedFrom: c.json<TemplateOrigin>("rendered_from"),
         layout: c.text("layout"),
         variables: c.json<Declared[]>("variables").notNull(),

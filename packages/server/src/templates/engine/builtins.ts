@@ -11,7 +11,7 @@ interface Helper {
   readonly max: number;
   /** Arguments it takes by name. */
   readonly named: readonly string[];
-  /** Whether its arguments may be absent; otherwise an absent one is a missing variable. */
+  /** True if its arguments may be absent; otherwise an absent one is a missing variable. */
   readonly lenient?: boolean;
   /** Type of its first argument, for the variable schema. */
   readonly takes: "any" | "string" | "number" | "date" | "array";
@@ -20,7 +20,7 @@ interface Helper {
   run(args: readonly unknown[], named: Named): unknown;
 }
 
-/** Whether `{{#if}}` takes a value as true. As in Handlebars, an empty list is false. */
+/** True if `{{#if}}` takes a value as true. As in Handlebars, an empty list is false. */
 export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }

@@ -47,7 +47,7 @@ export interface Run {
   readonly missing: Set<string>;
   /** Names of variables that may be absent, with `[]` for every index. */
   readonly optional: ReadonlySet<string>;
-  /** Whether missing values are shown as written in the source, for previews. */
+  /** True to show missing values as written in the source, for previews. */
   readonly lenient: boolean;
 }
 
@@ -61,7 +61,7 @@ export function runAll(ops: readonly Op[], scope: Scope, run: Run): void {
   for (let i = 0; i < ops.length; i += 1) (ops[i] as Op)(scope, run);
 }
 
-/** What a source includes. */
+/** Parts that a source includes. */
 interface Includes {
   /** The nodes of a partial. */
   partial(slug: string, at: SourceLocation): readonly Op[];

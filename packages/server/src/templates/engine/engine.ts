@@ -19,7 +19,7 @@ export interface Part {
 /** A template with its layout and partials. */
 export interface TemplateSet extends Part {
   readonly subject: string | null;
-  /** Whether the template is a layout itself. */
+  /** True if the template is a layout itself. */
   readonly isLayout: boolean;
   readonly layout: Part | null;
   readonly partials: ReadonlyMap<string, Part>;
@@ -222,7 +222,7 @@ export function makeAllowance(): Allowance {
 }
 
 interface Rendering {
-  /** What is left for several renderings; each takes from it. */
+  /** Allowance shared by several renderings; each takes from it. */
   readonly left?: Allowance | undefined;
   /** Shows missing values as written in the source, and does not fail. */
   readonly lenient?: boolean;

@@ -29,7 +29,7 @@ const PAGE =
   '<!-- {{a}} --><p title="{{a}}" class=\'{{b}} x\'>{{a}}</p><a href="https://acme.test/?q={{b}}">{{upper a}}</a>{{#each list}}<li data-x="{{this}}">{{this}}</li>{{/each}}<style>p { color: {{b}} }</style>';
 const compiled = compileSet(parse, { ...bundle, html: PAGE });
 
-// What would break out if it could, among everything else.
+// Texts that break out of unescaped markup, among everything else.
 const nasty = fc
   .array(
     fc.oneof(

@@ -3,7 +3,7 @@ import { type Dialect, readOn, startOfHtml, type Token, type TokenizerState } fr
 import { UNKNOWN, URL_ATTRIBUTES, urlPrefixSafety } from "../../html/urls.ts";
 import type { Fault, Node, PutNode, SourceLocation, Tree } from "./tree.ts";
 
-/** How a template is read: Outlook reads conditional comments, and text areas and titles show escaped values as they are. */
+/** Reading of HTML in mail: Outlook reads conditional comments, and text areas and titles show escaped values as they are. */
 export const MAIL: Dialect = {
   raw: new Set(["script", "style", "xmp", "iframe", "noembed", "noframes"]),
   conditionalComments: true,
@@ -134,7 +134,7 @@ class Walker {
     if (a.mode === "quoted" && a.value !== b.value) this.#lastPut = at;
     return {
       ...a,
-      // Which of the two an attribute begins with is known only while rendering.
+      // Rendering decides with which of the two an attribute begins.
       value: a.value === b.value ? a.value : normalizeValue(a, UNKNOWN),
       attributes: [...a.attributes, ...b.attributes.filter(([name]) => !a.attributes.some(([known]) => known === name))],
     };

@@ -22,7 +22,7 @@ const MAX_OPEN_PARENTHESES = 1000;
 interface Open {
   readonly name: string;
   readonly offset: number;
-  /** How many `{{else if}}` follow it: the parser nests each of them one level deeper. */
+  /** Number of `{{else if}}` that follow it: the parser nests each of them one level deeper. */
   chained: number;
 }
 

@@ -6,10 +6,10 @@ import { SourceFaults } from "./tree.ts";
 /** The form of a slug, and so of a partial's name. */
 const SLUG = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
-/** How to read a source. */
+/** Options for reading a source. */
 interface Reading {
   readonly role: Role;
-  /** Whether it is a layout, which contains `{{{body}}}`. */
+  /** True for a layout, which contains `{{{body}}}`. */
   readonly layout?: boolean;
   /** Variables declared with the type `html`, which may be written with three braces. */
   readonly htmlVariables?: ReadonlySet<string>;

@@ -78,7 +78,7 @@ export interface ScopeNode {
   readonly value: Expression;
   readonly body: readonly Node[];
   readonly otherwise: readonly Node[];
-  /** Whether it has an `{{else}}`, even an empty one: then the value may be absent. */
+  /** True if it has an `{{else}}`, even an empty one: the value may then be absent. */
   readonly hasElse: boolean;
   readonly at: SourceLocation;
 }

@@ -81,7 +81,7 @@ function setValue(values: Values, [head = "", ...rest]: readonly string[], value
   return isObject(inner) ? { ...values, [head]: setValue(inner, rest, value) } : values;
 }
 
-/** Whether a declared variable has no value: null counts as absent. */
+/** True if a declared variable has no value: null counts as absent. */
 function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }

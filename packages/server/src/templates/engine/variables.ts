@@ -22,7 +22,7 @@ export interface Variable {
   description: string | null;
 }
 
-/** How a variable is used in one place. */
+/** Use of a variable in one place. */
 interface Use {
   type: VariableType | "any";
   required: boolean;
@@ -42,7 +42,7 @@ interface Scope {
 const MAX_NODES = 100_000;
 const MAX_VARIABLES = 500;
 
-// Of two uses of a variable, the one with the higher rank decides its type.
+// The use of a variable with the highest rank decides its type.
 const RANK: Readonly<Record<Use["type"], number>> = { any: 0, boolean: 1, string: 2, html: 3, number: 4, date: 4, object: 5, array: 6 };
 
 class Collector {
