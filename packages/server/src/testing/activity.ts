@@ -1,13 +1,13 @@
 import { iso } from "../lib/clock.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 
-// How long something is waited for while the clock runs, seconds of real time.
+// Time limit of a wait while the clock runs, seconds of real time.
 const RUNNING_TIMEOUT = 5;
 
 // Requests that themselves wait for something to happen.
 const WAITING = /\/(?:wait|stream)$/;
 
-/** What a world does at the moment: the requests under way, and what is due. While its clock is frozen nothing else can happen. */
+/** Current activity of a world: requests under way, and due work. While its clock is frozen nothing else can happen. */
 export class Activity {
   readonly #clock: ControllableClock;
   readonly #settle: () => Promise<void>;
@@ -29,7 +29,7 @@ export class Activity {
     void answered.then(() => this.#requests.delete(answered));
   }
 
-  /** Whether a request is under way. */
+  /** True if a request is under way. */
   get isAsked(): boolean {
     return this.#requests.size > 0;
   }
@@ -42,12 +42,12 @@ export class Activity {
     } while (this.isAsked);
   }
 
-  /** How long to wait for something that has not happened, seconds of real time. With a frozen clock waiting would change nothing. */
+  /** Time to wait for something that has not happened, seconds of real time. With a frozen clock waiting would change nothing. */
   get timeout(): number {
     return this.#clock.mode === "frozen" ? 0 : RUNNING_TIMEOUT;
   }
 
-  /** Why nothing more happens; empty when the clock runs. */
+  /** Explains why nothing more happens; empty when the clock runs. */
   explain(): string {
     if (this.#clock.mode !== "frozen") return "";
     const next = this.#clock.next();

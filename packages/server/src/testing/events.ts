@@ -3,7 +3,7 @@ import type { Event, EventType } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
 import type { Activity } from "./activity.ts";
 
-/** Which event is meant: its type, and what it is about. */
+/** Description of the awaited event: its type, and its object. */
 export interface EventWanted<Type extends EventType = EventType> {
   readonly type?: Type;
   /** The id of an email. */
@@ -14,7 +14,7 @@ export interface EventWanted<Type extends EventType = EventType> {
   readonly campaign?: string;
   readonly automation?: string;
   readonly contact?: string;
-  /** Of opens and clicks: only those of machines, or only those of people. */
+  /** For opens and clicks: true for only those of machines, false for only those of people. */
   readonly machine?: boolean;
 }
 

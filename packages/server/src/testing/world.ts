@@ -73,7 +73,7 @@ export interface WorkspaceClient {
   readonly sdk: Mailsvc;
 }
 
-/** What a recipient writes: see `inbox.reply` of the API. */
+/** Reply of a recipient: see `inbox.reply` of the API. */
 export type TestAnswer = Parameters<Mailsvc["inbox"]["reply"]>[1];
 
 /** A separate mailsvc: in this process, without a port, with its own data, clock and randomness. */
@@ -112,7 +112,7 @@ export interface TestWorld {
   reply(from: string, answer: TestAnswer): Promise<ReceivedMail>;
   /** The captured mail. */
   readonly inbox: TestInbox;
-  /** What happened. */
+  /** The events of this world. */
   readonly events: TestEvents;
   /**
    * Creates a campaign, sends it and moves the clock until it is over: through its throttle and its A/B test. One whose winner is
