@@ -53,7 +53,7 @@ export async function listBrandNames(read: Reader, workspaceIds: readonly string
   return names;
 }
 
-/** What pages and mails of this server show of a brand. Throws ApiError not_found. */
+/** Returns the brand as pages and mails of this server show it. Throws ApiError not_found. */
 export async function getPageBrand(q: BrandQuery, workspaceId: string): Promise<PageBrand> {
   const { name, website, logoAssetId, colors, fonts, locale } = await getBrand(q, workspaceId);
   return { name: toShownName(name) ?? NO_NAME, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };

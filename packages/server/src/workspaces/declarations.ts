@@ -8,14 +8,14 @@ type ColumnOf<Name extends keyof Schema> = keyof Schema[Name]["$inferSelect"] & 
 export interface Parent<Column extends string = string> {
   readonly table: keyof Schema;
   readonly column: Column;
-  /** What the column names of the other row; `id` when absent. */
+  /** Field of the other row that the column names; `id` when absent. */
   readonly key?: string;
-  /** What the column has behind the name of the other row. */
+  /** Text in the column after the name of the other row. */
   readonly suffix?: string;
 }
 
 /**
- * How the rows of a table belong to workspaces.
+ * Declaration of the way in which the rows of a table belong to workspaces.
  *
  * | declared    | the rows of a workspace                                        |
  * | ----------- | -------------------------------------------------------------- |
@@ -37,11 +37,11 @@ export type WorkspaceData<Name extends keyof Schema = keyof Schema> =
       readonly remove?: (tx: Tx, where: SQL, deps: WorkspaceDeps) => Promise<unknown>;
       readonly hidden?: readonly ColumnOf<Name>[];
       readonly secretless?: readonly ColumnOf<Name>[];
-      /** Why the rows are in no export. */
+      /** Reason the rows are in no export. */
       readonly unexported?: string;
     };
 
-/** How each table belongs to workspaces; one that is missing does not compile. */
+/** The declaration of each table; a missing one does not compile. */
 export type WorkspaceDataByTable = { readonly [Name in keyof Schema]: WorkspaceData<Name> };
 
 /** A table with rows of workspaces. */

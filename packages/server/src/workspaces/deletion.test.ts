@@ -185,7 +185,7 @@ test("a deleted workspace leaves no row, and the others as they were", async () 
   const full = await dump(world);
   const grew = (name: string): boolean => (full[name]?.length ?? 0) > (fresh[name]?.length ?? 0);
   const names = listOwnedTables(WORKSPACE_DATA).map(({ name }) => name);
-  // What is in eventArrivals leaves it at once.
+  // Rows of eventArrivals leave it at once.
   expect(names.filter((name) => !grew(name))).toEqual(["eventArrivals"]);
 
   const operator = world.operatorKey;
@@ -203,7 +203,7 @@ test("a deleted workspace leaves no row, and the others as they were", async () 
   const after = await dump(world);
   for (const [name, rows] of Object.entries(after))
     expect({ name, rows: rows.filter((row) => row.includes(workspaceId)) }).toEqual({ name, rows: [] });
-  // What is of the server. Responses to the operator stay for a day, and the number of the newest tracked link for good.
+  // Rows of the server itself. Responses to the operator stay for a day, and the number of the newest tracked link for good.
   const changing = ["meta", "jobs", "inboundReports", "landingPageSalts"];
   const changes = Object.entries(after).flatMap(([name, rows]) => {
     const before = new Set(fresh[name]);
@@ -221,7 +221,7 @@ test("a deleted workspace leaves no row, and the others as they were", async () 
     expect({ link, status: page.status }).toEqual({ link, status: 404 });
     expect(page.headers.get("content-type")).toMatch(link.includes("/t/o/") ? /./ : /^text\/html/);
   }
-  // Who is left goes on.
+  // The other workspaces go on.
   await world.sdk.contacts.create({ email: "zoe@example.com" });
   const html = '<p><a href="https://acme.example/new">x</a></p>';
   const { id } = await world.sdk.emails.send({ from: "news@acme.example", to: ADA, subject: "New", html, tracking: { clicks: true } });

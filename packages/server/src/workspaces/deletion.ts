@@ -21,12 +21,12 @@ const LATE_MS = MINUTE;
 // Most of them have ended after this time: rows that name other rows are then not added any more.
 const OTHERS_MS = 5 * SECOND;
 
-/** What a job that deletes rows names. Its field has a name of its own, so that it is no job of the workspace. */
+/** Position of a job that deletes rows. Its field is not named `workspaceId`, so that it is no job of the workspace. */
 interface Position {
   readonly deleted: string;
   readonly table: number;
   readonly after: RowKey | null;
-  /** Whether this pass has found rows. */
+  /** True if this pass has found rows. */
   readonly found: boolean;
   /** Passes before this one. */
   readonly passes: number;

@@ -5,7 +5,6 @@ import type { Queue } from "../queue/queue.ts";
 import type { MailCapture, RelayChecks, RelayNames } from "../relays/deps.ts";
 import type { TrackingDeps } from "../tracking/deps.ts";
 
-/** What workspaces need. */
 export interface WorkspaceDeps extends KeyDeps {
   readonly config: KeyDeps["config"] & {
     /** The domain of reply addresses; null if this server receives no mail. */

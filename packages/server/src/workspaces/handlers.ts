@@ -45,7 +45,7 @@ async function showKey(read: Reader, { id, owner, permissions }: DeveloperKey): 
   return owner ? key : { ...key, owner, permissions: [...permissions] };
 }
 
-/** Why a relay takes no mail, as the caller may know it. */
+/** Returns the reason a relay takes no mail, as far as the caller may know it. */
 async function tell(reason: string | null, isOperator: () => Promise<boolean>): Promise<string | null> {
   return reason === null || (await isOperator()) ? reason : hidePlaces(reason);
 }

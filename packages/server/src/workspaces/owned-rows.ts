@@ -14,7 +14,7 @@ interface Slice {
   /** Holds for these rows only; null for none. */
   readonly where: SQL | null;
   readonly count: number;
-  /** Where the next slice begins; null at the end of the table. */
+  /** Start of the next slice; null at the end of the table. */
   readonly next: RowKey | null;
 }
 
@@ -68,7 +68,7 @@ export async function findSlice(read: Reader, table: OwnedTable, workspaceId: st
   return { where: last ? upTo(last, owned) : null, count: own.length, next: end ? toKey(end) : null };
 }
 
-/** Those of the values of a column that name rows of a workspace. */
+/** Returns the values of a column that name rows of a workspace. */
 async function findOwnedParents(
   read: Reader,
   { table, column, key = "id", suffix = "" }: Parent,

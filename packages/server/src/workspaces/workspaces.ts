@@ -49,7 +49,7 @@ export async function listWorkspaceIds(read: Reader, limit: number): Promise<str
   return (await read.select({ id: t.id }).from(t).orderBy(t.id).limit(limit)).map(({ id }) => id);
 }
 
-/** Whether there is a workspace with this id. */
+/** True if there is a workspace with this id. */
 export async function hasWorkspace(read: Reader, id: string): Promise<boolean> {
   return (await findRows(read, read.t.workspaces, { id })).length > 0;
 }
@@ -61,13 +61,13 @@ export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspac
   return toWorkspace(row);
 }
 
-/** Those of the workspaces that exist: mail of a deleted one is not sent any more. */
+/** Returns the workspaces that exist: mail of a deleted one is no longer sent. */
 export async function filterLiving(q: Reader | Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   return new Set((await findRows(q, q.t.workspaces, { id: ids })).map(({ id }) => id));
 }
 
-/** Those of the workspaces that receive the replies to all mail without a Reply-To of its own. */
+/** Returns the workspaces that receive the replies to all mail without a Reply-To of its own. */
 export async function filterReceivingReplies(read: Reader, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const found = await findRows(read, read.t.workspaces, { id: ids });
   return new Set(found.flatMap(({ id, replies }) => (replies ? [id] : [])));
