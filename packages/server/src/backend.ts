@@ -23,13 +23,13 @@ export interface Backend {
   readonly db: Db;
   /** Finds out where the data is. */
   findPlace(): Promise<Place>;
-  /** How long a key may be cached, ms: other processes may revoke it. */
+  /** Longest time for which a key may be cached, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
   /** The key that encrypts secrets when none is configured: created once, while the database `isNew`, and stored. Throws KeyMissing. */
   masterKeys(random: Random, isNew: boolean): Promise<MasterKeys>;
-  /** Where these keys are. */
+  /** Storage of these keys. */
   readonly keyStore: KeyStore;
-  /** How long all processes may need to learn a key that another one has stored, ms. */
+  /** Longest time until all processes know a key that another one has stored, ms. */
   readonly keySpreadMs: number;
   /** Snapshots of dev mode. */
   readonly snapshots: Snapshots;

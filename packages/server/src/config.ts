@@ -21,10 +21,10 @@ export interface Config {
   readonly host: string;
   /** Folder of the SQLite database. */
   readonly data: string;
-  /** Whether that folder is deleted with the end of the server, so that nothing in it needs to survive a power cut. */
+  /** True if that folder is deleted when the server ends, so that nothing in it needs to survive a power cut. */
   readonly temporary: boolean;
   readonly databaseUrl: string | null;
-  /** Whether a person says that this data is the one to send from, though it was made by another place. */
+  /** True if an operator declares that this data is the one to send from, though another installation made it. */
   readonly takeOver: boolean;
   /** Sockets that a supervisor such as systemd holds open for this process, from descriptor 3 on; 0 without one. */
   readonly listenFds: number;
@@ -38,7 +38,7 @@ export interface Config {
   /** Keys to sign with, and for which workspaces; without any for the first one. */
   readonly dkim: readonly { domain: string; selector: string; keyFile: string; workspaces?: readonly string[] | "all" }[];
   readonly mailFrom: string;
-  /** What people outside are shown as the name of the first workspace; null until it is given. */
+  /** Name of the first workspace as outsiders see it; null until it is given. */
   readonly name: string | null;
   /** Domains and addresses that the first workspace may send from without proof, in the form senders are stored in. */
   readonly trustedSenders: readonly string[];
@@ -49,26 +49,26 @@ export interface Config {
   readonly inboundDomain: string | null;
   /** The domain of reply addresses: the inbound domain, in dev mode one that nobody owns; null when no mail is received. */
   readonly replyDomain: string | null;
-  /** Where mail to that domain is accepted; null for nowhere. */
+  /** Address at which mail to that domain is accepted; null for none. */
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
   /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
   readonly inboundTls: readonly string[];
   /** The networks of peers whose mail to the inbound port is believed: SPF is not checked, because they pass on the mail of others. */
   readonly inboundTrust: {
     readonly networks: readonly IpNetwork[];
-    /** Whether the operator named them. */
+    /** True if the operator named them. */
     readonly isGiven: boolean;
   };
   /** The networks of proxies that say with the PROXY protocol who connects to the SMTP ports. */
   readonly proxyProtocol: readonly IpNetwork[];
   /** The networks of proxies whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly IpNetwork[];
-  /** Where mail is submitted over SMTP; null for nowhere. */
+  /** Addresses at which mail is submitted over SMTP. */
   readonly smtp: SmtpConfig;
   readonly rates: Rates;
   /** Days for which records are kept, by their kind. */
   readonly keepDays: RetentionPolicy;
-  /** What happens to campaigns whose time passed more than an hour ago. */
+  /** Handling of campaigns whose time passed more than an hour ago. */
   readonly lateCampaigns: "send" | "hold";
   readonly maxBodyBytes: number;
   /** Single sign-on by a trusted proxy; null when it is off. */
@@ -79,14 +79,14 @@ export interface Config {
   readonly maxConnections: number;
   /** Writes are refused below this many free bytes on the disk; 0 never. */
   readonly minFreeBytes: number;
-  /** What MCP clients may do at /mcp; null for nothing. In dev mode they may do everything. */
+  /** Rights of MCP clients at /mcp; null for none. In dev mode they may do everything. */
   readonly mcp: McpConfig | null;
-  /** Where captured mail may be sent on; null for nowhere. */
+  /** Addresses to which captured mail may be released; null for none. */
   readonly release: ReleaseConfig | null;
   readonly accessLog: boolean;
   /** Shows agents before the first one is listed. */
   readonly marketplace: boolean;
-  /** Where metrics are served; null for nowhere. */
+  /** Address at which metrics are served; null for none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
   /** The key that encrypts secrets; null for the key stored with the data. */
   readonly secretKeys: MasterKeys | null;
@@ -104,11 +104,11 @@ export interface Config {
   readonly now: number | null;
 }
 
-/** Where mail to be sent is accepted over SMTP. */
+/** Ports that accept mail to be sent over SMTP. */
 export interface SmtpConfig {
-  /** Where connections begin in plain text; null for nowhere. */
+  /** Address for connections that begin in plain text; null for none. */
   readonly plain: HostPort | null;
-  /** Where they begin with TLS; null for nowhere. */
+  /** Address for connections that begin with TLS; null for none. */
   readonly implicitTls: HostPort | null;
   /** True if another port will do when that of `plain` is taken. */
   readonly anyPort: boolean;
@@ -130,10 +130,10 @@ export class ConfigError extends Error {
 
 export const DEFAULT_PORT = 2526;
 
-/** Where dev mode takes mail over SMTP: what Mailpit, MailHog and MailDev users have in their settings. */
+/** Port on which dev mode takes mail over SMTP: the one that users of Mailpit, MailHog and MailDev have in their settings. */
 const DEV_SMTP_PORT = "1025";
 
-/** Where replies go in dev mode. `.test` never exists (RFC 2606), so none can leave. */
+/** Domain of reply addresses in dev mode. `.test` never exists (RFC 2606), so no reply can leave. */
 const DEV_REPLY_DOMAIN = "reply.mailsvc.test";
 
 /** Flags by name, as the command line gives them; `true` for a switch. */

@@ -97,7 +97,7 @@ export interface Deps
   readonly webhooks: Webhooks;
 }
 
-/** What rooms do when something changes in the rooms below them. */
+/** Reactions of modules to changes in the modules below them. */
 export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
   Pick<EmailDeps, "partAnswers" | "renderHooks" | "templateHooks"> &

@@ -4,7 +4,7 @@ import type { DraftSources } from "./dashboard/dashboard.ts";
 import { getProposed } from "./marketplace/messages/proposals.ts";
 import { renderProposal } from "./proposals.ts";
 
-/** What the dashboard shows in a frame before it is sent. */
+/** Renderers of the drafts that the dashboard previews in a frame. */
 export const DRAFT_SOURCES: DraftSources = {
   campaigns: {
     permission: "campaigns:read",

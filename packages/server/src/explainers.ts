@@ -10,7 +10,7 @@ import { explainActivation, explainAgentEvent, explainToBuilder } from "./market
 import { explainRun } from "./marketplace/runs/explain.ts";
 import { explainReceived } from "./received/explain.ts";
 
-/** How each kind of object is explained, by the prefix of its ids. */
+/** Explainers of each kind of object, by the prefix of its ids. */
 export const EXPLAINERS: Explainers<Deps> = {
   em: [
     {

@@ -161,7 +161,7 @@ function settledJob({ eventStream }: Pick<Deps, "eventStream">, handler: JobHand
   };
 }
 
-/** How a request's key is looked up: developer keys in a cache, agents' keys in their activations. */
+/** Looks up the key of a request: developer keys in a cache, agents' keys in their activations. */
 export function createKeyLookup({ db, keyCache, keyWatch, clock }: Pick<Deps, "db" | "keyCache" | "keyWatch" | "clock">): KeyLookup {
   return {
     parseKind: (key) => {
@@ -194,7 +194,7 @@ type DevNoun = "inbox" | "clock" | "world" | "faults";
 
 type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G], Deps> };
 
-/** What rooms do when something changes in the rooms below them. `deps` is known once the product is put together. */
+/** Connects the reactions of modules to changes in the modules below them. `deps` is known once the product is put together. */
 export function connectHooks(deps: () => Deps): Hooks {
   return {
     contactHooks: {
@@ -225,7 +225,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
       renderMail: (read, email) => renderAgain(read, deps(), email),
     },
-    // What happens to emails before they are handed over, in this order.
+    // Transforms of emails before they are handed over, in this order.
     mailTransforms: [
       (read, mails) => renderRecipients(read, deps(), mails),
       withdrawAutomationMail,
@@ -241,7 +241,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       answered: (mail) => answerSimulated(deps(), mail),
       erased: (tx, emails) => eraseTargetsOf(tx, deps(), emails),
     },
-    // When a listing ends, its payments and its activations end.
+    // The end of a listing ends its payments and its activations.
     listingHooks: {
       ended: async (tx, listing) => {
         await endPayments(tx, deps(), listing);
@@ -253,7 +253,7 @@ export function connectHooks(deps: () => Deps): Hooks {
   };
 }
 
-/** What the state of an activation means for its events, runs, approvals and wakeups. agent.deactivated is its last event. */
+/** Connects the state of an activation with its events, runs, approvals and wakeups. agent.deactivated is its last event. */
 function connectActivations(deps: () => Deps): ActivationHooks {
   return {
     activated: (tx, activation, given) => emitActivated(tx, deps(), activation, given),
@@ -280,7 +280,7 @@ export function eventReaders(deps: () => Deps): readonly EventReader[] {
   return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps)];
 }
 
-/** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */
+/** Loads the endpoint of events. Its key is the id of a listing, or of a developer's webhook. */
 export function endpointLoader(deps: () => Deps): LoadEndpoint {
   return (tx, id) => (id.startsWith("lst_") ? loadAgentEndpoint(tx, deps(), id) : loadDeveloperEndpoint(tx, deps(), id));
 }

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { Clock } from "./lib/clock.ts";
 
-// How long a measurement of the event loop is used.
+// Time for which a measurement of the event loop is used.
 const SAMPLE_MS = 50;
 // A server that answers as fast as it can reaches 0.65 and more, because callers need time, too; many slow callers keep it far below.
 const BUSY = 0.5;

@@ -7,7 +7,7 @@ import { renderSources } from "./templates/sending.ts";
 import { DRAFT, findTemplateBySlug } from "./templates/store.ts";
 import { getTemplateRow, getVersionRow } from "./templates/templates.ts";
 
-/** How lint finds mail of other rooms. */
+/** Mail of other modules that lint can check. */
 export const MAIL_SOURCES: MailSources<MessageReading> = {
   template: async (read, workspaceId, name) => {
     const row =

@@ -28,7 +28,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   return restore.restoreBackup(postgresSchema, options);
 }
 
-/** Where an installation keeps its data. */
+/** Location of an installation's data. */
 interface DataLocation {
   /** The data folder, whose server must be stopped; ignored with `databaseUrl`. */
   data: string;
@@ -78,7 +78,7 @@ export async function rotateMasterKey({ forget, ...location }: DataLocation & { 
   });
 }
 
-/** Whether no rotation of the master key is under way. */
+/** True if no rotation of the master key is under way. */
 export async function isKeyRotated(location: DataLocation): Promise<boolean> {
   const { isRotating } = await import("./installation/key-rotation.ts");
   return withKeyStore(location, async (store) => {

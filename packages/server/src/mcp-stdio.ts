@@ -2,9 +2,9 @@ import { ConfigError } from "./config.ts";
 import type { StdioParts } from "./mcp/stdio.ts";
 import { version } from "./version.ts";
 
-/** What the command line gives to serve MCP. */
+/** Options of the command line for serving MCP. */
 interface McpStdioOptions extends Omit<StdioParts, "settings"> {
-  /** Whether the server behind is in dev mode, where everything is allowed. */
+  /** True if the server behind is in dev mode, where everything is allowed. */
   readonly dev: boolean;
   readonly allowWrites: boolean;
   readonly maxRecipients: string | undefined;

@@ -27,9 +27,10 @@ const OF_AGENTS = "Written by or for an agent, which cannot read contacts.";
 const IN_EVENTS = { none: "The events email.opened and email.clicked of the emails say it." };
 
 /**
- * What each table holds of people. The walks go in this order: what is found by an email comes before the emails, and emails, suppressions
- * and contacts come in the order in which a bounce changes them, so that transactions do not lock each other out. The contact comes first
- * among the rows about it: a transaction that changes its memberships at the same time collides there, and sees it gone.
+ * Personal data in each table. The walks go in this order: rows found by an email come before the emails; emails, suppressions
+ * and contacts come in the order in which a bounce changes them, so that transactions do not lock each other out. The contact
+ * comes first among the rows about it: a transaction that changes its memberships at the same time collides there, and finds the
+ * contact gone.
  */
 export const PERSON_DATA: PersonDataByTable = {
   campaignReactions: { email: "emailId", erase: eraseRecipients, export: IN_EVENTS },

@@ -9,14 +9,14 @@ const DEV_FILE = "dev.json";
 
 type Server = Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "smtpUrl" | "keysFile">;
 
-/** What other programs need to reach the server: its address and the keys that are known. */
+/** Data that other programs need to reach the server: its address and the known keys. */
 function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl }: Server): object {
   return { url, workspaceId, apiKey, operatorKey, dashboardUrl, smtpUrl, ...(profiles && { profiles }), pid: process.pid };
 }
 
 /**
- * What is printed on stdout, which may end in a log: keys only in dev mode or when `isTerminal`. Otherwise names the file
- * that holds them.
+ * Returns the announcement for stdout, which may end in a log: with keys only in dev mode or when `isTerminal`. Otherwise it
+ * names the file that holds them.
  */
 export function toAnnouncement(server: Server, isTerminal: boolean): object {
   const { url, workspaceId, dashboardUrl, smtpUrl, keysFile } = server;
@@ -62,7 +62,7 @@ export function removeDevFile({ data }: Config): void {
   rmSync(join(data, DEV_FILE), { force: true });
 }
 
-/** Whether a dev.json is of another server that still runs. */
+/** True if a dev.json belongs to another server that still runs. */
 function isOfOther(file: string): boolean {
   try {
     const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid?: unknown };

@@ -8,7 +8,7 @@ import { readRelayFile } from "./relays/file.ts";
 import type { GivenRelay, MakeRelayMailer } from "./relays/known-relay.ts";
 import { type GivenKey, type RelaySettings, toDkimKeys } from "./relays/settings.ts";
 
-/** What flags and files say about relays. */
+/** Relays in flags and files. */
 export interface RelayParts {
   /** The relay of --smtp-url. */
   readonly given: GivenRelay | null;

@@ -5,7 +5,7 @@ import { version } from "./version.ts";
 
 const shared = defineTables(columnTypes);
 
-/** What a Postgres database is opened with. */
+/** Schema to open a Postgres database with. */
 export const postgresSchema = { tables: shared, searched: listSearchedTexts(shared), version };
 
 /** All tables, for migrations. */

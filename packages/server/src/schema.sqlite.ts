@@ -5,5 +5,5 @@ import { version } from "./version.ts";
 /** All tables. */
 export const tables = defineTables(columnTypes);
 
-/** What a SQLite database is opened with. */
+/** Schema to open a SQLite database with. */
 export const sqliteSchema = { tables, searched: listSearchedTexts(tables), version };

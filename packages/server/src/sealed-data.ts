@@ -55,7 +55,7 @@ async function renewColumn(db: Db, seal: RingSeal, { table, id, placeOf }: Seale
     for (const row of rows) {
       const bytes = seal.renew(row.bytes, placeOf(row.id));
       if (bytes === null) continue;
-      // What has changed since it was read was sealed anew, or is looked at by the next pass.
+      // A value that changed since it was read was sealed anew, or the next pass renews it.
       renewed += await db.tx((tx) => replaceSealed(tx, { table, id, column }, row, bytes));
     }
     const last = rows.at(-1);

@@ -43,11 +43,11 @@ export interface RunningServer extends Installation {
   readonly dashboardUrl: string;
   /** Makes a link that signs one browser in as the owner of the first workspace, once, within 15 minutes; null when it has no owner key. */
   createSignInLink(): Promise<string | null>;
-  /** Where mail is submitted over SMTP, without a login; null for nowhere. */
+  /** Address at which mail is submitted over SMTP, without a login; null for none. */
   readonly smtpUrl: string | null;
   /** The hosts of the relays that mail leaves through; empty while all mail is captured. */
   readonly relayHosts: readonly string[];
-  /** Where metrics are served; null without --metrics. */
+  /** Address at which metrics are served; null without --metrics. */
   readonly metricsUrl: string | null;
   /** @internal */
   readonly app: App;
@@ -61,7 +61,7 @@ export interface RunningServer extends Installation {
 
 // Time to answer the requests that were waiting for the disk.
 const FATAL_MS = 1000;
-// Where systemd puts the sockets that it holds.
+// First descriptor of the sockets that systemd holds.
 const FIRST_FD = 3;
 // EX_IOERR of sysexits.h.
 const FATAL_EXIT = 74;

@@ -2,10 +2,10 @@ import type { Clock } from "./lib/clock.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { Queue } from "./queue/queue.ts";
 
-/** How long the whole stop takes at most, ms: `docker stop` kills after ten seconds. */
+/** Time limit of the whole stop, ms: `docker stop` kills after ten seconds. */
 export const STOP_MS = 9_500;
 
-/** How long of that requests, jobs and mails under way may take; then their connections are cut, and what is known of them is stored. */
+/** Part of that limit for requests, jobs and mails under way. Then their connections are cut, and their known state is stored. */
 export const GRACE_MS = 7_000;
 
 /**

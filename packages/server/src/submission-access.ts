@@ -26,7 +26,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
     authorizeDeveloper(key, ENDPOINT);
     return { workspaceId: key.workspaceId, test: key.test, keyId: key.id, keyHash: hash };
   };
-  // Where mail can leave, a port that other machines reach would be an open relay.
+  // If mail can leave, a port that other machines reach would be an open relay.
   const isOpenTo = (address: string): boolean => config.dev && (isLoopbackAddress(address) || deps.relays.capturesAll);
   const byName = async (user: string): Promise<Submitter> => {
     const name = /\+([^@]+)(?:@.*)?$/.exec(user)?.[1];
@@ -58,7 +58,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
   };
 }
 
-/** Who needs no key, which is so in dev mode. */
+/** Returns the submitter for a client without a key (dev mode). */
 function toAnyone(workspaceId: string): Submitter {
   return { workspaceId, test: false, keyId: `smtp:${workspaceId}`, keyHash: null };
 }

@@ -14,7 +14,7 @@ const ofReceived: readonly Parent<"receivedId">[] = [{ table: "received", column
 const ofActivation: readonly Parent<"activationId">[] = [{ table: "activations", column: "activationId" }];
 const ofPage: readonly Parent<"pageId">[] = [{ table: "landingPages", column: "pageId" }];
 
-/** How each table belongs to workspaces: what is exported of one, and deleted with it. */
+/** Relation of each table to workspaces: the rows that are exported and deleted with one. */
 export const WORKSPACE_DATA: WorkspaceDataByTable = {
   workspaces: { workspace: "id" },
   brands: { workspace: "workspaceId" },
