@@ -2,23 +2,23 @@ import type { AttemptClass } from "@mailsvc/sdk/contract";
 import { SECOND } from "../lib/units.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 
-/** How one attempt to deliver ended. */
+/** Result of one attempt to deliver. */
 export interface Attempt {
-  /** When it began. */
+  /** Start of the attempt, ms. */
   readonly at: number;
   /** Duration. */
   readonly ms: number;
   readonly class: AttemptClass;
   readonly httpStatus: number | null;
-  /** What went wrong, in our own sentence; null for a success. */
+  /** Failure in our own sentence; null for a success. */
   readonly message: string | null;
   /** The beginning of the response, secrets redacted; null when there was none. */
   readonly answer: string | null;
-  /** How long the receiver asks us to wait (ms). */
+  /** Wait that the receiver asks for, ms. */
   readonly retryAfter: number | null;
 }
 
-/** What the owner of the webhook can do about an attempt, from how it ended and what the webhook answered. */
+/** Returns advice for the webhook's owner, from the class of an attempt and the webhook's answer. */
 export function explainAttempt({ class: kind, answer }: Pick<Attempt, "class" | "answer">): string {
   if (kind === "signature_rejected" && answer !== null) for (const [said, hint] of CLOCK_HINTS) if (said.test(answer)) return hint;
   return HINTS[kind];
@@ -26,7 +26,7 @@ export function explainAttempt({ class: kind, answer }: Pick<Attempt, "class" | 
 
 const REAL_TIME = "webhook-timestamp is the real time of the attempt, also while `mailsvc clock` shows another one.";
 
-/** What receivers answer that compare webhook-timestamp with their own clock; ours and those of Standard Webhooks. */
+/** Answers of receivers that compare webhook-timestamp with their own clock: ours, and those built with Standard Webhooks. */
 const CLOCK_HINTS: readonly (readonly [said: RegExp, hint: string])[] = [
   [
     /too[_ ]new|from the future/i,
@@ -38,7 +38,7 @@ const CLOCK_HINTS: readonly (readonly [said: RegExp, hint: string])[] = [
   ],
 ];
 
-/** How long an attempt may take, for messages. */
+/** Time limit of an attempt, for messages. */
 const LIMIT = `${ATTEMPT_TIMEOUT_MS / SECOND} seconds`;
 
 const HINTS: Readonly<Record<AttemptClass, string>> = {
@@ -61,7 +61,7 @@ const TLS =
   /^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO|CRL_|ERROR_IN_|INVALID_PURPOSE|PATH_LENGTH)/;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** What is wrong with a certificate, or with what the other side speaks. */
+/** Messages for faults of a certificate, or for another protocol than TLS. */
 const TLS_MESSAGES: readonly (readonly [codes: RegExp, message: string])[] = [
   [/^CERT_HAS_EXPIRED$/, "The certificate of the webhook has expired"],
   [/^CERT_NOT_YET_VALID$/, "The certificate of the webhook is not valid yet"],
@@ -91,7 +91,7 @@ export class AttemptTimeout extends Error {
   }
 }
 
-/** What came is not HTTP/1.1, or more of it than is read. */
+/** Response that is not valid HTTP/1.1, or larger than the limits. */
 export class BadResponse extends Error {
   override name = "BadResponse";
 
@@ -127,7 +127,7 @@ export function classifyStatus(status: number): { class: AttemptClass; message: 
   return { class: "http_status", message: `The webhook answered ${status}.` };
 }
 
-// How much of a response is stored, in bytes of UTF-8.
+// Maximum stored length of a response, in bytes of UTF-8.
 const SNIPPET_BYTES = 2048;
 
 // Our keys and secrets, wherever a receiver echoes them, with everything that follows without a break.

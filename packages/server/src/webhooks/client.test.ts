@@ -36,7 +36,7 @@ let server: Server;
 /** The bytes received on each connection, in order. */
 let heard: string[];
 let sockets: Socket[];
-/** How the webhook reacts to the bytes of a connection. */
+/** Reaction of the webhook to the bytes of a connection. */
 let serve: (socket: Socket, connection: number, text: string) => void;
 let time: ReturnType<typeof manualTime>;
 let crowded: boolean;

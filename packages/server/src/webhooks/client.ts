@@ -18,11 +18,11 @@ const MAX_IN_FLIGHT = 64;
 
 interface EndpointClientParts {
   readonly clock: Clock;
-  /** Why the URL must not be called; null when it may be. */
+  /** Reason the URL must not be called; null if it may be called. */
   readonly fault: UrlFault;
   /** Opens a connection; `closed` is called once, when either side closes it. */
   open(origin: string, closed: (connection: Connection) => void): Promise<Connection>;
-  /** Whether too many connections are open to keep any. */
+  /** True if too many connections are open to keep any. */
   readonly isCrowded: () => boolean;
 }
 
@@ -65,7 +65,7 @@ export class EndpointClient {
     return this.#limit;
   }
 
-  /** Whether its last attempt was quick and none in flight takes long. */
+  /** True if its last attempt was quick and none in flight takes long. */
   get quick(): boolean {
     if (!this.#quick) return false;
     for (const { since } of this.#inFlight) {

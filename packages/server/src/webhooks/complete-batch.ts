@@ -14,7 +14,7 @@ interface Batch {
   readonly requests: readonly ClaimRequest[];
 }
 
-/** What a batch led to: for each outcome what follows in its stream, for each request what was claimed. */
+/** Results of a batch: for each outcome the continuation of its stream, for each request the claimed jobs. */
 export interface Progress {
   readonly continued: ReadonlyMap<Job, Continuation>;
   readonly claimed: readonly (readonly [endpointId: string, claimed: Claimed])[];

@@ -13,7 +13,7 @@ interface GoneEvent {
 
 /** Makes the bytes of events that are not stored, and returns those that are gone: they stay without bytes. `at` is real time, ms. */
 export async function composeEvents(q: Tx | Reader, jobs: readonly Job[], at: number): Promise<GoneEvent[]> {
-  // Those that a stream continues with were made when they were claimed.
+  // Events with which a stream continues were composed when they were claimed.
   const unstored = jobs.filter(({ event }) => event.eventKey !== null && !event.composed);
   const gone: GoneEvent[] = [];
   for (const [compose, some] of Map.groupBy(unstored, ({ endpoint }) => endpoint.policy.compose)) {
@@ -30,7 +30,7 @@ export async function composeEvents(q: Tx | Reader, jobs: readonly Job[], at: nu
   return gone;
 }
 
-/** Whether the bytes of an event were made too long ago; `now` is real time, ms. */
+/** True if the bytes of an event were composed too long ago; `now` is real time, ms. */
 export function isStale({ composed }: OpenEvent, now: number): boolean {
   return composed !== undefined && now - composed.at > MAX_AGE_MS;
 }

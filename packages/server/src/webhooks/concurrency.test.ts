@@ -21,7 +21,7 @@ let inFlight: { readonly endpointId: string; end(next?: Job): Promise<void> }[];
 let completed: Outcome[];
 let limiter: ConcurrencyLimiter;
 let due: Set<string>;
-/** Whether new clients are quick, with 64 requests at a time, or slow, with one. */
+/** True if new clients are quick, with 64 requests at a time; false if they are slow, with one. */
 let quick: boolean;
 
 const createClient = (url: string): TestClient => {

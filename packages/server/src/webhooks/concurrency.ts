@@ -69,7 +69,10 @@ export class ConcurrencyLimiter {
     return this.#total.inFlight;
   }
 
-  /** What to claim next, `max` streams at most. These endpoints leave the due ones; those without a slot keep their place there. */
+  /**
+   * Returns the next claims to make, for `max` streams at most. Their endpoints leave the due ones; those without a slot keep
+   * their place there.
+   */
   claimRequests(max: number): ClaimRequest[] {
     const requests: ClaimRequest[] = [];
     const byOrigin = new Map<Origin | undefined, number>();
@@ -80,7 +83,7 @@ export class ConcurrencyLimiter {
       const state = this.#endpoints.get(endpointId);
       const quick = state?.client.quick ?? false;
       const claimed = byOrigin.get(state?.origin) ?? 0;
-      // Where an unknown endpoint lives is not known either: its first job may be released again.
+      // The origin of an unknown endpoint is unknown too: its first job may be released again.
       const limit = Math.min(state ? this.#quota(state, quick, claimed) : 1, left, quick ? left : slowLeft);
       if (limit <= 0) continue;
       byOrigin.set(state?.origin, claimed + limit);
@@ -106,20 +109,20 @@ export class ConcurrencyLimiter {
     for (const state of this.#endpoints.values()) this.#release(state, 0);
   }
 
-  /** How much more an endpoint may claim, after others of its origin have claimed theirs. */
+  /** Number of further jobs that an endpoint may claim, after others of its origin have claimed theirs. */
   #quota({ client, origin, queue }: EndpointState, quick: boolean, claimed: number): number {
     const prefetch = quick ? Math.min((PREFETCH - 1) * client.limit, Math.max(0, MAX_QUEUED - this.#total.queued)) : 0;
-    // What quick endpoints hold of an origin does not keep a slow one from starting.
+    // Slots of an origin used by quick endpoints do not keep a slow one from starting.
     const left = quick ? ORIGIN_SLOTS * PREFETCH - origin.inFlight - origin.queued : ORIGIN_SLOW_SLOTS - origin.slow;
     return Math.min(client.limit - client.busy + prefetch - queue.length, this.#slots(client), left - claimed);
   }
 
-  /** Whether a request to an endpoint may start. */
+  /** True if a request to an endpoint may start. */
   #mayStart({ client, origin }: EndpointState): boolean {
     return this.#slots(client) > 0 && origin.inFlight < ORIGIN_SLOTS && (client.quick || origin.slow < ORIGIN_SLOW_SLOTS);
   }
 
-  /** How many requests to an endpoint may start, whatever else happens at its origin. */
+  /** Number of requests to an endpoint that may start, apart from the limits of its origin. */
   #slots({ busy }: EndpointClient): number {
     const free = MAX_IN_FLIGHT - this.inFlight;
     return Math.min(free, Math.max(free - RESERVED, FEW - busy));

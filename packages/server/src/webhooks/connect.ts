@@ -87,7 +87,7 @@ export function guardedConnector(build: typeof buildConnector, lookup: Lookup, g
     });
 }
 
-/** Why a peer must not be talked to; null when it may be. */
+/** Returns the reason a peer must not be talked to; null if it may be. */
 function checkPeer({ remoteAddress: address, remotePort: port }: Socket, host: string, guard: Guard): Error | null {
   // A connection that is reset as soon as it is made has no peer any more.
   if (address === undefined) return Object.assign(new Error("The connection is gone."), { code: "ECONNRESET" });

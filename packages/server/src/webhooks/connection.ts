@@ -2,10 +2,10 @@ import type { buildConnector, Client, Dispatcher } from "undici";
 import type { Clock, Timer } from "../lib/clock.ts";
 import { AttemptTimeout, BadResponse } from "./attempt.ts";
 
-// How much of a response is read: of its headers, and of its body. The rest is of no interest, and may have no end.
+// Maximum bytes of a response: of its headers, and of its body. The rest is dropped; it may have no end.
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_BODY_BYTES = 16 * 1024;
-// How long an idle connection is kept, and how much earlier than its Keep-Alive header says it is closed.
+// Life of an idle connection, and the margin by which it is closed before the time in its Keep-Alive header.
 const KEEP_ALIVE_MS = 4000;
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
@@ -18,7 +18,7 @@ export interface WebhookRequest {
   readonly body: Buffer;
 }
 
-/** How a request ended: with a response, or with an error; `responding` when a part of a response had come by then. */
+/** Result of a request: a response, or an error. `responding` is true if a part of the response had arrived by then. */
 export type Result =
   | { readonly status: number; readonly bytes: Uint8Array; readonly retryAfter: string | null }
   | { readonly error: unknown; readonly responding: boolean };
@@ -38,7 +38,7 @@ export class Connection {
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   #socket: Socket | null = null;
-  /** Of the request in flight. */
+  /** Timer of the request in flight. */
   #timer: Timer | null = null;
   #closed = false;
 

@@ -8,7 +8,7 @@ import type { Tracing } from "../lib/tracing.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Webhooks } from "./endpoint.ts";
 
-/** What writing events for webhooks needs. */
+/** Dependencies for writing events for webhooks. */
 export interface OutboxDeps {
   readonly clock: Clock;
   readonly seal: Seal;
@@ -17,7 +17,7 @@ export interface OutboxDeps {
   readonly webhooks: Pick<Webhooks, "wake">;
 }
 
-/** What the delivery engine needs. */
+/** Dependencies of the delivery engine. */
 export interface WebhookDeps extends OutboxDeps {
   readonly db: Db;
   readonly log: Log;

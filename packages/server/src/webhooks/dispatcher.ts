@@ -62,13 +62,13 @@ const GATHER_MOMENTS = 3;
 const GATHER_MANY = 32;
 // Other processes may leave work behind: look for it this often (real time).
 const POLL_MS = 5000;
-// When the database is unavailable, try again after this long (real time).
+// Delay before the next try while the database is unavailable (real time).
 const STORAGE_RETRY_MS = 1000;
 // An event that cannot be opened, for want of the right master key, is postponed for this long.
 const POSTPONE_MS = MINUTE;
 // An event whose lease might end within the attempt is released instead.
 const MIN_LEASE_MS = ATTEMPT_TIMEOUT_MS + 2000;
-// How long requests in flight may still take when the server stops (real time).
+// Time for requests in flight to finish when the server stops (real time).
 const STOP_MS = 1000;
 
 interface DispatcherParts {
@@ -100,7 +100,7 @@ export class WebhookDispatcher implements WebhookWorker {
   #aborted = false;
   #running = false;
   #runAgain = false;
-  /** How often the loop has been started. */
+  /** Number of times the loop has been started. */
   #runs = 0;
   #gathered = (): void => {};
   #timer: Timer | null = null;
@@ -287,7 +287,7 @@ export class WebhookDispatcher implements WebhookWorker {
     }
   }
 
-  /** Whether a batch has completed, or too few requests are in flight to wait for theirs. */
+  /** True if a batch has completed, or if too few requests are in flight to wait for more. */
   #hasGathered(): boolean {
     return this.#outcomes.length >= BATCH || this.#limiter.inFlight < GATHER_FROM;
   }

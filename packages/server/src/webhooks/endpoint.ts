@@ -23,13 +23,13 @@ export interface ComposedEvent {
 /** Finds an endpoint as it is now; undefined for one that gets no events any more. */
 export type LoadEndpoint = (tx: Tx, endpointId: string) => Promise<Endpoint | undefined>;
 
-/** What differs between kinds of endpoints. The hooks run in the transaction that records an attempt. */
+/** Differences between the kinds of endpoints. The hooks run in the transaction that records an attempt. */
 export interface WebhookPolicy {
   /** The table of its events. */
   readonly outbox: OutboxName;
   /**
-   * How many events of a stream are claimed at a time, the next one and those after it. More than one only where nothing withdraws or holds
-   * events: of those claimed it is only looked whether they are still in the log, and that only if they have waited.
+   * Number of events of a stream claimed at a time, in order. More than one only where nothing withdraws or holds events: claimed
+   * events that have waited are checked only for still being in the log.
    */
   readonly claims: number;
   readonly retries: RetrySchedule;
@@ -54,7 +54,7 @@ export interface Failure {
   readonly exhausted: boolean;
 }
 
-/** What is sent in an attempt. */
+/** Message of one attempt. */
 export interface Message {
   /** The event's: the same at every endpoint that gets it. */
   readonly id: string;
@@ -68,7 +68,7 @@ export interface Message {
   readonly traceparent?: string | null;
 }
 
-/** What other rooms ask of the delivery engine. */
+/** Functions of the delivery engine for other modules. */
 export interface Webhooks {
   /** Attempts since the process started, by how they ended. */
   readonly attempts: ReadonlyMap<AttemptClass, number>;

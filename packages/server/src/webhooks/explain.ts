@@ -17,7 +17,7 @@ export function describeAttempts(log: readonly DeliveryAttempt[]): Moment[] {
   }));
 }
 
-/** Where an event stands, and what happens to it next; `idle` says why nothing is sent there now, if so. */
+/** Explains the state of an event and its next step; `idle` is the reason nothing is sent there now, if there is one. */
 export function explainDelivery(sent: Sent, idle: string | null): Pick<Findings, "summary" | "next"> {
   const { state, attempts, nextAttemptAt, waitsFor, lastAttempt } = sent;
   const last = lastAttempt === null || lastAttempt.class === "ok" ? null : joinSentences(lastAttempt.message, lastAttempt.hint);

@@ -9,7 +9,7 @@ interface FetchedFile {
   readonly contentType: string | null;
 }
 
-/** Why a file was not fetched; the message is for the client that named its URL. */
+/** Reason a file was not fetched; the message is for the client that named its URL. */
 export class FileFault extends Error {
   override name = "FileFault";
 }

@@ -191,14 +191,14 @@ async function wakeStreams(tx: OutboxTx, streams: ReadonlyMap<string, string>, n
 }
 
 /**
- * When a stream is looked at next: now, unless a worker has it and will look by itself. One that is due already keeps its place:
- * otherwise events that follow each other fast would put it off again and again.
+ * Returns the time at which a stream is due next: now, unless a worker has it, which then looks by itself. A stream that is due
+ * already keeps its place; otherwise events in quick succession would put it off again and again.
  */
 function dueNow(s: WebhookTables["webhookStreams"], now: number | Placeholder) {
   return sql`case when ${s.claim} is null and (${s.dueAt} is null or ${s.dueAt} > ${now}) then ${now} else ${s.dueAt} end`;
 }
 
-/** What the bytes of an event are sealed for. Stored events open only under this label, so it keeps the name of the first kind. */
+/** Encryption context of an event's bytes. Stored events open only under this label, so it keeps the name of the first kind. */
 export function eventBodyPlace(eventId: string): string {
   return `agent_event:${eventId}`;
 }

@@ -8,7 +8,7 @@ import { planRetry, type RetryPlan } from "./retry-policy.ts";
 import { type EventRow, holdStream, type Job, moveAside, nameStatement, type OpenEvent, wakeStream } from "./streams.ts";
 import type { OutboxName } from "./tables.ts";
 
-/** What became of a job. Without an attempt the event waits as before, or until `dueAt`. */
+/** Outcome of a job. Without an attempt the event waits as before, or until `dueAt`. */
 export interface Outcome {
   readonly job: Job;
   readonly attempt: Attempt | null;
@@ -177,7 +177,7 @@ async function recordAttemptOnly(tx: Tx, outbox: OutboxName, id: string, attempt
     .where(eq(e.id, id));
 }
 
-/** Whether an attempt is recorded. Those of one event follow each other, so they begin at different times. */
+/** True if an attempt is recorded. Attempts of one event follow each other, so they begin at different times. */
 async function isRecorded(tx: Tx, outbox: OutboxName, id: string, { at }: Attempt): Promise<boolean> {
   const { [outbox]: e, webhookAttempts: a } = tx.t;
   const [row] = await findRows(tx, e, { id });

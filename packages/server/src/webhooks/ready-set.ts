@@ -1,4 +1,4 @@
-/** Which endpoints have events that are due, and when others will. */
+/** Endpoints with events that are due, and the times at which others will have some. */
 export class ReadySet {
   /** Endpoints with events that are due; the one that waits longest comes first. */
   readonly due = new Set<string>();

@@ -4,8 +4,8 @@ import type { Attempt } from "./attempt.ts";
 export const ATTEMPT_TIMEOUT_MS = 8000;
 
 /**
- * When an event is tried again: the delays after each failed attempt, ms. Without jitter, so that what the documentation says
- * happens to the millisecond; many retries due at one instant do no harm, since each endpoint gets only a limited number of requests at a time.
+ * Delays after each failed attempt to send an event, ms. Without jitter, so that retries happen as documented, to the
+ * millisecond. Many retries due at one instant do no harm, since each endpoint gets only a limited number of requests at a time.
  */
 export interface RetrySchedule {
   /** After each direct attempt but the last; the event is `pending` meanwhile. */
@@ -14,7 +14,7 @@ export interface RetrySchedule {
   readonly queued: readonly number[];
 }
 
-/** What becomes of an event after a failed attempt. */
+/** State of an event after a failed attempt, and its next attempt. */
 export interface RetryPlan {
   readonly state: "pending" | "queued" | "dead";
   /** Attempts that count so far. */

@@ -7,7 +7,7 @@ export interface EndpointSecrets {
   readonly id: string;
   readonly secret: Uint8Array;
   readonly nextSecret: Uint8Array | null;
-  /** When `nextSecret` replaces `secret`. */
+  /** Time at which `nextSecret` replaces `secret`. */
   readonly nextSecretAt: number | null;
 }
 
@@ -41,7 +41,7 @@ export function getSigningSecrets({ seal }: { readonly seal: Seal }, endpoint: E
   return { current: seal.open(current, endpointSecretPlace(id)), next: next && seal.open(next, endpointSecretPlace(id)) };
 }
 
-/** What a secret is sealed for. Stored secrets open only under this label, so it keeps the name of the first kind of endpoint. */
+/** Encryption context of a secret. Stored secrets open only under this label, so it keeps the name of the first kind of endpoint. */
 export function endpointSecretPlace(endpointId: string): string {
   return `listing:${endpointId}`;
 }

@@ -11,7 +11,7 @@ type AttemptRow = WebhookTables["webhookAttempts"]["$inferSelect"];
 // Earlier attempts that are shown. A schedule has nine at most; those beyond were made by hand.
 const MAX_SHOWN = 99;
 
-/** When an event goes out. */
+/** Place of an event in its stream, and its next attempt. */
 export interface Turn {
   /** Null when no attempt is planned: it is settled, or its stream is held. */
   readonly nextAttemptAt: string | null;
@@ -19,7 +19,7 @@ export interface Turn {
   readonly waitsFor: string | null;
 }
 
-/** When events go out, in their order. */
+/** Loads the next attempts of events, in the order of the rows. */
 export async function listTurns(q: Reader | Tx, outbox: OutboxName, rows: readonly EventRow[]): Promise<Turn[]> {
   const { [outbox]: e, webhookStreams: s } = q.t;
   const streamIds = [...new Set(rows.filter(({ settledAt }) => settledAt === null).map(({ streamId }) => streamId))];

@@ -6,7 +6,7 @@ import type { OutboxName, WebhookTables } from "./tables.ts";
 
 export type EventRow = WebhookTables["webhookEvents"]["$inferSelect"];
 
-/** What it takes to deliver an event. */
+/** Fields of an event that its delivery needs. */
 export interface OpenEvent
   extends Pick<
     EventRow,
@@ -20,7 +20,7 @@ export interface OpenEvent
 export interface Job {
   readonly endpoint: Endpoint;
   readonly event: OpenEvent;
-  /** Those that follow it in the stream and are due, as far as they were claimed with it. */
+  /** Events after it in the stream that are due and were claimed with it. */
   readonly rest: readonly OpenEvent[];
   readonly held: boolean;
   /** Another worker that claims the stream later has another claim. */
@@ -28,13 +28,16 @@ export interface Job {
   readonly leaseEndsAt: number;
 }
 
-/** What a claim found: jobs, and when the endpoint has more (ms; null for never). */
+/** Result of a claim: jobs, and the time at which the endpoint has more (ms; null for never). */
 export interface Claimed {
   readonly jobs: Job[];
   readonly nextAt: number | null;
 }
 
-/** What follows in a stream: its next job, or when it is due next (ms; null when nothing waits, or another worker has it). */
+/**
+ * Continuation of a stream: its next job, or the time at which it is due next (ms; null if nothing waits, or another worker has
+ * it).
+ */
 export interface Continuation {
   readonly next: Job | null;
   readonly dueAt: number | null;
@@ -43,10 +46,10 @@ export interface Continuation {
 /** Finds an endpoint in the transaction of a batch, each once. */
 export type FindEndpoint = (endpointId: string) => Promise<Endpoint | undefined>;
 
-/** How long a worker keeps a claim if its death is not noticed sooner; an attempt takes 8 s at most. */
+/** Time for which a worker keeps a claim if its death is not noticed sooner; an attempt takes 8 s at most. */
 export const LEASE_MS = 30_000;
 
-// What an attempt may take, and as much again for clocks that differ.
+// Time limit of an attempt, and as much again for clocks that differ.
 const ATTEMPT_MARGIN_MS = 2 * ATTEMPT_TIMEOUT_MS;
 
 // Streams taken over in one transaction: a few ms of work, during which other writers wait.
@@ -113,7 +116,7 @@ export async function continueStreams(
   return continuations;
 }
 
-/** Whether a claim lasts long enough for another event. */
+/** True if a claim lasts long enough for another event. */
 export function canContinue({ leaseEndsAt }: Job, now: number): boolean {
   return now < leaseEndsAt - ATTEMPT_MARGIN_MS;
 }

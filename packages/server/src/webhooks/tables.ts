@@ -38,7 +38,7 @@ export function webhookTables(c: ColumnTypes) {
       {
         streamId: c.text("stream_id").primaryKey(),
         endpointId: c.text("endpoint_id").notNull(),
-        /** When its next event is due; null while nothing waits. Of a claimed stream: the end of the lease. */
+        /** Due time of its next event; null while nothing waits. For a claimed stream: the end of the lease. */
         dueAt: c.instant("due_at"),
         /** The claim of the worker that has it. */
         claim: c.text("claim"),
@@ -75,14 +75,14 @@ export type WebhookTables = ReturnType<typeof webhookTables>;
 function outboxColumns(c: ColumnTypes) {
   return {
     id: c.text("id").primaryKey(),
-    /** Where it goes, e.g. the id of a listing. */
+    /** Endpoint of the event, e.g. the id of a listing. */
     endpointId: c.text("endpoint_id").notNull(),
     /** The ordered partition it belongs to, e.g. the id of an activation. */
     streamId: c.text("stream_id").notNull(),
     /** The workspace in which it happened. */
     workspaceId: c.text("workspace_id").notNull(),
     type: c.text("type").notNull(),
-    /** What it is about, e.g. the id of a run. */
+    /** Subject of the event, e.g. the id of a run. */
     subjectId: c.text("subject_id"),
     /** Its place in the stream: rises without gaps. */
     sequence: c.int("sequence").notNull(),
@@ -101,7 +101,7 @@ function outboxColumns(c: ColumnTypes) {
     attempts: c.int("attempts").notNull(),
     /** Attempts that count for the retry schedule, which starts again when the event is revived. */
     tries: c.int("tries").notNull(),
-    /** When the next attempt is due; null once the event is settled. */
+    /** Due time of the next attempt; null once the event is settled. */
     dueAt: c.instant("due_at"),
     /** The last attempt that was recorded: its number, start, and duration in ms. Those before it are in webhookAttempts. */
     lastAttempt: c.int("last_attempt"),
@@ -114,7 +114,7 @@ function outboxColumns(c: ColumnTypes) {
     lastAnswer: c.text("last_answer"),
     /** The trace it belongs to, as a traceparent; null without one. */
     traceparent: c.text("traceparent"),
-    /** When it was delivered, given up, superseded or cancelled. */
+    /** Time at which it was delivered, given up, superseded or cancelled. */
     settledAt: c.instant("settled_at"),
   };
 }

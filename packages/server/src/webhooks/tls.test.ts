@@ -14,7 +14,7 @@ const trusted = tls.getCACertificates("default");
 beforeAll(() => {
   authority = makeAuthority();
   strange = makeAuthority();
-  // What NODE_EXTRA_CA_CERTS does for a process that starts with it.
+  // NODE_EXTRA_CA_CERTS does the same for a process that starts with it.
   tls.setDefaultCACertificates([...trusted, authority.cert]);
 });
 afterAll(() => {

@@ -1,4 +1,4 @@
-/** What other rooms use of the delivery engine. */
+/** Public interface of the delivery engine. */
 export { type Attempt, explainAttempt } from "./attempt.ts";
 export type { ComposedEvent, Endpoint, Failure, LoadEndpoint, WebhookPolicy } from "./endpoint.ts";
 export { describeAttempts, explainDelivery } from "./explain.ts";
