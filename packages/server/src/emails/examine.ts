@@ -10,12 +10,12 @@ import { OF_CAMPAIGN } from "./tables.ts";
 
 /** A filter of which some conditions have no index of emails. */
 interface ExaminedFilter extends EmailFilter {
-  /** What the email is labelled with: all of them. */
+  /** Labels that the email has: all of them. */
   readonly labels: readonly EmailLabel[];
   readonly campaignId?: string | undefined;
   /** The address it comes from, as `addressKey` returns it. */
   readonly from?: string | undefined;
-  /** What its subject begins with. */
+  /** Text that its subject begins with. */
   readonly subject?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ const MAX_SLICES = 10;
 /** The newest emails that one index yields, and those of them that match. */
 interface Examined {
   readonly matching: readonly string[];
-  /** How many were looked at. */
+  /** Number of emails examined. */
   readonly count: number;
   /** The last id that was looked at; null if there are no more. */
   readonly end: string | null;
@@ -47,7 +47,7 @@ export async function listExamined(
   readable: (mails: readonly Found[]) => Promise<Found[]>,
 ): Promise<Page<Email>> {
   const first = filter.before ?? null;
-  // What was looked at so far, by where it began: the page and the count often begin at the same place.
+  // Earlier results by their start: the page and the count often begin at the same place.
   const known = new Map<string | null, Examined>();
   let from = first;
   const examine = async (before: string | null, wanted: number): Promise<Examined> => {
@@ -97,7 +97,7 @@ async function selectCandidates(read: Reader, workspaceId: string, filter: Exami
   return rows.map(({ id }) => id);
 }
 
-/** Whether a workspace has mail of a campaign: where a page of another one's ends must not be told. All mail of a campaign is of one workspace. */
+/** True if a workspace has mail of a campaign, all of which is of one workspace. Others must not learn where the campaign's pages end. */
 async function hasCampaign(read: Reader, workspaceId: string, campaignId: string): Promise<boolean> {
   const { emails } = read.t;
   const ofCampaign = and(OF_CAMPAIGN, eq(emails.campaignId, campaignId));
@@ -157,7 +157,7 @@ export async function selectOfCampaign(
   return rows.map(({ id }) => id);
 }
 
-/** Those of the candidates that match all conditions, newest first. */
+/** Returns the candidates that match all conditions, newest first. */
 async function selectMatching(read: Reader, workspaceId: string, filter: ExaminedFilter, ids: readonly string[]): Promise<string[]> {
   const { emails, contents } = read.t;
   const ofContents = matchContents(read, filter);

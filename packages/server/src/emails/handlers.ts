@@ -15,7 +15,7 @@ import { acceptPrepared, type PreparedSend, prepareTemplateSend, prepareTestSend
 
 type SendContext = KeyContext<EmailDeps> & { readonly tx: Tx };
 
-/** How mails of a template are queued, once they are rendered. */
+/** Stages of queueing mails of a template, once they are rendered. */
 const templateSend = {
   check: (_input: unknown, { tx, deps, ...context }: SendContext, prepared: PreparedSend) =>
     acceptPrepared(prepared, tx, deps, toOrigin(context)),

@@ -8,7 +8,7 @@ export interface RenderedMail {
   readonly text: string | null;
 }
 
-/** How mail reads whose stored content is a template that is rendered for each recipient: that of campaigns. `features.ts` connects it. */
+/** Callbacks that render mails whose stored content is a template: mails of campaigns. `features.ts` connects them. */
 export interface RenderHooks {
   /** The subjects that the recipients read, by the ids of the emails. What is no such mail, or cannot be rendered any more, is left out. */
   renderSubjects(read: Reader, emails: readonly EmailRow[]): Promise<ReadonlyMap<string, string>>;

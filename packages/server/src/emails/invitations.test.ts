@@ -28,7 +28,7 @@ test("an invitation is the last alternative without a disposition, and a file", 
   await sdk.emails.send({ ...mail, icalEvent: { method: "REQUEST", content: calendar("REQUEST") } });
   const { id, attachments } = await world.inbox.waitFor({ to: mail.to });
   const raw = await sdk.inbox.raw(id);
-  // Of the file, the disposition is written before the type.
+  // Headers of the file: the disposition comes before the type.
   expect(listParts(raw)).toEqual([...INVITATION, 'attachment; filename="invite.ics"', 'application/ics; name="invite.ics"']);
   expect(raw.split(base64(calendar("REQUEST").replaceAll("\n", "\r\n")).slice(0, 60))).toHaveLength(3);
   expect(attachments.map(({ filename }) => filename)).toContain("invite.ics");

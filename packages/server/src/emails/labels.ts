@@ -78,7 +78,7 @@ export async function labelSent(tx: Tx, emails: readonly Renamed[]): Promise<voi
   }
 }
 
-/** What the labels of an email follow from. */
+/** Fields that determine the labels of an email. */
 type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId" | "messageId">>;
 
 /** Emails that share contents, with what their labels follow from. */

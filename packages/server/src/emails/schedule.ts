@@ -128,7 +128,7 @@ export async function scheduleEmails(
     });
 }
 
-/** What a job of either kind delivers. */
+/** Returns the emails that a delivery job of either kind names. */
 export function readDeliveryJob({ workspaceId, emailId, emailIds, bytes }: Readonly<Record<string, unknown>>) {
   return {
     workspaceId: String(workspaceId),

@@ -9,7 +9,7 @@ import { insertLabels } from "./labels.ts";
 import { measureMessage, scheduleEmails } from "./schedule.ts";
 import { insertContents, insertEmails } from "./store.ts";
 
-/** What mails that go out together have in common. */
+/** Fields shared by mails that go out together. */
 interface RenderedMails {
   readonly from: string;
   readonly replyTo: string | string[] | null;

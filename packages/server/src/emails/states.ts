@@ -39,7 +39,7 @@ export const STATUS_OF_EVENT: Readonly<Partial<Record<EventType, EmailStatus>>> 
   "email.suppressed": "suppressed",
 };
 
-/** What of an email its events name. */
+/** Fields of an email that its events name. */
 type EventSubject = Pick<EmailRow, "workspaceId" | "id"> & Partial<Pick<EmailRow, "campaignId" | "contactId">>;
 
 /** The event that an email was accepted. */
@@ -59,7 +59,7 @@ export interface StatusChange {
   readonly email: EmailRow;
   readonly from: EmailStatus;
   readonly to: EmailStatus;
-  /** Why a mail of a campaign or an automation is skipped now. */
+  /** Reason a mail of a campaign or an automation is skipped now. */
   readonly skipReason: SkipReason | null;
 }
 

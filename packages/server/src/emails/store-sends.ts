@@ -198,7 +198,7 @@ function toContents(send: AcceptedSend, { subject, html = null, text = null }: M
   };
 }
 
-// What most are: an address alone, or behind a name.
+// The usual forms: an address alone, or behind a name.
 const USUAL_FROM = /^(?:[^<>@"]*[^<>@"\s] <[\w.+-]+@[\w.-]+>|[\w.+-]+@[\w.-]+)$/;
 
 /** From as it is stored: as it was written, but for blanks and needless quotes in and around the address, which a filter would not find. */

@@ -18,7 +18,7 @@ export const WAITING_IN_CAMPAIGN = sql`campaign_id is not null and next_attempt_
 /** Recipients of mails to several. A query must repeat this text to use the index of them. */
 export const OF_MAIL = sql`mail_id is not null`;
 
-/** What the To and Cc headers of a mail to several recipients say: addresses with or without names, as they were given. */
+/** To and Cc headers of a mail to several recipients: addresses with or without names, as they were given. */
 export interface Addressees {
   readonly to: readonly string[];
   readonly cc: readonly string[];
@@ -61,11 +61,11 @@ function contents(c: ColumnTypes) {
     automationId: c.text("automation_id"),
     /** True if it may go to people who unsubscribed. */
     bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
-    /** What is tracked; null for nothing. */
+    /** Tracking of opens and clicks; null for none. */
     tracking: c.json<Tracking>("tracking"),
     /** The trace of the send, as a traceparent; null without one. */
     traceparent: c.text("traceparent"),
-    /** Whom its headers name, if it is one mail to several recipients; otherwise each recipient gets a mail of their own. */
+    /** Recipients in the headers of one mail to several of them; null if each recipient gets a mail of their own. */
     addressees: c.json<Addressees>("addressees"),
     /** The conversation it continues; null for a mail that begins one. */
     threadId: c.text("thread_id"),
@@ -125,7 +125,7 @@ function emails(c: ColumnTypes) {
       name: c.text("to_name"),
       /** The mail, if it goes to several recipients; null for a mail to this one alone. */
       mailId: c.text("mail_id"),
-      /** How the mail names the recipient; null for `to`. */
+      /** The header that names the recipient; null for `to`. */
       kind: c.text("kind").$type<RecipientKind>(),
       status: c.text("status").$type<EmailStatus>().notNull(),
       attempts: c.int("attempts").notNull(),
@@ -141,7 +141,7 @@ function emails(c: ColumnTypes) {
       contactId: c.text("contact_id"),
       /** The variant of an A/B test that the recipient gets; null outside of tests, and until the winner is known. */
       variant: c.text("variant"),
-      /** Why a mail of a campaign or an automation was skipped. */
+      /** Reason a mail of a campaign or an automation was skipped. */
       skipReason: c.text("skip_reason").$type<SkipReason>(),
       /** The relay that had the last attempt; null before the first one, and for captured mail. */
       relay: c.text("relay"),
@@ -159,8 +159,9 @@ function emails(c: ColumnTypes) {
       c.index("emails_mail").on(t.workspaceId, t.mailId, t.id).where(OF_MAIL),
       c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
       c.index("emails_scheduled").on(t.workspaceId, t.id, t.scheduledAt).where(SCHEDULED),
-      // Of campaigns only, so that other sends pay nothing for them. An address is in a campaign once, because the transactions that add
-      // recipients change the campaign and so run one after the other: an index could not say it of a table that is divided by months.
+      // Mail of campaigns only, so that other sends pay nothing for these indexes. An address is in a campaign once, because the
+      // transactions that add recipients change the campaign and so run one after the other: a unique index cannot ensure it on a table
+      // that is divided by months.
       c.index("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
       c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
       c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.scheduledAt, t.id).where(WAITING_IN_CAMPAIGN),
@@ -168,7 +169,7 @@ function emails(c: ColumnTypes) {
   );
 }
 
-/** What lists find emails by besides their own columns: see `labels.ts`. Newest last, as ids sort by time. */
+/** Labels by which lists find emails besides their own columns: see `labels.ts`. Newest last, as ids sort by time. */
 function emailLabels(c: ColumnTypes) {
   return c.table(
     "email_labels",

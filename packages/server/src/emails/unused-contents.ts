@@ -50,7 +50,7 @@ export async function deleteUnusedContents(tx: Tx, workspaceId: string, deleted:
   return count;
 }
 
-/** What emails of the same sends still have: contents, and those that own the files of these. */
+/** Finds the contents that other emails of the same sends still use, and the contents that own their files. */
 async function findUsed(tx: Tx, workspaceId: string, deleted: readonly Deleted[], ownerOf: ReadonlyMap<number, number>) {
   const { emails: e, contents: c } = tx.t;
   const contents = new Set<number>();
