@@ -6,20 +6,17 @@ import type { EventListener } from "./events.ts";
 import type { EventReaders } from "./readers.ts";
 import type { EventStream } from "./stream.ts";
 
-/** What recording and reading events needs. */
 export interface EventDeps {
   readonly eventStream: EventStream;
   /** Listeners that are told of new events: the recorder of a run, if there is one. */
   readonly eventListeners: readonly EventListener[];
 }
 
-/** What following events needs. */
 export interface EventTailDeps extends EventDeps {
   readonly clock: Clock;
   readonly queue: Queue;
 }
 
-/** What numbering events needs. */
 export interface EventStreamDeps {
   readonly clock: Clock;
   readonly db: Db;

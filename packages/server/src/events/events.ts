@@ -31,17 +31,17 @@ type RecipientEventType = Exclude<(typeof EMAIL_EVENT_TYPES)[number], "email.rec
 
 interface EventFacts {
   readonly workspaceId: string;
-  /** When it happened, ms. */
+  /** Time of the event, ms. */
   readonly at: number;
   /** The email it is about, or that caused it. */
   readonly emailId?: HeldEmailId | null;
   readonly campaignId?: string | null;
   readonly automationId?: string | null;
-  /** Of an open or a click: whether a machine made it; the reason is in `data`. */
+  /** For an open or a click: true if a machine made it; the reason is in `data`. */
   readonly machine?: boolean | null;
   /** Starts no automations: part of a change of many people whose caller did not ask for them. Goals and waits still end. */
   readonly startsNothing?: boolean | undefined;
-  /** What else is to be said. It may name fields and tags of a contact, and never contains their values or an address: the log outlives the person. */
+  /** Further facts. They may name fields and tags of a contact, but never contain values or an address: the log outlives the person. */
   readonly data?: Record<string, unknown> | null;
 }
 

@@ -22,7 +22,7 @@ interface StreamPart {
 }
 
 interface Read {
-  /** Which wake-up of the workspace the read follows: an earlier one may have missed what the wake-up tells of. */
+  /** Number of the workspace's last wake-up before the read. An earlier read may have missed the events of a later wake-up. */
   readonly wakeUps: number;
   readonly part: Promise<StreamPart>;
 }
@@ -30,7 +30,7 @@ interface Read {
 interface Workspace {
   /** Connections by API key. */
   readonly connections: Map<string, number>;
-  /** Those who wait for events. */
+  /** Callbacks of connections that wait for events. */
   readonly waiting: Set<() => void>;
   /** Reads under way, by the number they begin with. */
   readonly reads: Map<number, Read>;

@@ -165,7 +165,7 @@ test("pages and cursors show each event once, also of one instant", async () => 
   expect(pages).toEqual(all);
   const odd = await sdk.events.list({ limit: 10, type: "email.sent" }).toArray();
   expect(odd).toHaveLength(23);
-  // What comes later does not move a cursor.
+  // Later events do not move a cursor.
   const first = await sdk.events.list({ limit: 10 });
   await record(world, [{ type: "email.opened", emailId: "em_1", machine: false }]);
   const second = await first.getNextPage();
@@ -290,7 +290,7 @@ test("a client that polls two servers by sequence sees each event once and in or
         await Promise.all(
           [1, 2, 3].map((n) =>
             deps.db.tx(async (tx) => {
-              // Of several kinds of instants: a later event may have happened earlier.
+              // Various times, so that a later event may have happened earlier.
               const happened = deps.clock.now() - ((i * n) % 7) * 1000;
               await recordEvents(tx, deps, [{ workspaceId: one.workspaceId, type: "email.sent", at: happened }]);
               for (let j = 0; j < n * 2; j += 1) await tx.select().from(tx.t.meta);

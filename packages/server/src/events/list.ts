@@ -40,15 +40,15 @@ export interface EventFilter {
 /** A filter with the ids of all recipients of the mail that it names. */
 type ResolvedFilter = Omit<EventFilter, "email" | "tag"> & {
   readonly emailIds: readonly string[] | undefined;
-  /** Of few emails with a tag the events are read, of many events it is asked whether their emails have it. */
+  /** `isRare`: reads the events of the few emails with the tag. Otherwise checks each event for the tag of its email. */
   readonly tag: { readonly label: string; readonly isRare: boolean } | undefined;
 };
 
 // Up to this many emails with a tag, the events of all of them are sorted: a few ms. With more, a page is met soon on the way down.
 const MAX_RARE = 1000;
 
-// Of a list that is merged from the branches of many types, each reads as many events as a page skips: page numbers reach this far, cursors
-// further. Two branches cost little.
+// In a list that is merged from the branches of many types, each branch reads as many events as a page skips. Page numbers reach this far,
+// cursors further. Two branches cost little.
 const MAX_NUMBERED = EVENT_LIMITS.numbered;
 
 // Events that a page by sequence looks through for those that match: some 10 ms.

@@ -111,7 +111,7 @@ export function showEvent({ event, position, email, tags }: FullEvent): Event {
     tags: tags ?? {},
     data: event.data ?? {},
   };
-  // What a type's data holds is decided where the event is recorded.
+  // The code that records an event ensures the data of its type.
   return shown as Event;
 }
 

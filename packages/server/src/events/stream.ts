@@ -38,7 +38,7 @@ export interface StreamReader {
   storeNumbers?(): Promise<void>;
 }
 
-/** What other rooms ask of the streams. */
+/** Public interface of the streams. */
 export interface EventStream {
   /** There are new events: on SQLite in these streams. Call it after the commit that recorded them. */
   wake(streams: readonly LongerStream[]): void;
@@ -118,7 +118,7 @@ export class EventStreamLoop implements EventStreamWorker {
   #longer = new Map<string, number>();
   /** True when others may have got longer, too. */
   #anyLonger = false;
-  /** How many callers of `drain` want no rest between two ticks. */
+  /** Number of callers of `drain`, which want no rest between two ticks. */
   #draining = 0;
   readonly #catchingUp = new Set<CatchUp>();
   /** Callers that wait for the end of the next tick. */
@@ -264,7 +264,7 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 
   async #tick(longer: ReadonlyMap<string, number>, all: boolean): Promise<{ didSomething: boolean; busy: boolean; more: boolean }> {
-    // What they have seen is committed, so this tick sees it too.
+    // Their events are committed, so this tick sees them too.
     const catchingUp = [...this.#catchingUp];
     const { db } = this.#deps();
     // On SQLite there are arrivals only after a move from Postgres: the first tick numbers them.

@@ -21,7 +21,7 @@ export function eventTables(c: ColumnTypes) {
         data: c.json<Record<string, unknown>>("data"),
         campaignId: c.text("campaign_id"),
         automationId: c.text("automation_id"),
-        /** Of an open or a click: true if a machine made it, such as a scanner of links. */
+        /** For an open or a click: true if a machine made it, such as a scanner of links. */
         machine: c.flag("machine"),
         /** The status before, if the event changes the status of a campaign's mail. */
         was: c.text("was").$type<EmailStatus>(),

@@ -6,7 +6,7 @@ import type { EventTailDeps } from "./deps.ts";
 import type { EventFilter } from "./list.ts";
 import { findStreamEnd } from "./runs.ts";
 
-/** What a client wants to follow. */
+/** Events that a client wants to follow. */
 interface TailRequest extends Omit<EventFilter, "since" | "until"> {
   readonly workspaceId: string;
   readonly keyId: string;
@@ -18,7 +18,7 @@ interface TailRequest extends Omit<EventFilter, "since" | "until"> {
   readonly signal: AbortSignal;
 }
 
-// How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
+// Interval of messages while nothing happens, so that both sides notice a dead connection (real time).
 const PING_MS = 15_000;
 
 /**
