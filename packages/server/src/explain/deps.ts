@@ -3,7 +3,6 @@ import type { Clock } from "../lib/clock.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 
-/** What explanations need. */
 export interface ExplainDeps {
   readonly clock: Clock;
   readonly config: { readonly dev: boolean };

@@ -8,7 +8,7 @@ import type { JobRow } from "../queue/queue.ts";
 import type { SuppressionRow } from "../suppressions/suppressions.ts";
 import { describeSuppression, SKIPPED } from "./suppression.ts";
 
-/** What keeps an email from leaving, or has ended it; null for each that does not exist. */
+/** Facts that keep an email from leaving, or have ended it; null for each that does not exist. */
 export interface Surroundings {
   readonly pause: { readonly at: number; readonly reason: string | null } | null;
   readonly hold: QueueHold | null;
@@ -26,7 +26,7 @@ type Email = Pick<
 
 type Outcome = Pick<Findings, "summary" | "next" | "actions">;
 
-/** What became of an email, what happens to it next, and what to do, by its state and what surrounds it. */
+/** Explains the outcome of an email, its next step and the actions of the reader, by its state and surroundings. */
 export function explainOutcome(email: Email, around: Surroundings, now: number): Outcome {
   const attempts = email.attempts > 1 ? `, in attempt ${email.attempts}` : "";
   switch (email.status) {
@@ -65,7 +65,7 @@ export function explainOutcome(email: Email, around: Surroundings, now: number):
   }
 }
 
-/** What an email waits for besides time; null for nothing. */
+/** Finds the obstacle that an email waits for besides time; null for none. */
 function findObstacle(email: Email, { pause, hold, campaign, deadJob, mailerFault }: Surroundings): Outcome | null {
   if (deadJob !== null)
     return {

@@ -457,7 +457,7 @@ test("a key needs the permission to read what is explained, and sees its own wor
   expect(await get(activation, reader)).toEqual([403, "marketplace:read"]);
   expect((await get(id, await keyFor(world, "transactional:read")))[0]).toBe(200);
   expect((await get(id, (await secondWorkspace(world)).apiKey))[0]).toBe(404);
-  // Of another builder's agent.
+  // The activation of another builder's agent.
   await using hooks = await receiver();
   const other = await secondWorkspace(world);
   await listAgent(other.sdk, hooks.url, { slug: "other" });

@@ -6,7 +6,7 @@ import type { ExplainDeps } from "./deps.ts";
 export { explainAddress, explainContact } from "./contact.ts";
 export { explainEmail } from "./email.ts";
 
-/** What is asked for: an id or an address, of an email perhaps one recipient, and of a run the activation. */
+/** An object to explain, by id or address: with `recipient` that recipient's copy of an email, with `activation` a run. */
 interface Question {
   readonly workspaceId: string;
   readonly id: string;
@@ -14,15 +14,15 @@ interface Question {
   readonly activation?: string | undefined;
 }
 
-/** How one kind of object is explained. */
+/** Explains one kind of object. */
 interface Explainer<Deps> {
-  /** What a key needs to read it. */
+  /** Permission that a key needs to read it. */
   readonly permission: Permission;
   /** Explains it, or gives the id of what it is about, which explains it. Throws ApiError not_found. */
   readonly explain: (read: Reader, deps: Deps, question: Question) => Promise<Explanation | About>;
 }
 
-/** What an object is about: the id of another one, and of an email perhaps one recipient. */
+/** The id of another object that explains this one, perhaps with a recipient if that is an email. */
 interface About {
   readonly about: string;
   readonly recipient?: string;
@@ -31,7 +31,7 @@ interface About {
 /** The explainers of each prefix of ids, in the order in which they are asked: the first that finds the object answers. */
 export type Explainers<Deps> = Readonly<Record<ExplainedPrefix | "address", readonly Explainer<Deps>[]>>;
 
-/** Whose key asks. */
+/** The caller, by its key. */
 interface Asker {
   readonly owner: boolean;
   readonly permissions: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import type { EmailRow } from "../emails/emails.ts";
 import { count, type Findings, quote } from "../lib/explanation.ts";
 
-/** What was found out about one recipient of a mail. */
+/** Findings about one recipient of a mail. */
 interface Explained {
   readonly email: Pick<EmailRow, "id" | "to" | "status">;
   readonly findings: Findings;

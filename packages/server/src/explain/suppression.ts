@@ -17,7 +17,7 @@ const SOURCES: Readonly<Record<SuppressionRow["source"], string | null>> = {
   unsubscribe: null,
 };
 
-/** Why an address gets no mail, or no marketing. */
+/** Explains why an address gets no mail, or no marketing. */
 export function describeSuppression({ reason, scope, source, emailId, note, unsubscribedAt }: SuppressionRow): string {
   return joinSentences(
     REASONS[reason],
@@ -29,7 +29,7 @@ export function describeSuppression({ reason, scope, source, emailId, note, unsu
   );
 }
 
-/** Why a contact gets nothing of a campaign or an automation. */
+/** Reasons a contact gets nothing of a campaign or an automation, as sentences. */
 export const SKIPPED: Readonly<Record<SkipReason, string>> = {
   unsubscribed: "The contact has unsubscribed.",
   bounced: "An earlier email to the contact bounced.",
