@@ -8,25 +8,23 @@ import type { Queue } from "../queue/queue.ts";
 import type { SubmissionDeps } from "../submission/deps.ts";
 import type { WebhookDeps } from "../webhooks/deps.ts";
 
-/** What readiness needs. */
 export interface HealthDeps {
   readonly clock: Clock;
   readonly db: Db;
   readonly queue: Queue;
-  /** Whether the database can take writes. */
+  /** Tells if the database can take writes. */
   readonly storage: StorageHealth;
   readonly version: string;
   /** The mail servers, by name, and whether each is in service. */
   readonly relays: { states(): Record<string, RelayState> };
-  /** Where mail came from over SMTP. */
+  /** Origins of recent mail over SMTP. */
   readonly inboundPeers: InboundDeps["inboundPeers"];
   /** The readers of events. */
   readonly eventReaders: EventReaderDeps["eventReaders"];
-  /** Where mail is taken over SMTP. */
+  /** Ports that take mail over SMTP. */
   readonly submissionPorts: SubmissionDeps["submissionPorts"];
 }
 
-/** What metrics need. */
 export interface MetricsDeps extends HealthDeps {
   readonly webhooks: WebhookDeps["webhooks"];
 }

@@ -34,7 +34,7 @@ test("the reserve is kept while there is room for it, given up on a full disk, a
   free = 0;
   expect([await adjust(), await adjust(), size()]).toEqual([0, 0, 0]);
   expect(errors).toEqual([expect.stringContaining("its reserve is given up")]);
-  // What was given up is not for new mail.
+  // The space of the reserve is not for new mail.
   free = 110 * MB;
   expect([await adjust(), size()]).toEqual([94 * MB, 0]);
   free = 116 * MB;

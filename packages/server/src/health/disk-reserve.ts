@@ -57,7 +57,7 @@ export class DiskReserve {
   async #take(): Promise<boolean> {
     const unfinished = `${this.#file}.new`;
     try {
-      // Of bytes that no file system compresses.
+      // Random bytes, which no file system compresses.
       await writeFile(unfinished, secureRandom().bytes(SIZE), { mode: 0o600 });
       await rename(unfinished, this.#file);
       return true;

@@ -8,7 +8,7 @@ const LONGEST_MS = 5000;
 const SHORTEST_MS = 50;
 /** Pause while writes are refused already. */
 const LOW_MS = 1000;
-/** What programs may write in a second, at most: the disk is looked at again before that could fill it. */
+/** Fastest writing to expect, 400 MB a second: the disk is checked again before that could fill it. */
 const BYTES_PER_MS = (400 * MB) / 1000;
 
 interface DiskWatchOptions {

@@ -12,11 +12,11 @@ interface FileWatchOptions {
   readonly log: Log;
   /** The number that the next open file gets. */
   readonly readNext?: () => Promise<number>;
-  /** How many files the process may open; Infinity where that is not told. */
+  /** Reads the number of files the process may open; Infinity where the system does not tell. */
   readonly readLimit?: () => Promise<number>;
 }
 
-/** How often the process was found without a free file descriptor. */
+/** Watch on file descriptors. `exhausted`: the number of times none was free. */
 export interface FileWatch {
   readonly exhausted: number;
   stop(): void;

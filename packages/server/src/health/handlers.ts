@@ -26,7 +26,7 @@ function ignoreOutage(error: unknown): boolean {
   throw error;
 }
 
-/** Why the server is not ready; null if it is. */
+/** Returns the reason the server is not ready; null if it is. */
 async function findProblem(deps: HealthDeps): Promise<string | null> {
   const { db, storage } = deps;
   try {

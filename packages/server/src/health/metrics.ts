@@ -7,7 +7,7 @@ import type { ServedRequest } from "../http/serve-requests.ts";
 import type { MetricsDeps } from "./deps.ts";
 import type { FileWatch } from "./file-watch.ts";
 
-/** What a database tells about itself; null where it has no such thing. */
+/** Statistics of a database; null where it has no such thing. */
 export interface BackendStats {
   /** Size of the write-ahead log of SQLite, in bytes. */
   readonly walBytes: number | null;
