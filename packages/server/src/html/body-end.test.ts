@@ -29,7 +29,7 @@ test("the end of the body is that of the tags, and without them what is put ther
       const end = body ?? closing.find(({ token }) => token.name === "html");
       const found = await findBodyEnd(html);
       if (end !== undefined) expect(found).toBe(end.start);
-      // What is put there is a tag, unless an incomplete one begins before it.
+      // A tag can be put there, unless an incomplete one begins before it.
       else if (!html.includes("<p a='")) {
         const put = [...locateTags(`${html.slice(0, found)}<hr>${html.slice(found)}`)].filter(({ token }) => token.name === "hr");
         expect(put).toMatchObject([{ start: found }]);

@@ -1,13 +1,13 @@
 import { forEachInTurns } from "../lib/turn.ts";
 import { BROWSER, type Dialect, type LocatedTag, locateTags } from "./tokenizer.ts";
 
-/** How mail programs read HTML. Outlook also shows what stands in conditional comments. */
+/** HTML as mail programs read it. Outlook also shows the content of conditional comments. */
 export const MAIL: Dialect = { raw: BROWSER.raw, conditionalComments: true };
 
 // Without one of these, nothing but a tag can be left open at the end.
 const MAY_STAY_OPEN = new RegExp(`<(?:[!?]|/(?:body|html|[^a-z])|plaintext|${[...BROWSER.raw].join("|")})`, "i");
 
-// What stands between tags: a whole comment, another declaration, or the begin of something that never ends.
+// Markup between tags: a whole comment, another declaration, or the begin of something that never ends.
 const BETWEEN_TAGS = /<!--(?:-?>|[\s\S]*?--!?>)|<(?:[?/]|!(?!--))[^>]*>|<(?=[a-z!?/])/gi;
 
 /**
@@ -28,7 +28,7 @@ export async function findBodyEnd(html: string): Promise<number> {
   return end ?? findOpenEnd(html, last);
 }
 
-/** Where what never ends begins, behind the last whole tag or with it; the length of the source if all of it ends. */
+/** Finds the begin of a construct that never ends, from the last whole tag on; the length of the source if all of them end. */
 function findOpenEnd(html: string, last: LocatedTag | null): number {
   if (last?.token.kind === "open" && (BROWSER.raw.has(last.token.name) || last.token.name === "plaintext")) return last.start;
   const rest = html.slice(last?.end ?? 0);

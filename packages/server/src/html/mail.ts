@@ -10,10 +10,10 @@ interface MailContent {
   readonly baseUrl: string;
   readonly title: string;
   readonly text: string;
-  /** What the text is about, such as a list or an address, on its own line. */
+  /** Subject of the text, such as a list or an address, on its own line. */
   readonly name: string;
   readonly button: { readonly label: string; readonly url: string };
-  /** What follows the button, in small letters. */
+  /** Texts below the button, in small letters. */
   readonly notes: readonly string[];
   /** Absent in mail that does not belong to a subscription. */
   readonly unsubscribeUrl?: string;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { escapeHtml } from "./escape.ts";
 import { buildStyle, type ThemeColors, type ThemeFonts } from "./theme.ts";
 
-/** What a page shows of the brand it belongs to. */
+/** The parts of a brand that its pages show. */
 export interface PageBrand {
   readonly name: string;
   readonly website: string | null;
@@ -32,9 +32,9 @@ interface PageContent {
   readonly main: string;
   /** Path of the page on which visitors unsubscribe from the brand's mail. */
   readonly unsubscribePath?: string | undefined;
-  /** Whether search engines may list it. */
+  /** True if search engines may list it. */
   readonly listed?: boolean;
-  /** Whether `main` sets colors itself. */
+  /** True if `main` sets colors itself. */
   readonly colored?: boolean;
   /** The language of the page, BCP 47; English for the texts of the service. */
   readonly locale?: string;
@@ -85,7 +85,7 @@ export function renderMessage(title: string, body: string, brand: PageBrand | nu
   return renderPage({ brand, title: brand === null || brand.name === NO_NAME ? title : `${title} · ${brand.name}`, main });
 }
 
-/** What a `PublicPage` answers with a page that belongs to one person: neither caches nor search engines keep it. */
+/** Builds the response of a `PublicPage` with a page that belongs to one person: neither caches nor search engines keep it. */
 export function toPrivateResponse({ html, policy }: RenderedPage): { status: number; headers: [string, string][]; body: string } {
   return {
     status: 200,

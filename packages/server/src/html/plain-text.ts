@@ -50,10 +50,10 @@ const UNUSUAL = /[^ -~]| {2}/;
 interface Element {
   readonly name: string;
   readonly hidden: boolean;
-  /** Of a link: its address, and where its text begins in the output. */
+  /** For a link: its address, and the begin of its text in the output. */
   readonly href: string;
   readonly start: number;
-  /** Of a list: the number of the next item; -1 for bullets. */
+  /** For a list: the number of the next item; -1 for bullets. */
   next: number;
 }
 

@@ -61,7 +61,7 @@ const ELEMENT_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, (value
   time: { datetime: (v) => /^[-0-9A-Za-z:.+ ]{1,40}$/.test(v) },
 };
 
-/** Whether an attribute is kept with its value unchanged. */
+/** True if an attribute is kept with its value unchanged. */
 export function isAllowedAttribute(element: string, attribute: string, value: string): boolean {
   const own = ELEMENT_ATTRIBUTES[element] ?? {};
   const tests = Object.hasOwn(own, attribute) ? own : GLOBAL_ATTRIBUTES;

@@ -6,7 +6,7 @@ import { FORM_MARK, sanitize, sanitizeInTurns } from "./sanitize.ts";
 const ORIGINS = ["https://mail.example"];
 const ASSET = "ast_01jc3v2m9k8q4w6x0y5z7a1b2c";
 
-/** What no safe page has, wherever it would stand. */
+/** Elements that no safe page has, wherever they would be. */
 const HARM =
   /<\s*\/?\s*(?:script|style|iframe|object|embed|svg|math|link|meta|base|input|textarea|select|template|noscript|video|audio)\b/i;
 
@@ -55,7 +55,7 @@ const expectHarmless = (html: string): void => {
   expect(html.split(FORM_MARK).length).toBeLessThanOrEqual(2);
 };
 
-/** What goes in, what comes out. */
+/** Pairs of input and expected output. */
 const TABLE: readonly [name: string, html: string, out: string][] = [
   ["a script", "a<script>alert(1)</script>b", "ab"],
   ["a script in capitals", "a<SCRIPT>alert(1)</ScRiPt >b", "ab"],

@@ -71,11 +71,11 @@ export interface TokenizerState {
   token: Token | null;
 }
 
-/** How HTML is read. */
+/** A way to read HTML. */
 export interface Dialect {
   /** Elements whose content is text up to their end tag. */
   readonly raw: ReadonlySet<string>;
-  /** Whether the content of conditional comments counts as HTML, as it does in Outlook. */
+  /** True if the content of conditional comments counts as HTML, as it does in Outlook. */
   readonly conditionalComments: boolean;
 }
 
@@ -165,7 +165,7 @@ export function* locateTags(html: string, dialect: Dialect = BROWSER): Generator
   }
 }
 
-/** Of two attributes with one name, the first counts. */
+/** Adds the value of an attribute. If two attributes have the same name, the first counts. */
 function addRange(values: ValueRange[], range: ValueRange): void {
   if (!values.some(({ name }) => name === range.name)) values.push(range);
 }
@@ -334,7 +334,7 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
   },
 };
 
-/** Whether the character at a position is of one of these classes. */
+/** True if the character at a position is of one of these classes. */
 function isA(classes: number, html: string, at: number): boolean {
   return ((CLASSES[html.charCodeAt(at)] ?? 0) & classes) !== 0;
 }
@@ -379,7 +379,7 @@ function afterName(s: TokenizerState, html: string, at: number, dialect: Dialect
   return at + 1;
 }
 
-/** Of two attributes with one name, the first counts. */
+/** Adds the attribute that ends here. If two attributes have the same name, the first counts. */
 function endAttribute(s: TokenizerState): void {
   const { attributes, attribute, value } = s;
   if (attributes.length >= MAX_ATTRIBUTES) return;

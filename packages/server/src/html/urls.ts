@@ -17,7 +17,7 @@ export function assetPath(id: string): string {
   return `/a/${id}`;
 }
 
-/** Whether a mail may link to an address: it has no scheme, or one that runs nothing. */
+/** True if a mail may link to an address: it has no scheme, or one that runs nothing. */
 export function isSafeUrl(url: string): boolean {
   const bare = withoutIgnored(url);
   return !/^[^/?#]*?:/.test(bare) || SAFE_SCHEME.test(bare);
@@ -27,9 +27,8 @@ export function isSafeUrl(url: string): boolean {
 export const UNKNOWN = "\u0000";
 
 /**
- * Whether an address that begins with `prefix` (HTML, with UNKNOWN in place of values) can still get a scheme that runs
- * code: `safe` when its scheme is harmless or none can follow, `unsafe` when its scheme is not allowed or comes from a
- * value, `open` when what follows decides.
+ * Tells if an address that begins with `prefix` (HTML, with UNKNOWN in place of values) can still get a scheme that runs code: `safe` when
+ * its scheme is harmless or none can follow, `unsafe` when its scheme is not allowed or comes from a value, `open` when the rest decides.
  */
 export function urlPrefixSafety(prefix: string): "safe" | "unsafe" | "open" {
   const [known = "", ...values] = prefix.split(UNKNOWN).map((part) => withoutIgnored(decodeAttribute(part)));
