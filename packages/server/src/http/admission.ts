@@ -28,7 +28,7 @@ const AGENT_BODY_BYTES = 4 * MB;
 // Base64 takes a third more than the bytes it encodes.
 const BASE64_OVERHEAD = 4 / 3;
 
-/** Who calls with the rights of a developer key, and how to look whether they still have them. */
+/** A caller with the rights of a developer key, with functions that check if it still has them. */
 interface AdmittedDeveloper {
   readonly key: DeveloperKey;
   readonly hasShownOperatorKey: () => Promise<boolean>;
@@ -102,7 +102,7 @@ export class Admission {
     return { id: "operator", context: base, maxBody: Math.min(maxBodyBytes, PUBLIC_BODY_BYTES) };
   }
 
-  /** Whether a request that needs no key comes with one of the operator. Throws ApiError for a key that does not work. */
+  /** True if a request that needs no key comes with one of the operator. Throws ApiError for a key that does not work. */
   async isOperator(call: Call): Promise<boolean> {
     const { headers } = call.request;
     if (headers.get("authorization") === null) return false;

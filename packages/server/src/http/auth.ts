@@ -40,7 +40,7 @@ export interface KeyLookup {
   admitAgent(q: Reader | Tx, hash: string): Promise<AgentKey | null>;
   /** A signal that aborts once a developer key is revoked, here or by another process; it is watched until `until` aborts. */
   watchKey(hash: string, until: AbortSignal): AbortSignal;
-  /** Whether an agent's key with this hash was ever made, whatever its state. */
+  /** True if an agent's key with this hash was ever made, whatever its state. */
   agentKeyExists(hash: string): Promise<boolean>;
 }
 
@@ -55,7 +55,7 @@ export interface BrowserRequest {
 /** An admitted browser: the key of its session, limited to what its role may do. */
 export interface AdmittedSession {
   readonly key: DeveloperKey;
-  /** Whether the person has given the operator key too. */
+  /** True if the person has also given the operator key. */
   readonly hasShownOperatorKey: () => Promise<boolean>;
   /** Throws ApiError unauthorized when the session has ended meanwhile. */
   readonly recheck: () => Promise<void>;
@@ -67,7 +67,7 @@ export interface AdmittedSession {
 export interface SessionLookup {
   /** The session of a request without a key; null when it names none. Throws ApiError unauthorized, or forbidden for another site's write. */
   admit(request: BrowserRequest): Promise<AdmittedSession | null>;
-  /** Whether a request without a key comes from the operator; false when it names no session. Throws as `admit` does, and for other sessions. */
+  /** True if a request without a key is the operator's; false when it names no session. Throws as `admit` does, and for other sessions. */
   admitOperator(request: BrowserRequest): Promise<boolean>;
 }
 
@@ -124,7 +124,7 @@ export async function authenticateOperator(headers: HeaderReader, keys: KeyLooku
   });
 }
 
-/** Whether a request carries a key in the form of an operator key. */
+/** True if a request carries a key in the form of an operator key. */
 export function namesOperatorKey(headers: HeaderReader, keys: KeyLookup): boolean {
   const [, key] = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
   return key !== undefined && keys.parseKind(key) === "operator";

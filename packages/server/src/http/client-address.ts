@@ -23,7 +23,7 @@ export function getClientAddress(remote: string | undefined, forwardedFor: strin
   return client;
 }
 
-/** What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which a single host has to itself. */
+/** Returns the network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which one host has alone. */
 export function toNetwork(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const { parts } = ipaddr.IPv6.parse(address);

@@ -11,7 +11,6 @@ import type { FailedLogins } from "./failed-logins.ts";
 import type { Rates } from "./rate-limit.ts";
 import type { StorageHealth } from "./storage-health.ts";
 
-/** What answering requests needs. */
 export interface HttpDeps {
   readonly clock: Clock;
   readonly db: Db;
@@ -20,7 +19,7 @@ export interface HttpDeps {
   readonly random: Random;
   readonly seal: Seal;
   readonly failedLogins: FailedLogins;
-  /** Whether the database can take writes. */
+  /** Tells if the database can take writes. */
   readonly storage: StorageHealth;
   /** Traces; null when they are off. */
   readonly tracing: Tracing | null;

@@ -39,7 +39,7 @@ function reshapeWith(reshape: NonNullable<DialectOperation["reshape"]>) {
   };
 }
 
-// What `buildResponse` writes itself.
+// Headers that `buildResponse` writes itself.
 const HEADERS_OF_BODY = new Set(["content-type", "cache-control", "x-content-type-options"]);
 
 function toResponse({ status, body, headers = {} }: DialectAnswer, common: HeaderList): HttpResponse {

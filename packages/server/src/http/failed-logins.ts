@@ -16,7 +16,7 @@ const FAILED_LOGINS = perMinute(300);
  * so a shared address cannot be locked out.
  */
 export class FailedLogins {
-  /** Of this process, in real time: guessing is not slowed by a database query each, nor sped up by a developer's clock. */
+  /** Buckets of this process, in real time: guessing is not slowed by a database query each, nor sped up by a developer's clock. */
   readonly #addresses: TokenBuckets;
 
   readonly #proxies: readonly IpNetwork[];

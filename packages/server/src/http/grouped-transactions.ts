@@ -12,7 +12,7 @@ interface GroupedWrite {
   readonly claim: Claim | null;
 }
 
-/** What a check has found: an answer of before, or what is to be stored, with the dependencies of the request. */
+/** Result of a check: an earlier answer, or the data to store, with the dependencies of the request. */
 interface CheckedWrite extends GroupedWrite {
   readonly replayed: WriteResult | null;
   readonly checked?: unknown;

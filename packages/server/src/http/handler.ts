@@ -19,7 +19,7 @@ export interface PublicContext<Deps> {
 
 /** The context of a call without a key. */
 export interface OpenContext<Deps> extends PublicContext<Deps> {
-  /** Whether the request comes with a key of the operator, who may see the details of the server. Throws ApiError for a key that does not work. */
+  /** True if the request has a key of the operator, who may see details of the server. Throws ApiError for a key that does not work. */
   readonly isOperator: () => Promise<boolean>;
 }
 
@@ -27,7 +27,7 @@ export interface OpenContext<Deps> extends PublicContext<Deps> {
 export interface KeyContext<Deps> extends PublicContext<Deps> {
   readonly workspaceId: string;
   readonly key: DeveloperKey;
-  /** Whether the caller is the operator, who may see the details of the server: see `OperatorRights`. */
+  /** True if the caller is the operator, who may see the details of the server: see `OperatorRights`. */
   readonly isOperator: () => Promise<boolean>;
   /** Mail to suppressed addresses alone is accepted, and ends as `suppressed`: the services behind dialects do so. */
   readonly acceptsSuppressed?: boolean;
@@ -73,13 +73,13 @@ export interface AgentWriteContext<Deps, Tables> extends AgentContext<Deps> {
   readonly tx: Tx<Tables>;
 }
 
-/** What the handler of a `raw` endpoint gets instead of a parsed body. */
+/** Input of the handler of a `raw` endpoint instead of a parsed body. */
 interface RawBody {
   readonly bytes: Uint8Array;
   readonly headers: HeaderReader;
 }
 
-/** What the handler of an upload gets besides its input. */
+/** Additional input of the handler of an upload. */
 interface WithFile {
   readonly file: FileBody;
 }

@@ -11,7 +11,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { HeaderReader } from "./headers.ts";
 
-/** How long a stored answer can be replayed. */
+/** Time for which a stored answer can be replayed. */
 export const RETENTION_MS = DAY;
 /** The longest Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
@@ -133,7 +133,7 @@ export function deleteOldAnswers(deps: HttpDeps): JobHandler {
   };
 }
 
-/** When the oldest answer becomes a day old, a minute from now at the earliest; without any, a day from now. */
+/** Returns the time at which the oldest answer becomes a day old, a minute from now at the earliest; without any, a day from now. */
 async function nextDeletion({ db, clock }: HttpDeps, before: number): Promise<number> {
   const { idempotency: t } = db.read.t;
   const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);

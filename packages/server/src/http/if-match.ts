@@ -19,7 +19,7 @@ export function readRevision(endpoint: Endpoint, headers: HeaderReader): number 
   return Number(revision);
 }
 
-/** Whether changes by an endpoint may name the revision that they are made for. */
+/** True if changes by an endpoint may name the revision that they are made for. */
 export function takesRevision({ body, method }: Pick<Endpoint, "body" | "method">): boolean {
   return method !== "GET" && body !== undefined && "revision" in body.shape;
 }

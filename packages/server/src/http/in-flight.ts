@@ -13,7 +13,7 @@ export class InFlightRequests {
   #count = 0;
   /** The requests in flight, large ones counted several times. */
   #weight = 0;
-  /** When a crowd last ended. */
+  /** Time at which a crowd last ended. */
   #dispersedAt = Number.NEGATIVE_INFINITY;
   /** True once the server is shutting down: responses then ask clients to close their connection. */
   draining = false;
@@ -26,7 +26,7 @@ export class InFlightRequests {
     return this.#count;
   }
 
-  /** Whether at least 16 requests, or as much work in fewer, were in flight within the last 50 ms. */
+  /** True if at least 16 requests, or as much work in fewer, were in flight within the last 50 ms. */
   get crowded(): boolean {
     return this.#weight >= CROWD || this.#real.now() - this.#dispersedAt < CROWD_MS;
   }

@@ -58,7 +58,7 @@ function tidy(schema: JsonSchema): void {
   if (schema.format !== undefined) delete schema.pattern;
 }
 
-/** Whether the schema is a `z.stringbool()`: true and false on the wire, whatever other spellings it accepts. */
+/** True for a `z.stringbool()`: true and false on the wire, whatever other spellings it accepts. */
 function isFlag(type: z.core.$ZodTypes): boolean {
   return type._zod.def.type === "pipe" && type._zod.def.out._zod.def.type === "boolean" && type._zod.def.in._zod.def.type === "string";
 }

@@ -156,7 +156,7 @@ function failures(e: Endpoint, errors: Shared["errors"]) {
   const byStatus = Object.groupBy(listErrors(e), (code) => ERRORS[code].status);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => {
-      // What needs no key has no bucket of requests, so its responses lack the headers of the bucket.
+      // Endpoints without a key have no bucket of requests, so their responses lack its headers.
       const name = `${codes.join(".")}${needsKey(e) || status === "401" ? "" : ".keyless"}`;
       return [status, errors.share(name, failure(e, Number(status), codes))];
     }),
@@ -229,7 +229,7 @@ function formSchema(body: JsonSchema): JsonSchema {
   return { type: "object", properties: { file: { type: "string", format: "binary" }, ...fields }, required: ["file", ...required] };
 }
 
-/** What operations share: the schemas by name, and the responses of failures. */
+/** Components that operations share: the schemas by name, and the responses of failures. */
 interface Shared {
   convert: ReturnType<typeof createSchemaCollector>["convert"];
   errors: ReturnType<typeof createSharedResponses>;

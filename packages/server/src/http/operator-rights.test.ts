@@ -53,7 +53,7 @@ describe("once a server has a second workspace", () => {
     expect(await one.decide(other.apiKey, one.world.workspaceId)).toEqual(Array.from({ length: 4 }, () => REFUSED));
     expect(await one.world.sdk.senders.list()).toMatchObject({ data: [{ status: "PENDING" }] });
     expect(await one.world.sdk.credits.get()).toEqual({ balance: 0 });
-    // What decides for nobody else goes on.
+    // Operations that affect nobody else still work.
     expect(await one.world.sdk.plans.get()).toMatchObject({ plan: "scale" });
   });
 

@@ -12,9 +12,9 @@ export interface WorkspaceLookup {
 
 /** A caller whose right is asked for. */
 interface Asker {
-  /** Of its key; null for the operator key, which belongs to no workspace. */
+  /** Workspace of its key; null for the operator key, which belongs to no workspace. */
   readonly workspaceId: string | null;
-  /** Whether it has shown the operator key. */
+  /** True if it has shown the operator key. */
   readonly hasShownKey: () => Promise<boolean>;
 }
 
@@ -29,7 +29,7 @@ export class OperatorRights {
     this.#workspaces = workspaces;
   }
 
-  /** Whether a caller is the operator. */
+  /** True if a caller is the operator. */
   async isOperator({ hasShownKey }: Pick<Asker, "hasShownKey">): Promise<boolean> {
     return (await this.#workspaces.listWorkspaces(2)).length < 2 || hasShownKey();
   }

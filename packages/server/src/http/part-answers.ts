@@ -4,19 +4,19 @@ import { hashKey } from "./idempotency.ts";
 /** Identifies a part of a request that has its own idempotency key. */
 export interface PartClaim {
   readonly keyId: string;
-  /** What the part is: one key may be used for different things. */
+  /** Kind of the part: one key may be used for different things. */
   readonly route: string;
   readonly idempotencyKey: string;
   /** A hash of the part without the key, as it was sent. */
   readonly contentHash: string;
 }
 
-/** What is known of a part: nothing, its earlier answer, or that its key was used for something else. */
+/** State of a part: null for a new one, its earlier answer, or that its key was used for something else. */
 export type EarlierAnswer = { readonly answer: string } | "reused" | null;
 
 /** Remembers for 24 hours what was answered to parts of requests, in the transaction of their effects. */
 export interface PartAnswers {
-  /** What is known of each part, in their order. */
+  /** Finds the state of each part, in their order. */
   find(tx: Tx, claims: readonly PartClaim[]): Promise<EarlierAnswer[]>;
   store(tx: Tx, parts: readonly { readonly claim: PartClaim; readonly answer: string }[], now: number): Promise<void>;
 }

@@ -34,7 +34,7 @@ class Pipeline {
     if (this.#open > MAX_OPEN && !this.#paused) this.#pause();
   }
 
-  /** Whether the connection is not read, because too many of its requests have no response. */
+  /** True while the connection is not read, because too many of its requests have no response. */
   get isPaused(): boolean {
     return this.#paused;
   }

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 /** Knows which open connections had a request lately. */
 export class RecentConnections {
   readonly #real: Clock["real"];
-  /** When each open connection last had a request, ms. */
+  /** Time of the last request of each open connection, ms. */
   readonly #usedAt = new Map<Duplex, number>();
 
   constructor(real: Clock["real"]) {

@@ -75,7 +75,7 @@ export class StaticDocuments {
   }
 }
 
-/** Whether a list of ETags, as in If-None-Match and If-Match, contains this one. Weak ones count as well. */
+/** True if a list of ETags, as in If-None-Match and If-Match, contains this one. Weak ones count as well. */
 function matchesETag(list: string | null, etag: string): boolean {
   return list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
 }
@@ -105,7 +105,7 @@ export function writeResponse(res: ServerResponse, { status, headers, body }: Ht
   res.end(body);
 }
 
-/** Whether a body comes in chunks. */
+/** True if a body comes in chunks. */
 export function isStreamed(body: AnyResponse["body"]): body is AsyncIterable<string> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }

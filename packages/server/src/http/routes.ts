@@ -79,7 +79,7 @@ function prefersEvents(headers: HeaderReader): boolean {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-/** Whether a path with parameters is also that of another one, with a word in the place of a parameter. */
+/** True if a path with parameters also matches another one, which has words in place of parameters. */
 function covers(own: readonly string[], its: readonly string[]): boolean {
   return own.length === its.length && own.every((segment, i) => segment.startsWith(":") || segment === its[i]);
 }

@@ -33,7 +33,7 @@ interface ServeParts {
   readonly observe: ((request: ServedRequest) => void) | null;
 }
 
-/** How the requests of one API are performed, and what they are answered. */
+/** An API: how its requests are performed and its errors answered. */
 export interface Api {
   readonly performer: Performer;
   readonly respondToError: RespondToError;

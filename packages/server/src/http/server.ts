@@ -27,7 +27,7 @@ interface ListenOptions {
   readonly log: Log;
   /** Open connections at most; further ones are closed at once. */
   readonly maxConnections: number;
-  /** How long a client may take to send the head of a request, ms. */
+  /** Time limit for a client to send the head of a request, ms. */
   readonly headersTimeoutMs?: number;
   /** Called for each connection accepted. */
   readonly onConnection: () => void;
@@ -104,7 +104,7 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.maxRequestsPerSocket = 0;
   server.maxConnections = options.maxConnections;
-  // Whether there is one is looked at above, so that the answer has a body.
+  // The check above answers requests without a Host header, so that the answer has a body.
   Object.assign(server, { requireHostHeader: false });
   server.on("checkExpectation", (_req, res) => refuse(res, "expectation_failed", "The server meets no expectation but 100-continue."));
   // A client may close its side after its request, and gets its response. Reads that wait end then (RoutedRequest.signal).
@@ -142,7 +142,7 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
       const lingerUntil = Math.min(until, real.now() + LINGER_MS);
       const atWork = recent.list(RECENT_MS);
       while (real.now() < lingerUntil && atWork.some((socket) => !socket.destroyed)) await real.sleep(DRAIN_POLL_MS);
-      // What has arrived meanwhile is read first.
+      // Requests that have arrived meanwhile are read first.
       await yieldToEventLoop();
       server.close();
       while (inFlight.count + budget.waiting > 0 && real.now() < until) {

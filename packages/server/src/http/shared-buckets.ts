@@ -7,9 +7,9 @@ import { HOUR } from "../lib/units.ts";
 interface Share {
   /** Tokens drawn and not used yet. */
   tokens: number;
-  /** When they were drawn; a clock that was put back since then makes the share void. */
+  /** Time at which they were drawn; a clock that was put back since then makes the share void. */
   from: number;
-  /** When unused tokens are given up: the bucket has filled again by then. */
+  /** Time at which unused tokens are given up: the bucket has filled again by then. */
   until: number;
   /** Tokens that were left in the bucket after the draw. */
   remaining: number;

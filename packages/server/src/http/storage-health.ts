@@ -9,12 +9,12 @@ const LOG_MS = 10_000;
 // Probes write at most this often, however often they are asked for.
 const PROBE_MS = 1000;
 
-/** What was refused: the id of a request, or what a mail server did. */
+/** Origin of a refused write: the id of a request, or the action of a mail server. */
 type Facts = Readonly<Record<string, string>>;
 
 /**
- * Whether the database can take writes, as recent requests and background work found it and as the watch on the disk says. `/readyz`
- * answers by it, and writes are refused while the disk is nearly full.
+ * Tells if the database can take writes, by the results of recent requests and background work and by the watch on the disk. `/readyz`
+ * reports it, and writes are refused while the disk is nearly full.
  *
  *   state     | trigger                           | next
  *   ----------|-----------------------------------|----------
@@ -35,7 +35,7 @@ export class StorageHealth {
   #loggedAt = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #probe: { result: Promise<void>; at: number } | null = null;
-  /** Why writes are refused: the disk is nearly full. Null while there is room. */
+  /** Reason writes are refused: the disk is nearly full. Null while there is room. */
   lowDisk: string | null = null;
 
   constructor(real: Clock["real"], log: Log) {
@@ -43,7 +43,7 @@ export class StorageHealth {
     this.#log = log;
   }
 
-  /** Why the database cannot take writes at the moment; null when it can. */
+  /** Reason the database cannot take writes at the moment; null when it can. */
   get problem(): string | null {
     if (this.lowDisk !== null) return this.lowDisk;
     return this.#failure !== null && this.#real.now() - this.#failure.at < FAILURE_MS ? this.#failure.error.message : null;

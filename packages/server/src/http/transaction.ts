@@ -22,7 +22,7 @@ import { runHandler, toStoredAnswer, type Write, type WriteResult } from "./writ
  */
 export class Writes {
   readonly #deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">;
-  /** Those under way whose handlers prepare something, by claim. */
+  /** Writes under way whose handlers prepare something, by claim. */
   readonly #running = new Map<string, { readonly requestHash: string; readonly result: Promise<WriteResult> }>();
   readonly #grouped: GroupedTransactions;
 

@@ -33,7 +33,7 @@ export class TurnBudget {
   #running = false;
   #paused = false;
   #turnStartedAt = 0;
-  /** Whether a connection was accepted in this turn, and in the one before. */
+  /** True if a connection was accepted in this turn; `#acceptedBefore` is about the turn before. */
   #accepted = false;
   #acceptedBefore = false;
 

@@ -159,7 +159,7 @@ describe("slow clients, and clients that disconnect", () => {
     for (const line of slow) line.write("POST /api/v1/send HTTP/1.1\r\nHost: x\r\nX-Sl");
     const since = performance.now();
     expect(await say(post(hello, "Connection: close"))).toMatch(/^HTTP\/1\.1 200 /);
-    // Those hundred have ten seconds.
+    // The hundred slow ones have ten seconds.
     expect(performance.now() - since).toBeLessThan(5000);
     for (const line of slow) line.cut();
     await Promise.all(slow.map((line) => line.closed));

@@ -6,7 +6,7 @@ import type { HeaderReader } from "../headers.ts";
 import { assertNotEncoded } from "./json.ts";
 import { type Part, readMultipart } from "./multipart.ts";
 
-/** Whether the body is multipart/form-data. */
+/** True if the body is multipart/form-data. */
 export function isForm(headers: HeaderReader): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
 }

@@ -185,7 +185,7 @@ function findFault(value: unknown, isChanged: (number: number) => boolean, isRoo
   return null;
 }
 
-/** What the integers of a JSON text that a double cannot hold become. */
+/** Returns the numbers to which integers of a JSON text were rounded, because a double cannot hold them. */
 function listChanged(text: string): ReadonlySet<number> {
   const changed = new Set<number>();
   for (let i = 0; i < text.length; i += 1) {

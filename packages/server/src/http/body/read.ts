@@ -3,8 +3,8 @@ import { ApiError } from "../../lib/api-error.ts";
 import { MB } from "../../lib/units.ts";
 import { type BodyShare, FREE_BYTES, LARGE_BYTES } from "./share.ts";
 
-// How long a client whose body was refused may be silent before its connection is closed, ms. The server's time limit for a whole
-// request applies besides.
+// Longest silence of a client whose body was refused, before its connection is closed, ms. The server's time limit for a whole request
+// applies besides.
 const DRAIN_SILENCE_MS = 2000;
 
 /**

@@ -32,7 +32,7 @@ export function errorPage(error: ApiError, requestId: string, headers: Readonly<
   };
 }
 
-/** Whether a request comes from a browser that navigates: it asks for HTML by name. API clients ask for JSON or for anything. */
+/** True if a request comes from a browser that navigates: it asks for HTML by name. API clients ask for JSON or for anything. */
 export function prefersHtml(headers: HeaderReader): boolean {
   const accept = headers.get("accept") ?? "";
   return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);

@@ -43,7 +43,7 @@ export interface PublicPage {
   readonly whenFull?: true;
   /** Query parameters that open something, as a part of the path named `:token` does: nothing may record or log them. */
   readonly secretQuery?: readonly string[];
-  /** How errors are shown: as a small HTML page, or as the JSON of the API to the program of a page. */
+  /** Format of errors: the JSON of the API, for the program of a page. By default a small HTML page. */
   readonly errors?: "json";
   /** Throws ApiError. */
   serve(request: PageRequest): Promise<PageResponse>;
@@ -62,7 +62,7 @@ interface PublicPagesParts {
   readonly log: Log;
   readonly inFlight: InFlightRequests;
   readonly storage: StorageHealth;
-  /** Who says in X-Forwarded-For for whom they call. */
+  /** Proxies whose X-Forwarded-For names the client. */
   readonly trustedProxies: readonly IpNetwork[];
 }
 
