@@ -11,11 +11,11 @@ import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import type { InboundDeps } from "./deps.ts";
 import type { Report, ReportOutcome } from "./report.ts";
 
-/** What a report did: nothing if it is known already, or about an email that is unknown or has ended in another way. */
+/** Effect of a report; `ignored` if it is known already, or about an email that is unknown or has ended in another way. */
 type Applied = "applied" | "ignored" | "too-early";
 
 /*
- * What a report does to an email.
+ * Effects of a report on an email.
  *
  * | email                        | delivered | deferred    | bounced | complained | unsubscribed |
  * | ---------------------------- | --------- | ----------- | ------- | ---------- | ------------ |
@@ -25,7 +25,7 @@ type Applied = "applied" | "ignored" | "too-early";
  * | bounced                      | –         | –           | –       | –          | event only   |
  * | all others                   | –         | –           | –       | –          | event only   |
  *
- * The address of a complaint is suppressed also if the email has bounced, and who unsubscribed is suppressed in every case.
+ * The address of a complaint is suppressed also if the email has bounced, and that of an unsubscribe in every case.
  * Too early: the report came before the reply of the next hop was stored. Nothing is stored, and the other side sends it again.
  */
 

@@ -1,6 +1,6 @@
 import type { AutoReplyReason } from "@mailsvc/sdk/contract";
 
-/** What of a mail tells whether a program wrote it. */
+/** The parts of a mail that tell if a program wrote it. */
 interface MailSigns {
   /** Names in lower case. */
   readonly headers: readonly { readonly key: string; readonly value: string }[];
@@ -25,8 +25,8 @@ const OF_PROGRAMS: readonly (readonly [name: RegExp, value: RegExp])[] = [
 ];
 
 /**
- * Why a mail counts as written by a program, as its headers tell (RFC 3834): automatic replies, mail of lists and mail servers, and mail that
- * goes in circles. Null for the mail of a person.
+ * Returns the reason a mail counts as written by a program, as its headers tell (RFC 3834): automatic replies, mail of lists and mail
+ * servers, and mail that goes in circles. Null for the mail of a person.
  */
 export function findAutoReply({ headers, from }: MailSigns): AutoReplyReason | null {
   const has = (name: RegExp, value = /./): boolean => headers.some((header) => name.test(header.key) && value.test(header.value));

@@ -49,7 +49,7 @@ function isKnown(label: string): boolean {
   }
 }
 
-/** Whether bytes are UTF-8; the last character may be cut. */
+/** True if bytes are UTF-8; the last character may be cut. */
 export function isUtf8(bytes: Uint8Array): boolean {
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });

@@ -46,7 +46,7 @@ export function cutBase64(mail: Uint8Array): CutMail {
   };
 }
 
-/** Whether a part is a file in base64. */
+/** True if a part is a file in base64. */
 function isFile({ header, type }: MimePart): boolean {
   return /^content-transfer-encoding:[ \t]*base64[ \t]*\r?$/im.test(header) && !/^(?:text|multipart|message)\//.test(type);
 }

@@ -9,18 +9,17 @@ import type { MailParser } from "./mail-parser.ts";
 import type { SnsClient } from "./providers/sns.ts";
 import type { ReturnPath } from "./return-path.ts";
 
-/** What inbound mail and reports of providers need. */
 export interface InboundDeps extends ReceivedDeps, UnsubscribeDeps {
   readonly config: ReceivedDeps["config"] & {
-    /** Whose mail is believed, because they pass on that of others. */
+    /** Servers whose mail is believed, because they pass on that of others. */
     readonly inboundTrust: { readonly networks: readonly IpNetwork[]; readonly isGiven: boolean };
-    /** Who says with the PROXY protocol who connects. */
+    /** Proxies that name the client with the PROXY protocol. */
     readonly proxyProtocol: readonly IpNetwork[];
   };
-  /** Where mail came from of late. */
+  /** Origins of recent mail. */
   readonly inboundPeers: InboundPeers;
   readonly log: Log;
-  /** Whether there is room on the disk for more mail. */
+  /** Tells if there is room on the disk for more mail. */
   readonly storage: StorageHealth;
   /** The addresses of emails at the inbound domain. */
   readonly returnPath: ReturnPath;

@@ -3,7 +3,7 @@ import { isForbiddenAddress } from "../lib/guard-url.ts";
 // Messages that are looked back on.
 const RECENT = 100;
 
-/** Where the last mails came from over SMTP: when none came from the Internet, a gateway has put its address in place of each peer's. */
+/** Origins of the last mails over SMTP. If none came from the Internet, a gateway has put its address in place of each peer's. */
 export class InboundPeers {
   readonly #arePrivate: boolean[] = [];
 
@@ -13,7 +13,7 @@ export class InboundPeers {
     if (this.#arePrivate.length > RECENT) this.#arePrivate.shift();
   }
 
-  /** How many of the last hundred mails came from public addresses, and how many from private ones. */
+  /** Numbers of mails from public and from private addresses, among the last hundred. */
   get counts(): { readonly public: number; readonly private: number } {
     const ofNetwork = this.#arePrivate.filter(Boolean).length;
     return { public: this.#arePrivate.length - ofNetwork, private: ofNetwork };

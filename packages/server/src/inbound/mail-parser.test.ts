@@ -83,7 +83,7 @@ test.each([
   ["loops", "l", /^Reading it took more than 2000 ms\.$/],
   ["takes all memory", "m", /^Reading it failed: it took too much memory\.$/],
   ["ends the thread", "x", /^The thread that read it ended\.$/],
-  // What a mail contains stays out of the log.
+  // The content of a mail stays out of the log.
   ["throws", "t", /^Reading it failed: TypeError$/],
 ])("a mail whose reading %s is refused with the reason, and the next one is read", async (_name, first, reason) => {
   const parser = open({ timeMs: first === "l" ? 2000 : 30_000 }, SCRIPTED);

@@ -8,7 +8,7 @@ import type { ParsedMail, ReportEnvelope } from "./parse-mail.ts";
 import type { CapturedContent } from "./read-captured.ts";
 import type { ReadResult } from "./read-mail.ts";
 
-/** What the thread may use, and how much may wait for it. */
+/** Limits of the thread, and of the mails that wait for it. */
 export interface ParserLimits {
   /** For one mail, of real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms, and the start of a thread a second or, on a busy machine, several. */
   readonly timeMs: number;
@@ -18,7 +18,7 @@ export interface ParserLimits {
   readonly reuseMb: number;
   /** Mails that wait while another one is read. */
   readonly waiting: number;
-  /** How long the thread is kept without work, ms: it holds 20 MB. */
+  /** Time for which the thread is kept without work, ms: it holds 20 MB. */
   readonly idleMs: number;
 }
 
@@ -27,8 +27,8 @@ const LIMITS: ParserLimits = { timeMs: 10_000, heapMb: 64, reuseMb: 24, waiting:
 
 // The youngest objects; without a limit of their own they may take a quarter of the machine.
 const YOUNG_MB = 8;
-// How often the heap of the thread is looked at while it reads, ms. V8's own limit is the last resort, and far from the first one: a
-// thread that reaches it can end the whole process, when it allocates faster than it is stopped.
+// Interval of the check on the thread's heap while it reads, ms. V8's own limit is the last resort, and far from the first one: a thread
+// that reaches it can end the whole process, when it allocates faster than it is stopped.
 const HEAP_CHECK_MS = 20;
 const LAST_RESORT = 8;
 
@@ -46,7 +46,7 @@ export class MailNotRead extends Error {
   }
 }
 
-/** What the thread gets: a mail in which a report is looked for, a captured one, or one to be stored. */
+/** Task for the thread: a mail in which to look for a report, a captured mail, or a mail to be stored. */
 export type ParserTask =
   | { readonly kind: "report"; readonly raw: Uint8Array<ArrayBuffer>; readonly envelope: ReportEnvelope }
   | { readonly kind: "captured"; readonly raw: Uint8Array<ArrayBuffer> }
@@ -58,7 +58,7 @@ interface MessageRead {
   readonly result: ReadResult;
 }
 
-/** What the thread posts for each task. */
+/** The thread's answer to a task. */
 export interface ThreadAnswer {
   readonly answer: unknown;
   /** Its heap in bytes, with the garbage that reading has left. */

@@ -1,7 +1,7 @@
 import { isUtf8, readOddCharset } from "./charsets.ts";
 import { type MimePart, walkParts } from "./mime-parts.ts";
 
-// Of each text in an odd charset so much is read again.
+// Characters of each text in an odd charset that are read again.
 const MAX_TEXT = 4 * 1024 * 1024;
 
 /**

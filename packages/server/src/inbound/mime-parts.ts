@@ -7,7 +7,7 @@ const MAX_BOUNDARY_LINE = 210;
 /** A part of a mail, or the mail itself: where its header and its content are. */
 export interface MimePart {
   readonly start: number;
-  /** Where its content begins, and where the boundary after it does. */
+  /** Begin of its content, and of the boundary after it. */
   readonly contentStart: number;
   readonly contentEnd: number;
   /** Its header, unfolded. */
@@ -25,14 +25,14 @@ export function* walkParts(bytes: Buffer): Generator<MimePart> {
     if (header.boundary !== null) boundaries.add(header.boundary);
     let end = findBoundary(bytes, header.end, boundaries);
     yield { start: at, contentStart: header.end, contentEnd: end.start, header: header.text, type: header.type };
-    // What follows the end of a multipart is no part.
+    // Text behind the end of a multipart is no part.
     while (end.closes && end.after < bytes.length) end = findBoundary(bytes, end.after, boundaries);
     at = end.after;
   }
 }
 
 interface PartHeader {
-  /** Where the content begins. */
+  /** Begin of the content. */
   readonly end: number;
   readonly boundary: string | null;
   readonly text: string;

@@ -7,7 +7,7 @@ import { parseReply, peerText } from "../mail/smtp-reply.ts";
 import { findAutoReply } from "./auto-reply.ts";
 import { type BounceType, COMPLAINTS, type ReportOutcome } from "./report.ts";
 
-/** What a mail to one of our return paths says. */
+/** Content of a mail to one of our return paths. */
 export interface ParsedMail {
   /** Null for a mail that is no report, such as an automatic reply. */
   readonly outcome: ReportOutcome | null;
@@ -18,7 +18,7 @@ export interface ParsedMail {
   readonly subject: string;
   /** True if a program wrote it, not a person. */
   readonly automatic: boolean;
-  /** Why it cannot be read; null if it can. */
+  /** Reason it cannot be read; null if it can. */
   readonly fault: string | null;
 }
 
@@ -38,7 +38,7 @@ const OPTIONS = { maxNestingDepth: MAIL_LIMITS.levels, maxHeadersSize: MAIL_LIMI
 // The subject of a mail that unsubscribes holds a token of up to 500 characters.
 const MAX_SUBJECT = 2000;
 
-// Of texts without a structure only the start is read.
+// Characters that are read of texts without a structure.
 const MAX_TEXT = 20_000;
 // A reply in several lines is joined up to here.
 const MAX_LINE = 1000;
@@ -135,7 +135,7 @@ function toOutcome(action: "failed" | "delayed" | "delivered", block: ReadonlyMa
   return action === "failed" ? toBounce(error) : { kind: "deferred", error };
 }
 
-/** What the mail server replied, which is worth more than the status: programs between derive that one from it, and not always well. */
+/** Reads the mail server's reply. It is worth more than the status, which programs on the way derive from it, and not always well. */
 function readReply(block: ReadonlyMap<string, string>, status: string | null, mail: Email): DeliveryError {
   // "smtp; 550 5.1.1 no such user"; and "<192.0.2.1 #5.0.0 smtp; 550 "Unknown User">"
   const diagnostic = block.get("diagnostic-code")?.replace(/^[\w-]+\s*;\s*/, "") ?? "";
@@ -184,7 +184,7 @@ function joinLines(text: string): string[] {
 function readPlainBounce(mail: Email, about: ParsedMail["about"], envelope: ReportEnvelope): ReportOutcome | null {
   const text = (mail.text ?? toPlainText((mail.html ?? "").slice(0, 5 * MAX_TEXT))).slice(0, MAX_TEXT);
   if (!isFromMailServer(mail, envelope) || isAnswer(mail, envelope)) return null;
-  // What follows is our own mail.
+  // The text below is our own mail.
   const [report = ""] = text.split(RETURNED);
   const lines = joinLines(report);
   const isNamed = (line: string): boolean => envelope.about.some((one) => line.toLowerCase().includes(one.toLowerCase()));
@@ -207,7 +207,7 @@ function readPlainBounce(mail: Email, about: ParsedMail["about"], envelope: Repo
   return DELAY.test(report) && !GIVEN_UP.test(report) ? { kind: "deferred", error } : toBounce(error);
 }
 
-/** Whether the recipient, or a program for them, wrote a mail: an absence notice, a challenge, a ticket. */
+/** True if the recipient, or a program for them, wrote a mail: an absence notice, a challenge, a ticket. */
 function isAnswer(mail: Email, { about }: ReportEnvelope): boolean {
   const from = mail.from?.address?.toLowerCase() ?? "";
   if (about.some((one) => one.toLowerCase() === from)) return true;
@@ -257,7 +257,7 @@ function findHotmailRecipient(mail: Email): string | null {
   return part === null ? null : unwrap(/^x-hmxmroriginalrecipient:\s*(\S+)/im.exec(readText(part).split(/\r?\n\r?\n/)[0] ?? "")?.[1]);
 }
 
-/** What a report returns of the email it is about. */
+/** Finds the ids and headers that a report returns of the email it is about. */
 function findOriginal(mail: Email): ParsedMail["about"] {
   const part = findPart(mail, "message/rfc822") ?? findPart(mail, "text/rfc822-headers") ?? findPart(mail, "message/global");
   const returned = part ? readText(part) : (mail.text ?? "").slice(0, MAX_TEXT);
@@ -274,7 +274,7 @@ function isFromMailServer(mail: Email, { sender }: ReportEnvelope): boolean {
   return sender === "" || returnPath === "<>" || from === "" || isMailServer(from);
 }
 
-/** Whether an address is one that mail servers write reports from. */
+/** True for an address that mail servers write reports from. */
 function isMailServer(address: string): boolean {
   return /^(?:mailer-daemon|post_?master|mail-?daemon|mail\.delivery\.system|bounces?|administrator|microsoftexchange\w*)(?:@|$)/i.test(
     address,

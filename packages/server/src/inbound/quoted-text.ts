@@ -33,7 +33,7 @@ const MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const ATTRIBUTION_LINES = 4;
 // The fields above a mail that Outlook quotes.
 const FIELD_LINES = 6;
-// What decides is at the begin of a line.
+// The begin of a line decides.
 const MAX_LINE = 400;
 
 /**
@@ -70,7 +70,7 @@ const QUOTING_HTML =
 export function cutQuotedHtml(html: string, text: string): string {
   const at = html.search(QUOTING_HTML);
   const above = cutQuotedText(at === -1 ? text : toPlainText(html.slice(0, at)));
-  // What was written below the quotation, or between its parts.
+  // Text below the quotation, or between its parts.
   return above === "" && at !== -1 ? cutQuotedText(toPlainText(quoteBlocks(html))) : above;
 }
 
@@ -102,7 +102,7 @@ function quoteBlocks(html: string): string {
   return depth === 0 ? parts.join("") + html.slice(from) : parts.join("");
 }
 
-/** Whether the fields of a quoted mail begin here, perhaps after a rule. A person may write such words, but not with an address or a date. */
+/** True if the fields of a quoted mail begin here, perhaps after a rule. People may write such words, but not with an address or a date. */
 function startsFields(lines: readonly string[], i: number): boolean {
   const ruled = RULE.test(lineAt(lines, i));
   const first = ruled ? nextWritten(lines, i + 1) : i;
@@ -115,7 +115,7 @@ function startsFields(lines: readonly string[], i: number): boolean {
   return [FROM, SENT, TO].every((kind) => fields.some((line) => kind.test(line)));
 }
 
-/** Whether a line between dashes names who wrote all that follows, or stands above the fields of a quoted mail. */
+/** True if a line between dashes names the author of all that follows, or stands above the fields of a quoted mail. */
 function startsBetweenDashes(lines: readonly string[], i: number): boolean {
   const line = lineAt(lines, i);
   if (BETWEEN_DASHES.test(line)) return (NAMED.test(line) && /\d/.test(line)) || startsFields(lines, i + 1);
@@ -161,15 +161,15 @@ function findStart(lines: readonly string[], end: number): number | null {
   return NAMED.test(last) || (OPENS.test(last) && endsAttribution(last) && /\d/.test(last)) ? end : null;
 }
 
-/** Whether the line above belongs to the same attribution: it has the rest of the date, or an opening that programs write. */
+/** True if the line above belongs to the same attribution: it has the rest of the date, or an opening that programs write. */
 function continuesAbove(lines: readonly string[], at: number): boolean {
   const above = lineAt(lines, at - 1);
   return at > 0 && !BLANK.test(above) && !QUOTED.test(above) && OPENS.test(above) && /\d/.test(above) && !/[.!?…。]\s*$/u.test(above);
 }
 
 /**
- * Whether a mail that is quoted without `>` begins here, after a line that names who wrote it: Yahoo and others. It has the address and a date; or
- * a whole date, if something was written above it. A person may begin with such a line.
+ * True if a mail that is quoted without `>` begins here, after a line that names its author: Yahoo and others. The line has the address
+ * and a date; or a whole date, if there is text above it. A person may begin with such a line.
  */
 function startsUnquoted(lines: readonly string[], i: number, kept: readonly string[]): boolean {
   const first = lineAt(lines, i);
@@ -188,7 +188,7 @@ function startsUnquoted(lines: readonly string[], i: number, kept: readonly stri
   return false;
 }
 
-/** Whether a text ends with "wrote:", perhaps with a name between the verb and the colon. */
+/** True if a text ends with "wrote:", perhaps with a name between the verb and the colon. */
 function endsAttribution(text: string): boolean {
   const trimmed = text.trimEnd();
   return ENDS.test(trimmed) && WROTE.test(trimmed.slice(-MAX_NAME, -1));

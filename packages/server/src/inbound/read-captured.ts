@@ -13,7 +13,7 @@ export interface CapturedFile {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-/** What a captured mail contains. */
+/** Content of a captured mail. */
 export interface CapturedContent {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   /** The addresses of Reply-To, null without one. */
@@ -27,7 +27,7 @@ export interface CapturedContent {
   readonly truncated: boolean;
 }
 
-/** Of a mail that cannot be read at all. */
+/** Content of a mail that cannot be read at all. */
 export const UNREAD_CONTENT: CapturedContent = {
   ...{ headers: [], replyTo: null, html: null, text: null, links: [], codes: [], files: [] },
   truncated: true,

@@ -10,7 +10,7 @@ import { cutBase64 } from "./cut-base64.ts";
 import { mendCharsets } from "./mend-charsets.ts";
 import { cutQuoted, cutQuotedHtml } from "./quoted-text.ts";
 
-/** How much of a mail is read besides files in base64; postal-mime takes 10 µs for a line. */
+/** Limits of reading a mail, without its files in base64; postal-mime takes 10 µs for a line. */
 export const READ_LIMITS = { bytes: 4 * MB, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
 
 const OPTIONS = { maxNestingDepth: READ_LIMITS.levels, maxHeadersSize: READ_LIMITS.headerBytes, forceRfc822Attachments: true } as const;
@@ -25,7 +25,7 @@ const MAX_FROM = 2000;
 // Addresses of Reply-To that are read; an answer goes to 50 of them at most.
 const MAX_ADDRESSES = 100;
 
-// What mail programs attach without a name.
+// Extensions of types that mail programs attach without a name.
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/pdf": "pdf",
   "application/pgp-signature": "asc",
@@ -103,7 +103,7 @@ function readAuthor(
   return { name: decode(field.slice(0, field.indexOf(box))).replace(/^[\s"]+|[\s"]+$/g, ""), address: box.slice(1, -1) };
 }
 
-// What the author wrote; the others tell the way of a mail.
+// Headers that the author wrote; the others tell the way of a mail.
 const OF_AUTHOR = /^(?:from|sender|reply-to|to|cc|subject|date|mime-version|content-type|content-transfer-encoding)$/;
 
 /** A hash of what a mail says, without the trace of its way: a mail that comes on two ways says the same. */

@@ -13,9 +13,9 @@ import type { Report } from "./report.ts";
 import type { InboundAddress } from "./return-path.ts";
 
 /**
- * What a received mail led to. `too-early`: the sender must try again, because the email is still being handed over. `unreadable`: it
- * exceeds what a mail may contain, and the reason is in the log. `over-quota`: the workspace has received as much today as is stored for it.
- * `expired`: it would unsubscribe the recipient of an email that is deleted, and does not say who that was.
+ * Result of a received mail. `too-early`: the sender must try again, because the email is still being handed over. `unreadable`: it
+ * exceeds the limits of a mail, and the reason is in the log. `over-quota`: the workspace has reached its limit of received mail for
+ * today. `expired`: an unsubscribe for a deleted email; the recipient is unknown.
  */
 type Received = "applied" | "ignored" | "too-early" | "unreadable" | "over-quota" | "expired";
 
@@ -26,7 +26,7 @@ interface ReceivedMessage {
   readonly envelopeFrom: string;
   /** The whole mail; if no recipient is a mailbox, the first `MAIL_LIMITS.bytes` of it. Its memory goes over to the parser. */
   readonly raw: Uint8Array<ArrayBuffer>;
-  /** Who handed it over; null for a mail that did not come over SMTP, whose sender nobody can prove. */
+  /** The client that handed it over; null for a mail that did not come over SMTP, whose sender nobody can prove. */
   readonly peer: Pick<Peer, "ip" | "helo"> | null;
 }
 

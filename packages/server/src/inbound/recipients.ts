@@ -3,12 +3,12 @@ import { findDomainMailbox, findReplyMailbox, type Mailbox } from "../received/r
 import type { InboundDeps } from "./deps.ts";
 import type { InboundAddress } from "./return-path.ts";
 
-/** Whose mail is taken: an address of an email at which reports come in, or the mailbox of a workspace. */
+/** A recipient whose mail is taken: an address of an email that reports come to, or the mailbox of a workspace. */
 export type Recipient = { readonly address: InboundAddress } | { readonly mailbox: Mailbox };
 
 /**
- * Whose mail is taken at an address; null for one that is not ours. The signature of a reply address is verified first, so that an invented
- * one costs an HMAC and the look for its domain, as every other unknown address does.
+ * Returns the recipient with an address; null for one that is not ours. Checks the signature of a reply address first, so that an invented
+ * one costs an HMAC and a look-up of its domain, as every other unknown address does.
  */
 export async function findRecipient({ db, returnPath }: Pick<InboundDeps, "db" | "returnPath">, text: string): Promise<Recipient | null> {
   const address = returnPath.parse(text);

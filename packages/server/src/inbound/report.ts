@@ -1,10 +1,10 @@
 import type { Provider } from "@mailsvc/sdk/contract";
 import type { DeliveryError } from "../mail/mailer.ts";
 
-/** Where a report came from: the SMTP reply of a mail server, a mail (DSN, ARF), or the webhook of a provider. */
+/** Source of a report: a mail (DSN, ARF), or the webhook of a provider. */
 type ReportSource = "dsn" | "arf" | Provider;
 
-/** What became of an email after the next hop had accepted it. */
+/** Outcome of an email after the next hop had accepted it. */
 export interface Report {
   readonly emailId: string;
   /**

@@ -22,7 +22,7 @@ export interface MailToAnswer {
   readonly messageId: string;
   readonly references: string | null;
   readonly text: string | null;
-  /** When it was sent, ms. */
+  /** Time it was sent, ms. */
   readonly date: number;
 }
 
@@ -32,7 +32,7 @@ const NO_SUCH_MAILBOX = {
   invalidRecipient: true,
 } as const;
 
-/** What the recipient writes. */
+/** Reply of the recipient. */
 interface SimulatedAnswer {
   readonly text: string;
   readonly html?: string | undefined;

@@ -27,14 +27,14 @@ const MAX_COMMAND_BYTES = 2048;
 // A mail to several of our addresses at once is rare.
 const MAX_RECIPIENTS = 20;
 const IDLE_MS = MINUTE;
-// How long a connection lasts at most: one that sends a byte now and then is never idle (real time).
+// Longest time of a connection: one that sends a byte now and then is never idle (real time).
 const CONNECTION_MS = 10 * MINUTE;
 interface Listening {
   readonly host: string;
   readonly port: number;
-  /** What STARTTLS is offered with; null or absent to offer none. */
+  /** Files that STARTTLS is offered with; null or absent to offer none. */
   readonly tls?: TlsFiles | null;
-  /** How long a connection lasts at most, ms; ten minutes when absent. */
+  /** Longest time of a connection, ms; ten minutes when absent. */
   readonly connectionMs?: number;
 }
 
@@ -86,7 +86,7 @@ export async function serveInboundSmtp(
 interface Sessions {
   /** The addresses of the current message. */
   readonly accepted: WeakMap<SMTPServerSession, Map<string, Recipient>>;
-  /** How many addresses of a connection were refused. */
+  /** Number of addresses that were refused on a connection. */
   readonly refused: WeakMap<SMTPServerSession, number>;
   readonly session: SMTPServerSession;
 }

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADA, type Setting, start } from "../../test/receiving.ts";
 
-// What other people's programs send: messages written by Python's email.message, over the connections of its smtplib.
+// Mail of other people's programs: messages written by Python's email.message, over the connections of its smtplib.
 
 const DOMAIN = "in.acme.test";
 

@@ -18,7 +18,7 @@ export function inboundTables(c: ColumnTypes) {
         provider: c.text("provider").$type<Provider>().notNull(),
         /** In the URL that the provider calls. */
         token: c.text("token").notNull(),
-        /** What verifies its webhooks, such as a signing key; sealed. */
+        /** Secret that verifies its webhooks, such as a signing key; sealed. */
         key: c.bytes("key").notNull(),
         description: c.text("description"),
         createdAt: c.instant("created_at").notNull(),

@@ -7,11 +7,11 @@ import { spf } from "mailauth/lib/spf/index.js";
 import type { DomainRecords } from "../../lib/domain-records.ts";
 import { readSignedMail } from "./signed-mail.ts";
 
-/** Who handed a mail over. */
+/** The client that handed a mail over. */
 export interface Peer {
   /** Its public address; null for a mail server of our own network, which alone knows where the mail came from. */
   readonly ip: string | null;
-  /** What it called itself. */
+  /** Name that it gave in HELO or EHLO. */
   readonly helo: string;
   /** The sender of the envelope; empty for none. */
   readonly envelopeFrom: string;
@@ -67,7 +67,7 @@ function decide(result: Result, { isUndecided, isKnown }: { isUndecided: boolean
   return isKnown ? "fail" : null;
 }
 
-/** What a signature proves: nothing, if its hash is that of another body. */
+/** Result of a signature: a failure if its hash is that of another body. */
 function judge({ status, bodyHash, bodyHashExpecting }: Signature): Result {
   if (status.result === "neutral" && bodyHash && bodyHashExpecting && bodyHash !== bodyHashExpecting) return "fail";
   return readResult(status.result);
@@ -88,7 +88,7 @@ function readPolicy(text: string | undefined): MailAuthentication["policy"] {
   return text === "none" || text === "quarantine" || text === "reject" ? text : null;
 }
 
-/** What is said of a mail that could not be checked at all. */
+/** Result for a mail that could not be checked at all. */
 export function unknownSender(reason: string): MailAuthentication {
   return { spf: "temperror", dkim: "temperror", dmarc: "temperror", signers: [], policy: null, reason };
 }
@@ -105,7 +105,7 @@ function toResolver(dns: DomainRecords, ip: string | null, failures: string[]) {
   const answers = new Map<string, Promise<readonly unknown[]>>();
   const ask = <T>(kind: keyof DomainRecords, name: string, question: () => Promise<T[]>): Promise<T[]> => {
     const key = `${kind} ${name.toLowerCase()}`;
-    // What is stored under a kind has the records of that kind.
+    // The records stored under a kind are of that kind.
     const known = answers.get(key) as Promise<T[]> | undefined;
     if (known) return known;
     const answer = question().catch((error: { code?: unknown }) => {

@@ -8,13 +8,13 @@ import { MailNotRead } from "../mail-parser.ts";
 import type { LoadProgram, ThreadProgram } from "../mail-parser-program.ts";
 import type { Peer } from "./authenticate.ts";
 
-/** What the thread is told. */
+/** Message to the thread. */
 export type ToThread =
   | { readonly kind: "mail"; readonly id: number; readonly raw: Uint8Array<ArrayBuffer>; readonly peer: Peer }
   | { readonly kind: "records"; readonly question: number; readonly records: unknown[] }
   | { readonly kind: "silence"; readonly question: number; readonly code: string };
 
-/** What the thread tells: it asks the DNS, and says what it found out about a mail. */
+/** Message of the thread: a question to the DNS, or its result for a mail. */
 export type FromThread =
   | {
       readonly kind: "question";
@@ -25,13 +25,13 @@ export type FromThread =
     }
   | { readonly kind: "result"; readonly id: number; readonly raw: Uint8Array<ArrayBuffer>; readonly result: MailAuthentication };
 
-/** What mails may take; times are ms of real time. */
+/** Limits of the mails; times are ms of real time. */
 export interface AuthenticatorLimits {
   /** All its lookups; what is not known by then is a `temperror`. */
   readonly dnsMs: number;
   /** From then on until the thread has hashed it: 25 MB take 0.3 s, of the worst text 5 s. */
   readonly hashMs: number;
-  /** How long the thread is kept without work: it holds 15 MB. */
+  /** Time for which the thread is kept without work: it holds 15 MB. */
   readonly idleMs: number;
   /** Bytes of the mails that the thread has at once. It hashes one after the other: of the worst texts, this many take 10 s. */
   readonly bytes: number;
@@ -59,7 +59,7 @@ interface Waiting {
 /** A mail that the thread has, and its bytes with it. */
 interface UnderWay extends Pick<Waiting, "resolve" | "reject"> {
   readonly size: number;
-  /** When its lookups must be over: known once it asks for the first time, because the thread may have to start. */
+  /** Deadline of its lookups. It is set by the first one, because the thread may have to start. */
   until: number | null;
   readonly deadline: Timer;
   lookups: number;
@@ -91,8 +91,8 @@ export class MailAuthenticator {
   }
 
   /**
-   * What SPF, DKIM and DMARC say about a mail. Its bytes go over to the thread and come back with the answer: the caller's view of them is
-   * empty then. Throws MailNotRead.
+   * Finds out what SPF, DKIM and DMARC say about a mail. Its bytes go over to the thread and come back with the answer: the caller's view
+   * of them is empty then. Throws MailNotRead.
    */
   async authenticate(
     raw: Uint8Array<ArrayBuffer>,

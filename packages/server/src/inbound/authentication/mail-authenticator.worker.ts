@@ -9,7 +9,7 @@ const records = new RemoteRecords((question) => parentPort?.postMessage(question
 parentPort?.on("message", async (message: ToThread) => {
   if (message.kind !== "mail") return records.answer(message);
   const { id, raw, peer } = message;
-  // What mailauth throws is a fault of it, and no reason to refuse a mail.
+  // An error of mailauth is its own fault, and no reason to refuse a mail.
   const result = await authenticate(raw, peer, records.for(id)).catch(() => unknownSender("It could not be checked."));
   parentPort?.postMessage({ kind: "result", id, raw, result }, [raw.buffer]);
 });

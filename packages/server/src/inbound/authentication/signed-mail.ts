@@ -10,7 +10,7 @@ const CR = 0x0d;
 interface SignedMail {
   readonly head: Buffer;
   readonly body: Buffer;
-  /** Whether a signature was left out that proves nothing, whatever it says. */
+  /** True if a signature was left out that proves nothing, whatever it says. */
   readonly hasWeakSignature: boolean;
 }
 
@@ -39,7 +39,7 @@ export function readSignedMail(mail: Uint8Array): SignedMail {
   return { head: Buffer.concat(kept), body: bytes.subarray(at), hasWeakSignature };
 }
 
-/** Where a field ends: its next lines begin with a blank. */
+/** Returns the end of a field: its next lines begin with a blank. */
 function findFieldEnd(bytes: Buffer, from: number): number {
   let at = from;
   do {

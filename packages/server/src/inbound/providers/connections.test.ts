@@ -89,7 +89,7 @@ test.each(ACCOUNTS)("$provider: a report counts once, for mail of its workspace 
   const status = async () => (await world.sdk.emails.get(mail.id)).status;
   expect(await post(mine, forged(mail))).toMatchObject({ status: 401, body: { error: { code: "invalid_signature" } } });
   const report = bounce(mail);
-  // What the other workspace's account says about this mail changes nothing, and does not use up the report either.
+  // A report from the other workspace's account changes nothing about this mail, and does not use up the report either.
   expect(await post(theirs, report)).toEqual({ status: 200, body: { received: true, applied: 0 } });
   expect(await status()).toBe("sent");
   expect((await world.sdk.suppressions.list()).data).toEqual([]);

@@ -78,7 +78,7 @@ export async function getConnection(read: Reader, { seal }: InboundDeps, token: 
   return { workspaceId: row.workspaceId, provider: row.provider, key: seal.open(row.key, providerKeyPlace(row.id)) };
 }
 
-/** Those among the workspaces that have a connection to this provider. */
+/** Returns the workspaces that have a connection to this provider. */
 export async function filterConnected(read: Reader, workspaceIds: readonly string[], provider: Provider): Promise<ReadonlySet<string>> {
   const keys = workspaceIds.map((workspaceId) => ({ workspaceId }));
   const found = await read.lookUp(read.t.providerConnections, keys);
@@ -89,7 +89,7 @@ function show({ baseUrl }: InboundDeps, { id, provider, token, description, crea
   return { id, provider, url: `${baseUrl()}/api/v1/inbound/connections/${token}`, description, createdAt: iso(createdAt) };
 }
 
-/** What the key of a connection is sealed for. */
+/** Encryption context of the key of a connection. */
 export function providerKeyPlace(id: string): string {
   return `provider:${id}`;
 }

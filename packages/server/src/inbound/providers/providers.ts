@@ -10,7 +10,7 @@ interface MailProvider {
   readonly read: ReadWebhook;
 }
 
-/** What the server knows of each mail provider: the form of its keys, and how its webhooks are read. */
+/** The form of the keys of each mail provider, and the function that reads its webhooks. */
 export const MAIL_PROVIDERS: Readonly<Record<Provider, MailProvider>> = {
   ses: {
     takes: "the ARN of an SNS topic such as arn:aws:sns:eu-west-1:123456789012:bounces",

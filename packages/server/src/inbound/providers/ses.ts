@@ -134,7 +134,7 @@ function toOutcome(event: SesEvent): ReportOutcome | null {
   };
 }
 
-/** Whether a recipient left all topics of a list of SES, or one of them. */
+/** True if a recipient left all topics of a list of SES, or one of them. */
 function hasLeft({ subscription }: SesEvent): boolean {
   const { newTopicPreferences: now, oldTopicPreferences: before } = subscription ?? {};
   const out = (status: typeof now): string[] =>

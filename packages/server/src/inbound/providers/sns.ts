@@ -12,10 +12,10 @@ const MAX_KEYS = 20;
 // Certificates that may be asked for: a message that names another one can be forged, and each would cost a request to Amazon.
 const FETCHES = perMinute(20);
 
-// How Amazon names its certificates.
+// Path of Amazon's certificates.
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-z]{1,64}\.pem$/;
 
-/** What is asked of Amazon SNS itself. It talks to the SNS host of a topic's region and to no other one. */
+/** Client of Amazon SNS. It talks to the SNS host of a topic's region and to no other one. */
 export class SnsClient {
   readonly #fetchText: FetchText;
   readonly #fetches: TokenBuckets;

@@ -7,10 +7,10 @@ interface WebhookToken {
   readonly provider: "mailgun";
   /** The token with its signature: unique to the account. */
   readonly token: string;
-  /** When it was made by the clock of the provider, ms. Signatures older than `maxAgeMs` are refused by the caller. */
+  /** Time of its creation by the clock of the provider, ms. The caller refuses signatures older than `maxAgeMs`. */
   readonly at: number;
   readonly maxAgeMs: number;
-  /** What came with it. */
+  /** Content that came with it. */
   readonly content: string;
 }
 
