@@ -7,7 +7,7 @@ import { OF_TEST_KEYS } from "./tables.ts";
 
 // Another process may have captured mail: look this often (real time).
 const POLL_MS = 1000;
-// What usually comes between two looks, and mails of before: a mail may be committed after a newer one.
+// Mails to read in one look: those that usually come between two looks, and earlier ones, as a mail may be committed after a newer one.
 const LOOKED_AT = 100;
 
 /** A captured mail, as far as it tells who waits for it. */
@@ -17,7 +17,7 @@ interface Arrival {
   readonly to: string;
 }
 
-/** Which mail a request waits for. */
+/** Mail that a request waits for. */
 interface Wanted {
   /** Mail of its test keys; null for all captured mail, in dev mode. */
   readonly workspaceId: string | null;
@@ -30,7 +30,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** Where mail arrives: the inbox of a workspace's test keys, or that of dev mode. */
+/** A place where mail arrives: the inbox of a workspace's test keys, or that of dev mode. */
 interface Place {
   readonly waiters: Set<Waiter>;
   /** Requests that wait, also while they read. */
@@ -123,7 +123,7 @@ export class Arrivals {
       if (fresh.length === LOOKED_AT) wakeAll(place);
       else this.#wake(place, fresh);
     } catch {
-      // Those who wait learn of it when they read.
+      // Waiting requests learn of the error when they read.
       wakeAll(place);
     }
   }

@@ -52,7 +52,7 @@ export function listMail(read: Reader, input: PageInput & MailFilter): Promise<P
   return listPage(read, input, { table: inbox, columns: summaryColumns(read), where, toItem: toCapturedMail });
 }
 
-/** Which captured mail a wait considers. */
+/** Captured mail that a wait considers. */
 export interface WaitedMail extends MailFilter {
   /** The id of a mail: only what was captured later. */
   readonly after?: string | undefined;
@@ -85,7 +85,7 @@ export async function findLastMailId(read: Reader): Promise<string | undefined> 
   return last?.id;
 }
 
-/** When the last mail was captured; null when there is none. */
+/** Returns the time at which the last mail was captured; null when there is none. */
 export async function findLastMailTime(read: Reader): Promise<number | null> {
   const { inbox } = read.t;
   const [last] = await read.select({ at: inbox.receivedAt }).from(inbox).orderBy(desc(inbox.id)).limit(1);
@@ -128,7 +128,7 @@ export async function parseMail(deps: ReadingDeps, row: MailRow): Promise<z.infe
   return { ...toCapturedMail(row), ...{ headers: [...headers], html, text, links: [...links], codes: [...codes], attachments, truncated } };
 }
 
-/** What a captured mail contains, its files too. Throws ApiError rate_limited. */
+/** Reads the content of a captured mail, with its files. Throws ApiError rate_limited. */
 export function readContent({ capturedMailParser }: ReadingDeps, { raw }: MailRow): Promise<CapturedContent> {
   return readCapturedMail(capturedMailParser, raw);
 }

@@ -13,7 +13,7 @@ const FILE = Buffer.from(Uint8Array.from({ length: 2_500_000 }, (_, i) => (i * 7
 const report = { filename: "report.bin", content: FILE };
 const PEOPLE = ["ada@example.com", "bob@example.com", "cid@example.com"];
 
-/** How many bytes are stored of captured mail, besides what is in its own rows. */
+/** Number of bytes that are stored of captured mail, besides those in its own rows. */
 async function storedBytes({ app }: TestWorld): Promise<number> {
   const { read } = app.deps.db;
   return (await read.select().from(read.t.inboxBytes)).reduce((sum, { bytes }) => sum + bytes.length, 0);

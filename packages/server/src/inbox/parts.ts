@@ -99,7 +99,7 @@ async function claimParts(tx: Tx, hashes: readonly string[]): Promise<Set<string
   return found;
 }
 
-/** Where long bodies begin and end: behind the empty line below the headers of a MIME part, and before the next boundary. */
+/** Returns the begin and end of long bodies: behind the empty line below the headers of a MIME part, and before the next boundary. */
 async function findLongBodies(raw: Buffer): Promise<number[]> {
   const cuts: number[] = [];
   let turnEnd = CHUNK_BYTES;
@@ -111,7 +111,7 @@ async function findLongBodies(raw: Buffer): Promise<number[]> {
     }
     const wanted: string = body === null ? EMPTY_LINE : BOUNDARY;
     const found: number = raw.subarray(at, at + CHUNK_BYTES).indexOf(wanted);
-    // What is sought may begin at the end of these bytes.
+    // The wanted text may begin at the end of these bytes.
     if (found === -1) at += CHUNK_BYTES - wanted.length + 1;
     else if (body === null) {
       body = at + found + wanted.length;

@@ -1,6 +1,6 @@
 import { addressKey, EmailAddress, toDomain } from "@mailsvc/sdk/contract";
 
-/** Where captured mail may be sent on, and by which mail server. */
+/** The mail server that sends captured mail on, and the addresses it may go to. */
 export interface ReleaseConfig {
   /** An SMTP URL. */
   readonly relay: string;
@@ -17,7 +17,7 @@ export function readRelease(relay: string | null, to: string | undefined, fail: 
   return { relay, allowed: to.split(",").map((part) => readPattern(part.trim(), fail)) };
 }
 
-/** Whether a pattern of the list allows an address. */
+/** True if a pattern of the list allows an address. */
 export function isAllowed({ allowed }: ReleaseConfig, address: string): boolean {
   const key = addressKey(address);
   return allowed.includes(key) || allowed.includes(`*@${key.slice(key.lastIndexOf("@") + 1)}`);

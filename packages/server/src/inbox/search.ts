@@ -75,7 +75,7 @@ async function loadSmall(read: Reader, mails: readonly MailSummary[]): Promise<R
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** What a mail contains; null when it was deleted meanwhile, or too many others are being read. */
+/** Reads the content of a mail; null when it was deleted meanwhile, or too many others are being read. */
 async function readIfPossible(
   read: Reader,
   deps: SearchDeps,

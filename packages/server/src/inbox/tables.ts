@@ -31,7 +31,7 @@ export function inboxTables(c: ColumnTypes) {
       { mailId: c.text("mail_id").notNull(), part: c.int("part").notNull(), hash: c.text("hash").notNull() },
       (t) => [c.primaryKey({ columns: [t.mailId, t.part] }), c.index("inbox_parts_hash").on(t.hash)],
     ),
-    /** What these parts contain, by its SHA-256: the mails of all workspaces that contain the same file share it. */
+    /** Content of these parts, by its SHA-256: the mails of all workspaces that contain the same file share it. */
     inboxBytes: c.table("inbox_bytes", { hash: c.text("hash").primaryKey(), bytes: c.bytes("bytes").notNull() }),
   };
 }
