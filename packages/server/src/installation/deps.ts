@@ -1,7 +1,6 @@
 import type { Db } from "../db/db.ts";
 import type { WorkspaceDeps } from "../workspaces/deps.ts";
 
-/** What the installation needs. */
 export interface InstallationDeps extends WorkspaceDeps {
   readonly db: Db;
   readonly config: WorkspaceDeps["config"] & { readonly name: string | null };

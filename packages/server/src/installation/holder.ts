@@ -13,13 +13,13 @@ interface Holder {
   readonly since: string;
   /** The number of starts of a server on this data; counted where the folder remembers it too. */
   readonly starts?: number;
-  /** When the backup was made that this data was restored from. */
+  /** Time of the backup that this data was restored from. */
   readonly backupOf?: string;
   /** The move that took the data of a database away; a folder notes it itself. */
   readonly moved?: Move;
 }
 
-/** What a server that starts knows about its place, and was told by a person. */
+/** Facts that a server knows about its place at the start, and the wish of a person. */
 interface Claim {
   readonly place: Place;
   /** Makes this place the holder, whatever the data tells. */

@@ -59,12 +59,12 @@ export async function ensureInstallation(deps: InstallationDeps, store: FirstKey
   }
 }
 
-/** Whether an earlier start has written the first workspaces. */
+/** True if an earlier start has written the first workspaces. */
 export async function isInstalled(db: Db): Promise<boolean> {
   return (await readFact(db, FIRST_WORKSPACE)) !== null;
 }
 
-/** Whether an earlier start in production mode has written the first workspaces: the keys of dev mode are not there. */
+/** True if an earlier start in production mode has written the first workspaces: the keys of dev mode are not there. */
 export async function isOfProduction(db: Db): Promise<boolean> {
   const { meta } = db.read.t;
   return areOfProduction(new Set((await db.read.select({ name: meta.name }).from(meta)).map(({ name }) => name)));
@@ -83,7 +83,7 @@ export async function resetInstallation(deps: InstallationDeps, empty: () => Pro
   await empty();
   await db.tx(async (tx) => {
     await seedInstallation(tx, deps, before);
-    // What is sealed in memory or in a backup stays readable.
+    // Secrets that were sealed in memory or in a backup stay readable.
     if (masterKey !== null) await insertFact(tx, MASTER_KEY, masterKey);
   });
 }
@@ -121,12 +121,12 @@ export function factKeyStore(db: Db): KeyStore {
   };
 }
 
-/** Whether the data was sealed with a master key. */
+/** True if the data was sealed with a master key. */
 export async function isSealed(db: Db): Promise<boolean> {
   return (await readFact(db, SEAL_CHECK)) !== null;
 }
 
-/** Whether one of the master keys is the one that data was sealed with, by the check that it holds. */
+/** True if one of the master keys is the one that data was sealed with, by the check that it holds. */
 export function isSealedWith(check: string, keys: MasterKeys): boolean {
   try {
     makeRingSeal(new KeyRing(keys), secureRandom()).open(Buffer.from(check, "base64"), SEAL_CHECK);

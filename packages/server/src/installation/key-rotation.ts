@@ -3,7 +3,7 @@ import type { Log } from "../lib/log.ts";
 import { formatKeys, type KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 
-/** Where the master keys of an installation are kept: a file next to its database, or the database. */
+/** Storage of an installation's master keys: a file next to its database, or the database. */
 export interface KeyStore {
   /** The text of all keys; null when the keys are kept elsewhere. */
   read(): Promise<string | null>;
@@ -17,7 +17,7 @@ interface KeyRotationOptions {
   readonly store: KeyStore | null;
   /** Seals with the current key what older ones have sealed; answers how much that was. */
   readonly sealAnew: () => Promise<number>;
-  /** How long other processes may need to learn a key, ms. */
+  /** Longest time that other processes may need to learn a key, ms. */
   readonly spreadMs: number;
   readonly real: Clock["real"];
   readonly log: Log;
@@ -125,7 +125,7 @@ export function beginForgetting(text: string, now: number): string {
   return formatKeys({ ...keys, forgetting: true });
 }
 
-/** Whether a rotation is under way. */
+/** True while a rotation is under way. */
 export function isRotating(text: string): boolean {
   const keys = parseKeys(text);
   return keys !== null && (keys.next !== null || keys.resealingSince !== null || keys.forgetting);
