@@ -1,7 +1,7 @@
 import type { Mailer, OutgoingMail, Receipt } from "../src/mail/mailer.ts";
 
 export interface AcceptingMailer extends Mailer {
-  /** What was handed over. */
+  /** Mails that were handed over. */
   readonly mails: OutgoingMail[];
 }
 

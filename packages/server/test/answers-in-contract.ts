@@ -31,7 +31,7 @@ function checkAnswers(performer: Performer & { [CHECKED]?: true }): void {
   };
 }
 
-/** Whether an endpoint says that it may answer an error. Those of other services' APIs say it in their own words. */
+/** True if an endpoint declares this error. Endpoints of other services' APIs have errors of their own. */
 function namesError({ endpoint }: Call, { code }: ApiError): boolean {
   return !ENDPOINTS.has(endpoint) || listErrors(endpoint).includes(code);
 }

@@ -21,7 +21,7 @@ export function zone(texts: Readonly<Record<string, readonly string[]>>): Domain
 
 const RECORD = toPublicKey({ privateKey });
 
-/** What acme.example publishes: who sends for it, its key under `selector`, and what it asks receivers to do. */
+/** DNS records of acme.example: its senders, its key under `selector`, and its policy for receivers. */
 export const acme = (dmarc = "v=DMARC1; p=reject", more: Readonly<Record<string, readonly string[]>> = {}): DomainRecords =>
   zone({
     "acme.example": [`v=spf1 ip4:${ACME_IP} -all`],

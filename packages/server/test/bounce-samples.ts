@@ -1,4 +1,4 @@
-/** What a bounce is about. */
+/** The email that a bounce is about. */
 export interface BouncedMail {
   readonly messageId: string;
   readonly to: string;

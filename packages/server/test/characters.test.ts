@@ -4,7 +4,7 @@ import { ask } from "./scenario.ts";
 
 const hello = { from: "hi@acme.test", to: "ada@example.com", subject: "Hello", text: "It works." };
 
-// What one of the databases cannot hold is refused on both.
+// Characters that one of the databases cannot hold are refused on both.
 describe("characters no text may hold", () => {
   test.each([
     ["U+0000 in the text", "/api/v1/send", { ...hello, text: "a\0b" }, "text"],

@@ -16,7 +16,7 @@ interface TestDb {
   dispose(): Promise<void>;
 }
 
-/** How a test database is opened, by dialect: empty and migrated. A further dialect is a further line. */
+/** Functions that open a test database, by dialect: empty and migrated. A further dialect is a further line. */
 const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
   sqlite: async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-db-"));

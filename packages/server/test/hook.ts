@@ -12,7 +12,7 @@ export interface Call {
   readonly onConnection: number;
 }
 
-/** How a webhook reacts to the n-th request, counted from 0. A number is the status to answer. */
+/** Reaction of a webhook to the n-th request, counted from 0. A number is the status to answer. */
 export type Script = (n: number, call: Call) => number | ((response: ServerResponse, request: IncomingMessage) => void);
 
 export interface Hook {

@@ -113,7 +113,7 @@ test("of several filters, the one that fewest rows match is served by its index"
     ["/api/v1/suppressions?since=2023-01-01T00:00:00.000Z", "suppressions_workspace"],
     ["/api/v1/suppressions?email=s77@example.com", "suppressions_email"],
     ["/api/v1/jobs?state=dead", "jobs_dead"],
-    // Those of the state, each looked up in the workspace.
+    // The jobs of the state, each looked up in the workspace.
     ["/api/v1/jobs?state=running", "jobs_workspace jobs_state"],
     ["/api/v1/jobs?state=ready", "jobs_workspace"],
     ["/api/v1/jobs", "jobs_workspace"],

@@ -144,7 +144,7 @@ test("each list uses the indexes of each month when tables are divided by months
       );
       expect(parts).toHaveLength(15);
       const large = new Set(parts.map(({ name }) => `Seq Scan of ${name}`));
-      // Of months as short as these it is cheaper to read all. Here it is done only where no index can be used.
+      // With months as short as these a full scan is cheaper. This setting allows one only where no index can be used.
       await client.query("set enable_seqscan = off");
       const ofEvents = [
         "",

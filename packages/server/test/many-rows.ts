@@ -5,7 +5,7 @@ import type { TestWorld } from "../src/testing.ts";
 import { createCampaign } from "./campaign.ts";
 import { activateAgent, listAgent } from "./marketplace.ts";
 
-/** What the rows of `insertManyRows` belong to. */
+/** Owners of the rows of `insertManyRows`. */
 export interface RowOwners {
   readonly workspaceId: string;
   /** A second workspace, which has a tenth of the rows. */

@@ -6,7 +6,7 @@ import type { TestWorld } from "../src/testing.ts";
 export const ERAS = ["auto", "legacy"] as const;
 type Era = (typeof ERAS)[number];
 
-/** What a person answers to a question; null for a client that cannot ask. */
+/** A person's answer to a question; null for a client that cannot ask. */
 export type Answer = { readonly action: "accept"; readonly confirm: boolean } | { readonly action: "decline" } | null;
 
 interface Connected {

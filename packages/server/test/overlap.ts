@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Tx } from "../src/db/db.ts";
 import type { TestWorld } from "../src/testing.ts";
 
-/** What is known of a world's transactions since they are watched. */
+/** Counts of a world's transactions since they are watched. */
 interface Overlap {
   /** At most this many were open at a time: one on SQLite, whose gate lets one after the other through. */
   most: number;

@@ -16,7 +16,7 @@ const NOBODY = 65534;
 // A master that outlives its test run ends by itself.
 const LIFETIME_S = 900;
 
-/** Why no Postfix can be run here; null when one can. */
+/** Returns the reason no Postfix can run here; null when one can. */
 export function postfixMissing(): string | null {
   if (process.getuid?.() !== 0) return "only root can run an instance of Postfix";
   try {

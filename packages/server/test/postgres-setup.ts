@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Where a test asks for the Postgres server of this run. */
+    /** Address at which a test asks for the Postgres server of this run. */
     postgresStarterUrl: string;
     /** Part of the name of each database made in this run. */
     postgresRun: string;

@@ -6,7 +6,7 @@ import { inject } from "vitest";
 import { postgresBackend } from "../src/backend.pg.ts";
 import { openPool } from "../src/db/postgres/pool.ts";
 
-/** How a database sorts texts: by their bytes, or in the order of a language. */
+/** Sort order of texts in a database: by their bytes, or that of a language. */
 type TextOrder = "bytes" | "language";
 
 /** A new database, which is gone after `drop`. */
@@ -63,7 +63,7 @@ begin
     where schemaname = 'public' and last_value is not null;
 end $$`;
 
-// What the next test file is likely to want at once.
+// Number of databases that the next test file is likely to want at once.
 const KEPT = 4;
 
 /** Removes databases that a test file leaves unused, but for a few: for `afterAll`. The rest goes at the end of the run. */

@@ -42,7 +42,7 @@ test("processes that start at once on an empty database make one workspace with 
   expect((await first?.sdk.keys.list())?.pagination.total).toBe(1);
 });
 
-// How long a process may cache a key is tested next to the cache, with its own clock: a busy machine adds to that.
+// A busy machine adds to the time for which a process may cache a key, so the test next to the cache checks it, with its own clock.
 test("a key that one revokes is dead at the others soon", async () => {
   const [one, other] = await two();
   const { id, key } = await one.sdk.keys.create({ name: "worker", permissions: ["transactional:send"] });

@@ -1,7 +1,7 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { selfSigned } from "./certificates.ts";
 
-/** What tests give out as keys of mail providers, and webhooks signed with them. */
+/** Keys of mail providers for tests, and webhooks signed with them. */
 export const TOPIC = "arn:aws:sns:eu-west-1:123456789012:bounces";
 export const CERTIFICATE_URL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
 export const POSTMARK_KEY = "hook:correct-horse";

@@ -16,7 +16,7 @@ export interface QueueHarness {
 export const SECOND = 1000;
 export const HOUR = 3_600_000;
 
-/** What the laws of the queue are told with; the queue is a fresh one for each test. */
+/** Tools for the laws of the queue; the queue is a fresh one for each test. */
 export interface LawsContext extends Omit<QueueHarness, "close"> {
   /** Jobs as `note` saw them run, in order. */
   readonly ran: ClaimedJob[];

@@ -9,7 +9,7 @@ interface Received {
   readonly event: Event;
 }
 
-/** How a webhook reacts to a request. A number is the status to answer. */
+/** Reaction of a webhook to a request. A number is the status to answer. */
 export type Reaction = (received: Received) => number | ((response: ServerResponse, request: IncomingMessage) => void);
 
 export interface Receiver {

@@ -40,7 +40,7 @@ export async function start(options: WorldOptions = {}): Promise<Setting> {
   };
 }
 
-// What ends the last line of a mail on its way.
+// End of the last line of a mail on its way.
 export const CRLF = Buffer.from("\r\n");
 
 /** A mail by Ada. */

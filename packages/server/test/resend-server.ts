@@ -14,7 +14,7 @@ export interface ResendServer {
   readonly resend: Resend;
   readonly apiKey: string;
   now(): number;
-  /** How many files of this name and size are stored. */
+  /** Counts the stored files of this name and size. */
   countFiles(filename: string, size: number): Promise<number>;
   /** Waits until nothing is due. */
   settle(): Promise<void>;

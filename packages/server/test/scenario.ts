@@ -25,7 +25,7 @@ export interface Scenario {
   readonly answers?: Readonly<Record<string, string>>;
 }
 
-/** What no response may reveal about storage, code and files. */
+/** Facts about storage, code and files that no response may reveal. */
 const SECRETS = [
   /SQLITE/i,
   /drizzle/i,

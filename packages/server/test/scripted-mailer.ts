@@ -12,7 +12,7 @@ export interface ScriptedMailer extends Mailer {
   readonly sent: OutgoingMail[];
 }
 
-/** What a mailer does at its n-th hand-over, from 0. */
+/** Reaction of a mailer to its n-th hand-over, from 0. */
 export type Script = (mail: OutgoingMail, n: number) => Receipt | Promise<Receipt>;
 
 /** A mailer of the SMTP kind that answers by a script; by default it accepts everything. */

@@ -8,7 +8,7 @@ interface PeerMail extends ReceivedMail {
   secure: boolean;
   user: unknown;
   smtpUtf8: boolean;
-  /** What the client called itself. */
+  /** Name that the client gave in EHLO. */
   ehlo: string;
 }
 
@@ -67,7 +67,7 @@ export async function smtpPeer(options: SMTPServerOptions = {}): Promise<SmtpPee
 }
 
 /**
- * What a scripted peer does at a step: a reply, once what `after` promises has happened, saying nothing, hanging up (after a last word, when
+ * Reaction of a scripted peer to a step: a reply, once what `after` promises has happened, silence, hanging up (after a last word, when
  * there is one), or a TCP reset.
  */
 export type Step = { reply: string; after?: () => Promise<void> } | { silence: true } | { hangUp: string } | { reset: true };
@@ -87,7 +87,7 @@ export interface Script {
   /** The final dot. */
   dot?: Step;
   RSET?: Step;
-  /** What is different for the mail to an address, from RCPT on. */
+  /** Differences for the mail to an address, from RCPT on. */
   to?: (address: string) => Pick<Script, "RCPT" | "DATA" | "during" | "dot">;
 }
 
@@ -97,11 +97,11 @@ export interface ScriptedPeer {
   commands: string[];
   /** Messages that came in whole. */
   messages: number;
-  /** Those of them that came in one piece, with their final dots. */
+  /** Number of messages that came in one piece, with their final dots. */
   pieces: number;
   /** Their recipients, in order. */
   recipients: string[];
-  /** How many connections have met silence and are still open. */
+  /** Number of connections that have met silence and are still open. */
   readonly silent: number;
   /** Cuts these connections. */
   cutSilent(): void;
