@@ -8,7 +8,7 @@ export interface MasterKeys {
   readonly current: Uint8Array;
   /** The key that becomes the current one, and since when it is known, ms. */
   readonly next: DatedKey | null;
-  /** Since when what old keys encrypted is encrypted again, ms; null when all of it is. */
+  /** Start of encrypting old data with the current key, ms; null once all of it is. */
   readonly resealingSince: number | null;
   /** True while the old keys are being given up. */
   readonly forgetting: boolean;
