@@ -1,8 +1,8 @@
 /** A mailbox as an address header writes it. */
 interface WrittenMailbox {
-  /** Without quotes; encoded words are not decoded. Empty without a name. */
+  /** Name without quotes; encoded words are not decoded. Empty if there is none. */
   readonly name: string;
-  /** As it stands there: it need not be an address. */
+  /** Text in the place of the address; it may be no address. */
   readonly address: string;
 }
 

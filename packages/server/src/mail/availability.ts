@@ -62,7 +62,7 @@ export class Availability {
     return this.#down?.reason ?? (this.#isStalled() ? "It answers no mail any more." : null);
   }
 
-  /** Since when it is up or down, ms. */
+  /** Time of the last change between up and down, ms. */
   get since(): number {
     return this.#changedAt;
   }

@@ -121,7 +121,7 @@ class RecentReplies {
  */
 export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number; log: Log }): Mailer {
   const recent = new RecentReplies(now);
-  /** By sender; ALL for those of all. */
+  /** Pauses by sender; ALL for the pause of all senders. */
   const pauses = new Map<string, Pause>();
   const findPause = (sender: string): Pause | null => pauses.get(ALL) ?? pauses.get(sender) ?? null;
 
@@ -161,7 +161,7 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
       before.nextProbeAt = now() + PROBE_MS;
     }
     const receipt = await mailer.send(mail);
-    // Without a reply it was not the mail server that refused the message: the server cannot take it in this form.
+    // No reply of the mail server refused the message: it cannot be handed over in this form.
     if (receipt.outcome === "bounced" && receipt.error.smtpCode === null) return receipt;
     recent.add(sender);
     const pause = findPause(sender);

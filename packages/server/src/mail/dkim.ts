@@ -16,7 +16,7 @@ export interface DkimKey {
 /** A public key in DNS: `k` and `p` of its record. */
 export interface DkimPublicKey {
   readonly type: "rsa" | "ed25519";
-  /** In base64. */
+  /** Base64. */
   readonly key: string;
 }
 
@@ -82,7 +82,7 @@ export function toPublicKey({ privateKey }: Pick<DkimKey, "privateKey">): DkimPu
   const key = createPublicKey(privateKey);
   const der = key.export({ type: "spki", format: "der" });
   if (key.asymmetricKeyType !== "ed25519") return { type: "rsa", key: der.toString("base64") };
-  // Without what SPKI puts before its 32 bytes (RFC 8463 4).
+  // The key alone, without the header of SPKI before its 32 bytes (RFC 8463 4).
   return { type: "ed25519", key: der.subarray(-32).toString("base64") };
 }
 

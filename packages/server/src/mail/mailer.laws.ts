@@ -235,7 +235,7 @@ export function mailerLaws(name: string, makeHarness: () => Promise<MailerHarnes
     });
 
     test("delivers any text, subject and name unchanged", async () => {
-      // To a parser, a body of blanks is no body.
+      // Parsers treat a body of blanks as no body.
       const body = bodyText.filter((text) => /\S/.test(text));
       const any = fc.record({ subject: headerText, text: body, html: body, header: headerText });
       await fc.assert(

@@ -16,7 +16,7 @@ interface Open {
 export class OpenConnections {
   readonly #real: Clock["real"];
   readonly #maxMs: number;
-  /** By address, then by port. */
+  /** Connections by address, then by port. */
   readonly #peers = new Map<string, Map<number, Open>>();
   #size = 0;
 
