@@ -100,7 +100,7 @@ test("nothing an agent's key or webhook can see contains a person, an email or a
     for (const id of takesId ? ids : [""])
       for (const call of buildCalls(one, { ...names, id }))
         if ((await send(call.method, call.path, call.body)) < 300) succeeded.add(one.id);
-    // And with ids of others in every place for an id.
+    // Ids of others in every place for an id.
     for (const id of foreignIds) {
       const wrong = {
         activationId,

@@ -12,7 +12,7 @@ import { wakeupJobs } from "./wakeups/fire.ts";
 /*
  * The marketplace: builders list agents, brands turn them on, and agents call back (docs/marketplace.md).
  *
- * Rooms, each with its tables. A room imports only rooms above it; what has to go the other way goes through hooks that
+ * Modules, each with its tables. A module imports only modules above it; calls the other way go through hooks that
  * `features.ts` composes (`ListingHooks`, `ActivationHooks`).
  *
  *   listings        a builder's agent; its states are in lifecycle.ts
@@ -30,19 +30,19 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  *   landing-pages   pages agents publish, their forms and statistics
  *   lists           names and sizes of a brand's lists, for agents
  *
- * Three rules between rooms:
+ * Three rules between modules:
  *   - An event is emitted in the transaction of the change it reports.
  *   - `activations/lifecycle.ts` is the only code that changes the status of an activation.
  *   - Code that asks whether a run is active compares its deadline with `deps.runClock.overdue()`, never with the clock.
  *
  * There are two kinds of callers. Brands and builders use developer keys; their handlers get the dependencies of their
- * room and `Tx`. Agents use the key of one activation; their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which reach
+ * module and `Tx`. Agents use the key of one activation; their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which reach
  * no contact, email or campaign (agent-access.ts). Code for both takes the narrow types.
  */
 
 export { getSentEvent, listSentEvents } from "./agent-webhooks/deliveries.ts";
 
-/** The jobs of all rooms. */
+/** The jobs of all modules. */
 export function marketplaceJobs(deps: MarketplaceDeps): Readonly<Record<string, JobHandler>> {
   return {
     ...listingJobs(deps),

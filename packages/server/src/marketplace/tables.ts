@@ -11,7 +11,7 @@ import { planTables } from "./plans/tables.ts";
 import { runTables } from "./runs/tables.ts";
 import { wakeupTables } from "./wakeups/tables.ts";
 
-/** The tables of all rooms. */
+/** The tables of all modules. */
 export function marketplaceTables(c: ColumnTypes) {
   return {
     ...listingTables(c),

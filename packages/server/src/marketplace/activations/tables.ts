@@ -38,7 +38,7 @@ export function activationTables(c: ColumnTypes) {
         /** The last message's sequence in the inbox. */
         messageSequence: c.int("message_sequence").notNull(),
         webhookLastError: c.json<WebhookError>("webhook_last_error"),
-        /** Since when the plan does not cover it; after 30 days it is deactivated. */
+        /** Time since which the plan does not cover it; after 30 days it is deactivated. */
         uncoveredAt: c.instant("uncovered_at"),
         /** Credits it may use in a month, set by the brand; null for no limit. */
         creditLimit: c.int("credit_limit"),

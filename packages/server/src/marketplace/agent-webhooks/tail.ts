@@ -110,7 +110,7 @@ class UnsentEvents {
   /** Events of the last minute, oldest first. */
   readonly #taken = new Set<string>();
   #newest: string;
-  /** Behind which the next page begins. */
+  /** Position after which the next page begins. */
   #from: string;
 
   constructor(read: Reader, listingId: string, after: string) {

@@ -23,7 +23,7 @@ export interface Upload {
 
 interface UploadRules {
   readonly types: readonly string[];
-  /** In bytes. */
+  /** Size in bytes. */
   readonly max: number;
 }
 

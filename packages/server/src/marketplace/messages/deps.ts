@@ -13,7 +13,7 @@ export interface ProposalChoice {
   readonly lists: readonly string[];
 }
 
-/** Hooks for proposals: rooms of campaigns, lists, senders and templates decide it, connected by `features.ts`. */
+/** Hooks for proposals: the modules of campaigns, lists, senders and templates decide on them, connected by `features.ts`. */
 export interface ProposalHooks {
   /** The mail as a reader without a name sees it, or why it cannot be rendered. */
   render(read: Reader, workspaceId: string, proposal: NewProposal): Promise<Pick<ProposalDetail, "rendered" | "renderError">>;

@@ -71,12 +71,12 @@ interface RunClockOptions {
 }
 
 export function makeRunClock({ db, clock, log, controllable }: RunClockOptions): RunClock {
-  /** Since when heartbeats could arrive without interruption, ms. */
+  /** Time from which heartbeats could arrive without interruption, ms. */
   let floor = Number.NEGATIVE_INFINITY;
   let wall = 0;
   let real = 0;
   let heartbeatAt = 0;
-  /** A floor whose new deadlines are not stored yet. */
+  /** Value of `floor` whose new deadlines are not stored yet. */
   let unstored: number | null = null;
   let timer: Timer | null = null;
   let work: Promise<void> = Promise.resolve();
