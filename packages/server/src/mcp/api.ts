@@ -48,7 +48,7 @@ interface Written {
   readonly replayed: boolean;
 }
 
-// As many as the API names.
+// Maximum number of faults, as in the API.
 const MAX_FAULTS = 20;
 // Names that a model made up are cut to this length.
 const MAX_NAME = 60;

@@ -8,7 +8,7 @@ import { assertReach } from "./reach.ts";
 import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
 import { type Needs, type Tool, type ToolContext, toText } from "./tool.ts";
 
-// As many items as a model reads with profit; more come with the next page.
+// Number of items that a model can use at once; more come with the next page.
 const PAGE = 20;
 
 /** The argument of every write. */
