@@ -32,7 +32,7 @@ export function batchLaws(t: LawsContext): void {
         sizes.push(batch.length);
         for (const job of batch) void settle(job, { effect: nameOf(job) });
       });
-      // As many as are claimed at a time while requests wait.
+      // The number of jobs claimed at a time while requests wait.
       const all = Array.from({ length: 16 }, (_, n) => String(n).padStart(2, "0"));
       await add(...all.map((n) => work(n, { lane: "mail" })));
       await t.queue.start({ work: handler }, 4);

@@ -8,7 +8,7 @@ export const PAUSED_LANES: readonly Lane[] = ["mail", "bulk"];
 /** The row of `meta` that exists while sending is paused. Claims look for it. */
 export const PAUSE_ROW = "queue.paused";
 
-/** Since when sending is paused, ms, and why. */
+/** Start of a pause of sending, ms, and its reason. */
 export interface Pause {
   readonly at: number;
   readonly reason: string | null;

@@ -172,7 +172,7 @@ test("jobs that were claimed ahead begin as slots are free, are held, and are pu
   await t.start(1);
   expect([t.begun, t.store.events?.held()]).toEqual([["1"], ["1"]]);
   await t.end("1");
-  // As many ahead as began a moment ago.
+  // It claims as many jobs ahead as began a moment ago.
   expect([t.begun, t.store.events?.held()]).toEqual([
     ["1", "2"],
     ["2", "3"],
