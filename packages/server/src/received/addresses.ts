@@ -2,9 +2,9 @@ import { domainToASCII } from "node:url";
 import type { ReceivedRow } from "./store.ts";
 
 const NAMING = /^(?:from|to|cc|reply-to|sender|delivered-to|x-original-to)$/i;
-// Between the parts of an address; in links it may be escaped.
+// Separator of an address; in links it may be escaped.
 const SEPARATOR = /@|%40/g;
-// Without the quotes, stars, slashes and the like that may stand around an address.
+// Local part, without the quotes, stars, slashes and the like that may stand around an address.
 const LOCAL = /[\p{L}\p{N}][\p{L}\p{N}._+-]*$/u;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?/u;
 // Longer parts are no part of an address.
@@ -74,7 +74,7 @@ const IS_ASCII = /^[a-z0-9.-]*$/i;
 
 /** A domain in lower-case ASCII; what is none only in lower case. */
 function toAscii(domain: string): string {
-  // Without the conversion, which takes a hundred times as long.
+  // Skips the conversion, which takes a hundred times as long.
   if (IS_ASCII.test(domain)) return domain.toLowerCase();
   return domainToASCII(domain) || domain.toLowerCase();
 }

@@ -14,7 +14,7 @@ const MAX_CHARACTERS = 2 * MB;
 /** The person whose mail is meant: what came from the address, or answers an email to it, from whatever address. */
 interface Writer {
   readonly workspaceId: string;
-  /** As `addressKey` returns it. */
+  /** Address as `addressKey` returns it. */
   readonly address: string;
 }
 

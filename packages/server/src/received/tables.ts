@@ -133,7 +133,7 @@ function inboundDomains(c: ColumnTypes) {
       lastError: c.text("last_error"),
       /** Time of the latest check of its record after it had been found; null in dev mode, which does not check. */
       checkedAt: c.instant("checked_at"),
-      /** Since when its record is missing; null while it is there. */
+      /** Time since which its record is missing; null while it is there. */
       failingSince: c.instant("failing_since"),
       createdAt: c.instant("created_at").notNull(),
       verifiedAt: c.instant("verified_at"),
