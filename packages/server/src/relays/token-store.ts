@@ -14,7 +14,7 @@ const LEASE_MS = 30 * SECOND;
 const Sealed = z.object({
   refreshToken: z.string().nullable(),
   access: z.object({ value: z.string(), renewAt: z.number(), endsAt: z.number() }).nullable(),
-  /** Until when a process may be asking the token server; 0 for none. */
+  /** End of the lease of the process that may be asking the token server; 0 for none. */
   leasedUntil: z.number(),
 });
 type Sealed = z.infer<typeof Sealed>;
