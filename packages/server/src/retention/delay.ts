@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 
-/** Since when months cannot be dropped because others use the tables, and when that was last reported. */
+/** Start of the time in which months cannot be dropped because others use the tables, and the latest report of that. */
 export interface Delay {
   readonly since: number;
   readonly reportedAt: number | null;
@@ -39,7 +39,7 @@ export async function storeDelay(tx: Tx, delay: Delay | null): Promise<void> {
       .onConflictDoNothing();
 }
 
-/** Since when old mail or events cannot be dropped (ms); null if they can. */
+/** Returns the time (ms) since which old mail or events cannot be dropped; null if they can. */
 export async function findRetentionDelay(read: Reader): Promise<number | null> {
   const [row] = await findRows(read, read.t.meta, { name: DELAY_ROW });
   return row ? Number(row.value) : null;
