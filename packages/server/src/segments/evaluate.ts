@@ -22,7 +22,7 @@ import { fold } from "../lib/fold.ts";
 
 /** Fields of a contact that rules can test. Instants in ms. */
 export interface ContactView extends Readonly<Record<ContactTextField, string | null>> {
-  /** As `addressKey` returns it. */
+  /** Address as `addressKey` returns it. */
   email: string;
   status: string;
   createdAt: number;
@@ -31,7 +31,7 @@ export interface ContactView extends Readonly<Record<ContactTextField, string | 
   lastDeliveredAt: number | null;
   lastOpenedAt: number | null;
   lastClickedAt: number | null;
-  /** As `tagKey` returns them. */
+  /** Tags as `tagKey` returns them. */
   tags: readonly string[];
   /** Ids of the lists it is a member of; pending memberships do not count. */
   lists: readonly string[];
