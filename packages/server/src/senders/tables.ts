@@ -25,7 +25,7 @@ export function senderTables(c: ColumnTypes) {
          * checked.
          */
         checkedAt: c.instant("checked_at"),
-        /** Since when its record is missing; null while it is there. */
+        /** Time since which its record is missing; null while it is there. */
         failingSince: c.instant("failing_since"),
         createdAt: c.instant("created_at").notNull(),
         verifiedAt: c.instant("verified_at"),
