@@ -94,7 +94,7 @@ export interface AppParts {
   firstKeys?: FirstKeyStore;
 }
 
-/** Makes what the rooms need. Nothing runs yet. */
+/** Creates the dependencies of the modules. Nothing runs yet. */
 export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals: Arrivals): Promise<Deps> {
   const { config, backend, clock, random, log } = parts;
   const tracing = parts.tracing ?? null;

@@ -45,8 +45,8 @@ import type { Webhooks } from "./webhooks/endpoint.ts";
 import type { WorkspaceDeps } from "./workspaces/deps.ts";
 
 /**
- * Everything the product depends on: what each room declares in its own `deps.ts`. Created in one place (`app.ts`) and passed down; no
- * module holds global state. Only files that compose rooms may name this type.
+ * All dependencies of the product: those that each module declares in its own `deps.ts`. Created in one place (`app.ts`) and
+ * passed down; no module holds global state. Only files that compose modules may name this type.
  */
 export interface Deps
   extends AutomationDeps,

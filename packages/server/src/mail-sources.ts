@@ -15,7 +15,7 @@ export const MAIL_SOURCES: MailSources<MessageReading> = {
     const { subject, html, text, layout, variables } = await getVersionRow(read, row, DRAFT);
     const mail = await toMailToLint({ subject, html, text, layout, declared: variables, type: row.type });
     if (listNamedParts({ html, text, layout }).length === 0 || mail.faults.length > 0) return mail;
-    // Without defaults, so that every variable keeps its placeholder.
+    // Defaults are left out, so that every variable keeps its placeholder.
     const declare = variables.map(({ default: _, ...one }) => one);
     const rendered = await renderSources(read, workspaceId, { type: row.type, subject, html, text: text ?? undefined, layout, declare });
     const used = (await readVariables([["html", rendered.html]])).used;

@@ -77,7 +77,7 @@ async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   return new Set([...ids, ...deliveries.flatMap(({ id, eventKey }) => [id, eventKey]), ...captured.map(({ id }) => id)]);
 }
 
-/** A contact about which every room has stored something. */
+/** A contact about which every module has stored something. */
 async function leaveTraces(world: TestWorld): Promise<string> {
   const { sdk } = world;
   const { id: listId } = await sdk.lists.create({ name: "Readers" });

@@ -18,7 +18,7 @@ import { createTemplate, findTemplateBySlug, loadParser, type Parse, pinOwn } fr
 type Campaign = Extract<NewProposal, { kind: "campaign" }>;
 type Template = Extract<NewProposal, { kind: "template" }>;
 
-/** Connects the proposals of agents with the rooms that create what is approved. */
+/** Connects the proposals of agents with the modules that create the approved objects. */
 export function connectProposals(deps: () => Deps): ProposalHooks {
   return {
     render: async (read, workspaceId, proposal) => {
