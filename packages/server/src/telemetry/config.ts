@@ -5,7 +5,7 @@ export interface TracingConfig {
   readonly sampler: Sampler;
   /** The share of traces that `traceidratio` keeps, 0 to 1. */
   readonly ratio: number;
-  /** Between two exports, ms. */
+  /** Interval between two exports, ms. */
   readonly exportEveryMs: number;
 }
 
