@@ -23,7 +23,7 @@ export class SourceFaults extends Error {
 /** A value read from the variables: `user.name`, `../total`, `@index`, or the name of an item in a block. */
 export interface Path {
   readonly kind: "path";
-  /** As written in the source. */
+  /** Text as written in the source. */
   readonly text: string;
   readonly names: readonly string[];
   /** `here`: the value of the enclosing block, `up` blocks further out. `root`: the variables. `key`, `index`, `first`, `last`: of the loop `up` blocks out. */
