@@ -20,7 +20,7 @@ interface CachedSigner {
   readonly nextSecret: Uint8Array | null;
   readonly nextSecretAt: number | null;
   readonly signer: Signer;
-  /** Until when these secrets sign: then one of them replaces the other. */
+  /** End of the time in which these secrets sign: then one of them replaces the other. */
   readonly until: number;
 }
 

@@ -135,7 +135,7 @@ export async function moveAside(tx: Tx, { id, streamId }: OpenEvent, endpoint: E
   await tx.update(e).set({ streamId: own }).where(eq(e.id, id));
 }
 
-// Between the name of a stream and the event that was moved out of it.
+// Separator between the name of a stream and the event that was moved out of it.
 const ASIDE = "~";
 
 /** Deletes those of these streams that were made for one event each: their events are gone. */
