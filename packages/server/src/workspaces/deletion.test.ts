@@ -34,7 +34,7 @@ interface Filled {
   readonly links: readonly string[];
 }
 
-/** Leaves rows in the tables of every room. */
+/** Leaves rows in the tables of every module. */
 async function fill(world: TestWorld, { sdk }: Pick<WorkspaceClient, "sdk">, slug: string, hooksUrl: string): Promise<Filled> {
   const seen = new Set((await world.inbox.all({ to: ADA })).map(({ id }) => id));
   await sdk.brand.update({ name: "Acme", website: "https://acme.example" });

@@ -61,7 +61,7 @@ function parseCursor(cursor: string, tables: readonly OwnedTable[]): Position {
       after === null || (Array.isArray(after) && after.every((value) => ["string", "number", "boolean"].includes(typeof value)));
     if (isKey && tables.some(({ name }) => name === table)) return { table, after };
   } catch {
-    // As any other text that is no cursor.
+    // Handled like any other text that is no cursor.
   }
   throw invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use pagination.nextCursor of the previous page.");
 }

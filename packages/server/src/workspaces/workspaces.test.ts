@@ -192,7 +192,7 @@ describe("two parties", () => {
       }
     }
     expect(asked).toBeGreaterThan(200);
-    // And none of these calls changed anything.
+    // None of these calls changed anything.
     expect((await world.sdk.contacts.get(contact.id)).email).toBe(`${word}@example.com`);
     expect((await world.sdk.activations.get(activation.id)).status).toBe(activation.status);
     expect((await world.sdk.keys.list({ revoked: false })).pagination.total).toBe(2);
