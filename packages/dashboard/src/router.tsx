@@ -28,7 +28,7 @@ const address = signal(`${location.pathname}${location.search}`);
 /** The path below /dashboard, with a slash first. */
 export const path = computed(() => new URL(address.value, location.origin).pathname.slice(BASE.length).replace(/\/$/, "") || "/");
 
-/** Whether the page of the address was reached by a link, and has not taken the focus yet. */
+/** True after a link led to the page, until the page has taken the focus. */
 let arriving = false;
 
 /** True once for each page that a link led to: it takes the focus, which was on the link. */

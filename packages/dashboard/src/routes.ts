@@ -7,7 +7,7 @@ interface Entry {
   readonly name: string;
   readonly path: string;
   readonly permission: Permission | "operator";
-  /** How much waits there for an answer, and in which words. */
+  /** Number of things there that wait for an answer, and the word for them. */
   readonly count?: { readonly load: (signal: AbortSignal) => Promise<number>; readonly what: string };
   /** Only in dev mode. */
   readonly dev?: true;
@@ -93,7 +93,7 @@ export const NAVIGATION: readonly Group[] = [
   },
 ];
 
-/** What a person needs to see the pages at a path and below it; null for pages that are not in the navigation. */
+/** Permission a person needs to see the pages at a path and below it; null for pages that are not in the navigation. */
 export function findNeed(at: string): Entry["permission"] | null {
   const entries = NAVIGATION.flatMap((group) => group.entries);
   return entries.find(({ path }) => at === path || at.startsWith(`${path}/`))?.permission ?? null;

@@ -17,7 +17,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** What stands around every page: the navigation, the workspace, and who is signed in. */
+/** Frame of every page: the navigation, the workspace and the signed-in person. */
 export function Shell({ session, children }: Props) {
   const main = useRef<HTMLElement>(null);
   const at = path.value;

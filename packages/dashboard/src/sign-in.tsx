@@ -7,7 +7,7 @@ import { ErrorNote } from "./parts/error-note.tsx";
 import { useSending } from "./parts/sending.ts";
 
 interface Props {
-  /** Why the link that led here does not sign in. */
+  /** Reason the link that led here does not sign in. */
   readonly refusal: RequestError | null;
 }
 

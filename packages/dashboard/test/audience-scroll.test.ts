@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, PATIENCE_MS * 10);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
-/** What the page itself has seen: every frame, the rows in each, and the rows that were wrong. */
+/** Record kept by the page itself: frames, rows in each, and wrong rows. */
 interface Seen {
   readonly frames: number[];
   readonly most: number;
@@ -66,7 +66,7 @@ test(
     await page.getByText(`reader${CONTACTS - 1}@example.com`).waitFor();
     await page.getByText("100,000 in all").waitFor();
     const cdp = await page.context().newCDPSession(page);
-    // Of the time of the processor, which does not depend on what else the machine does.
+    // Measures processor time, which does not depend on other work of the machine.
     await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
     const work = async (): Promise<number> => {
       const { metrics } = await cdp.send("Performance.getMetrics");
@@ -74,7 +74,7 @@ test(
       return 1000 * (read("ScriptDuration") + read("LayoutDuration") + read("RecalcStyleDuration"));
     };
     await watch(page, CONTACTS);
-    // What the machine does when nobody scrolls, for as many frames.
+    // Baseline: as many frames without scrolling.
     const frames = async (n: number): Promise<void> => {
       const from = (await readSeen(page)).frames.length;
       await page.waitForFunction((least) => (globalThis as unknown as { seen: Seen }).seen.frames.length >= least, from + n);

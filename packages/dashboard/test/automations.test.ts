@@ -283,7 +283,7 @@ test(
     });
     const { page, faults } = await stage.open(`/dashboard/automations/${id}/edit`);
     await page.getByLabel("How long").fill("5d");
-    // What is not edited here does not count.
+    // Fields that are not edited here do not conflict.
     await sdk.automations.update(id, { name: "Renamed" });
     await sdk.automations.update(id, { trigger: { type: "replied" } });
     await page.getByRole("button", { name: "Save" }).click();

@@ -7,7 +7,7 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** The rules of axe that look at colors. */
 const COLORS = ["color-contrast", "link-in-text-block"];
 
-/** What axe finds, as text: by all of its rules, or by those about colors; in the whole page, or in what a selector names. */
+/** Lists axe's findings: by all rules or the color rules, in the whole page or below a selector. */
 export async function listBarriers({ page }: Pick<OpenPage, "page">, rules: "all" | "colors" = "all", within = ""): Promise<string[]> {
   // The policy of the page refuses scripts that are put into it; those of the test's own world are not the page's.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await readFile(AXE, "utf8"));

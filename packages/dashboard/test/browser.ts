@@ -7,7 +7,7 @@ import { silentLog } from "../../server/src/lib/log.ts";
 import { type RunningServer, serve } from "../../server/src/serve.ts";
 import { launchBrowser } from "./chromium.ts";
 
-/** How long a busy machine may take, ms. A quiet one takes less than a tenth. */
+/** Time limit for a busy machine, ms. A quiet one needs less than a tenth. */
 export const PATIENCE_MS = 60_000;
 
 /** A server and a browser that looks at it. */
@@ -24,7 +24,7 @@ export interface Stage extends AsyncDisposable {
 export interface OpenPage {
   readonly page: Page;
   readonly faults: readonly string[];
-  /** What the policy of a mail in a frame has refused. */
+  /** Requests that the policy of a mail frame blocked. */
   readonly refusedInMail: readonly string[];
 }
 

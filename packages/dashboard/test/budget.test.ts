@@ -3,7 +3,7 @@ import { buildDashboard, measureDashboard } from "../build.mjs";
 
 // Script that a browser loads, kB after gzip: for every first view, and for a page in addition.
 const FIRST = 30;
-// What a page loads when it needs it, while it is shown already.
+// Parts that a page loads on demand.
 const PARTS: Readonly<Record<string, number>> = {
   "agents/proposal": 5,
   "audience/contact-export": 7,

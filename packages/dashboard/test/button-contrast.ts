@@ -8,7 +8,7 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   pressed: ["hover", "active"],
 };
 
-// What the guidelines for accessible content ask of text.
+// Contrast that WCAG requires for text.
 const LEAST = 4.5;
 
 /** The buttons in sight whose words have too little contrast with what is behind them, in any of their states. */

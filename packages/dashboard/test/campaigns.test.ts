@@ -204,7 +204,7 @@ test(
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("heading", { name: /^Paused: \d+ people wait$/ }).waitFor();
     expect(await sdk.campaigns.get(id)).toMatchObject({ status: "PAUSED" });
-    // What cannot be done in this state is not offered.
+    // Impossible actions are hidden in this state.
     await expect.poll(() => page.getByRole("button", { name: /^(?:Pause|Send now|Send again|Delete|Edit)$/ }).count()).toBe(0);
     await sdk.campaigns.update(id, {}).catch(() => {});
     await page.getByRole("button", { name: "Resume" }).click();

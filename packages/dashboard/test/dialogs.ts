@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { listBarriers } from "./barriers.ts";
 import type { OpenPage } from "./browser.ts";
 
-/** What is wrong with the dialogs that a page can open: their first focus, where it goes when they close, and what axe finds in them. */
+/** Lists faults of a page's dialogs: the first focus, the focus after closing, and axe's findings. */
 export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promise<string[]> {
   const faults: string[] = [];
   const openers = page.locator("button:has(+ dialog):visible");
@@ -13,7 +13,7 @@ export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promis
     await opener.click();
     const dialog = page.locator("dialog[open]");
     await dialog.waitFor();
-    // What the fields name, such as senders, is loaded.
+    // Waits for the choices of fields, such as senders.
     await dialog.locator(".loading").waitFor({ state: "detached" });
     const focus = await dialog.evaluate((element) => {
       const first = element.querySelector(
@@ -34,7 +34,7 @@ export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promis
   return faults;
 }
 
-/** What axe finds while each tab of a page is chosen. */
+/** Lists axe's findings for each tab of a page. */
 export async function listTabFaults({ page }: Pick<OpenPage, "page">): Promise<string[]> {
   const faults: string[] = [];
   const tabs = page.locator('main [role="tab"][aria-selected="false"]');

@@ -9,7 +9,7 @@ import { type Acme, createAcme } from "./pictures/acme.ts";
 import { nameFile, PICTURES } from "./pictures/pages.ts";
 import { listUnreachable, WIDTHS } from "./reach.ts";
 
-// What holds for every page, with the data that their pictures show. One server and one browser profile serve them all.
+// Rules for every page, checked with the data of the pictures. One server and one browser profile serve them all.
 
 let stage: Stage;
 let market: Market;

@@ -9,7 +9,7 @@ import { follow, watch as watchStage } from "./watching.ts";
 // As much as the name of a sender may hold, with what stands around it.
 const GROUPS = groupVectors(180);
 
-/** Where others can put texts that the dashboard shows. */
+/** Fields of a mail in which others can place text that the dashboard shows. */
 const PLACES: Readonly<Record<string, (group: readonly number[], at: number) => object>> = {
   html: (group) => ({ html: writeHtml(group) }),
   text: (group) => ({ text: group.map((i) => `hostile ${i} ${VECTORS[i]}`).join("\n") }),
@@ -64,7 +64,7 @@ async function lookAt(page: Page, path: string, group: readonly number[]): Promi
   await follow(page, path);
   for (const i of group) await page.frameLocator("iframe").getByText(`hostile ${i}`, { exact: true }).waitFor();
   return page.evaluate(async () => {
-    // What is rendered is drawn, and what that causes has happened.
+    // Lets rendered content be painted and its effects happen.
     const frame = (): Promise<unknown> => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     const seen: string[] = [];
     for (const tab of document.querySelectorAll<HTMLElement>('main [role="tab"]')) {

@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, "docs/pictures");
 const INSTANT = "2027-01-11T09:00:00.000Z";
 const MAX_BYTES = 1_500_000;
 const GALLERY = join(FOLDER, "dashboard");
-// Of each picture of a page, and of all of them.
+// Sizes in bytes: limit and aim for a page's picture, limit for the whole gallery.
 const MAX_PICTURE = 25_000;
 const AIM = 22_500;
 const MAX_GALLERY = 3_000_000;

@@ -55,7 +55,7 @@ async function swipe(page: Page, { x, top, bottom }: Place): Promise<void> {
   await client.detach();
 }
 
-/** How far all that scrolls is scrolled. */
+/** Sums the scroll offsets of all elements. */
 function sumScrolled(): number {
   return [...document.querySelectorAll("*")].reduce((sum, { scrollTop }) => sum + scrollTop, 0);
 }
@@ -85,7 +85,7 @@ function findPlace(): { readonly x: number; readonly top: number; readonly botto
 
 /** The last text or control of the content that is not in sight; null when it is. */
 async function findLastOutOfSight(): Promise<string | null> {
-  // What a gesture has scrolled is drawn.
+  // Waits until a scroll gesture is painted.
   for (let frames = 0; frames < 2; frames += 1) await new Promise((drawn) => requestAnimationFrame(drawn));
   const main = document.querySelector("main");
   if (!main) return "the page is empty";
@@ -140,7 +140,7 @@ function listOutOfReach(): string[] {
       const wide = overflowX === "hidden" ? around.clientWidth : around.scrollWidth;
       if (top < -1 || left < -1 || top + Math.min(box.height, 12) > high + 1 || left + Math.min(box.width, 12) > wide + 1)
         found.add(`${element.tagName} “${(element.textContent ?? "").trim().slice(0, 40)}” in .${around.className}`);
-      // What scrolls brings all of itself in sight, and is looked at by itself.
+      // A scroll container shows all of its content and is checked by itself.
       if (overflowY !== "hidden" && overflowY !== "clip") break;
     }
   }

@@ -22,7 +22,7 @@ test.each([
 test.each(["<img ", "src=//", "url(   ", `src=${" ".repeat(1000)}`, "<link\n"])(
   "a mail of a megabyte of %j is looked at in one go",
   (part) => {
-    // Where each search went on to the end of the mail, this would take minutes.
+    // This would take minutes if each search ran to the end of the mail.
     hasRemoteContent(part.repeat(Math.ceil(1_000_000 / part.length)));
   },
 );

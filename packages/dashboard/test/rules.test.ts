@@ -22,7 +22,7 @@ const rules = fc.letrec<{ rule: SegmentRule }>((tie) => ({
   ),
 })).rule;
 
-/** Whether a contact matches, for conditions that a set of values decides. */
+/** True if a contact matches a rule whose conditions hold for the fields in `truths`. */
 function matches(rule: SegmentRule, truths: ReadonlySet<string>): boolean {
   if ("all" in rule) return rule.all.every((one) => matches(one, truths));
   if ("any" in rule) return rule.any.some((one) => matches(one, truths));
@@ -61,7 +61,7 @@ test("the fields and operators to choose from are those of the contract, and eac
       expect(part).toMatchObject({ field, operator });
       const whole = isWhole({ kind: "condition", id: 1, ...part });
       const rule = { field: part.field, operator: part.operator, value: part.value };
-      // What needs no further value is a rule that the contract accepts, and what does is none yet.
+      // The contract accepts a rule exactly when it counts as complete.
       expect(`${field} ${operator}: ${SegmentRuleSchema.safeParse(rule).success}`).toBe(`${field} ${operator}: ${whole}`);
     }
 });

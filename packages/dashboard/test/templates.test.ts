@@ -103,7 +103,7 @@ test(
     const problems = page.getByRole("list", { name: "Problems" });
     await problems.getByText("error").first().waitFor();
     await picture(page, "template-fault");
-    // What was rendered last stays in sight.
+    // The last rendering stays visible.
     await expect.poll(() => preview.getByText("Write your mail here.").count()).toBe(1);
     await page.keyboard.press("Control+z");
     await problems.getByText("error").first().waitFor({ state: "detached" });

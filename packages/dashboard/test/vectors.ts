@@ -1,4 +1,4 @@
-/** What is said on the console when something of a vector is executed, in whichever frame. */
+/** Console message of a vector that runs, in any frame. */
 export const EXECUTED = "executed";
 
 const RUN = `console.log('${EXECUTED}')`;

@@ -16,7 +16,7 @@ type Message =
   // A tab that was opened asks the one that reads for the state.
   | { readonly kind: "question" };
 
-/** Whether events arrive as they happen. */
+/** True while events arrive live. */
 export const connected = signal(false);
 
 /**

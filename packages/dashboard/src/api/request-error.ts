@@ -1,4 +1,4 @@
-/** What is wrong with one field, and where in it. */
+/** Message about one field, and its path. */
 interface Detail {
   readonly path: string;
   readonly message: string;
@@ -37,7 +37,7 @@ export class RequestError extends Error {
   }
 }
 
-/** What a response other than 2xx says. */
+/** Turns a response other than 2xx into an error. */
 export async function toRequestError(response: Response): Promise<RequestError> {
   const body: unknown = await response.json().catch(() => null);
   const error = (body as { error?: Partial<Facts> } | null)?.error ?? {};

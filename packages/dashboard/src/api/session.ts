@@ -1,13 +1,13 @@
 import type { Permission, Role } from "@mailsvc/sdk/contract";
 import { signal } from "@preact/signals";
 
-/** Who is signed in, and where. */
+/** The signed-in person and their workspace. */
 export interface Session {
   readonly role: Role;
   readonly permissions: readonly Permission[];
   /** The name that a proxy gave. */
   readonly user: string | null;
-  /** Whether the person may do what needs the operator key: the queue, relays, workspaces. */
+  /** True if the person may do operator work: the queue, relays, workspaces. */
   readonly operator: boolean;
   readonly workspace: Workspace;
   /** In dev mode, all workspaces. */
@@ -15,11 +15,11 @@ export interface Session {
   readonly dev: boolean;
   readonly version: string;
   readonly mailer: string;
-  /** Whether no mail leaves the server, because it has nothing to send through. */
+  /** True if no mail leaves the server, because it has no relay to send through. */
   readonly capturesMail: boolean;
   /** True if agents are offered on this server. */
   readonly marketplace: boolean;
-  /** Of the sessions of the workspace, the one of this browser; null in dev mode. */
+  /** Session of this browser in the workspace; null in dev mode. */
   readonly sessionId: string | null;
 }
 
@@ -31,17 +31,17 @@ interface Workspace {
 /** The current session: undefined while it loads, null when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** Whether the person may do what an endpoint's permission stands for. */
+/** True if the person has an endpoint's permission. */
 export function may(permission: Permission): boolean {
   return session.value?.permissions.includes(permission) ?? false;
 }
 
-/** Whether the person may do what needs the operator key. */
+/** True if the person may do operator work. */
 export function mayOperate(): boolean {
   return session.value?.operator ?? false;
 }
 
-/** Which workspace a request is about: dev mode has no session that says it. */
+/** Header that names the workspace of a request in dev mode, where no session does. */
 export function workspaceHeaders(): Readonly<Record<string, string>> {
   const current = session.peek();
   return current?.dev ? { "x-mailsvc-workspace": current.workspace.id } : {};

@@ -154,7 +154,7 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
 
 interface SaveButtonProps {
   readonly status: AutomationDetail["status"];
-  /** How many contacts are inside. */
+  /** Number of contacts inside. */
   readonly inside: number;
   readonly isReady: boolean;
   readonly isChanged: boolean;
@@ -178,7 +178,7 @@ function toggle(all: ReadonlySet<string>, one: string): ReadonlySet<string> {
 interface ViewsProps {
   readonly text: string;
   readonly write: (text: string) => void;
-  /** What the text says, or what is wrong with it. */
+  /** Definition that the text holds, or the text's fault. */
   readonly parsed: Edited | string;
   readonly error: RequestError | null;
   readonly drawn: Edited;

@@ -94,7 +94,7 @@ function Shown({ automation, stats, names, reload }: ShownProps) {
   );
 }
 
-/** Where another version than the newest is shown. */
+/** Note shown above a version other than the newest. */
 function OldVersion({ automation: { version, shownVersion } }: { readonly automation: AutomationDetail }) {
   if (version === shownVersion) return null;
   return (

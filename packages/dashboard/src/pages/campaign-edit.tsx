@@ -78,7 +78,7 @@ function Editor({ campaign }: { readonly campaign: CampaignDetail }) {
   const audience = useAudience(saved);
   useUnsaved(draft);
   const error = draft.error.value;
-  // What was typed while the server was gone is saved when it is back.
+  // Saves changes typed while the server was unreachable, once it is back.
   useRecovery(error, () => void draft.flush());
   const known = merge(groups.data ?? [], listNamedGroups(saved));
   const review = async (): Promise<void> => {
@@ -155,7 +155,7 @@ function useChoices(): { readonly senders: readonly Sender[]; readonly templates
   return data ?? { senders: [], templates: [] };
 }
 
-/** How many would get it now, counted again when the audience or the contacts change. */
+/** Counts the people who would get it now, again when the audience or the contacts change. */
 function useAudience(saved: CampaignDetail) {
   const { id, recipientType, exclude } = saved;
   const audience = useResource(

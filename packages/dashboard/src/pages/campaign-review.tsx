@@ -26,7 +26,7 @@ import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
 
-/** What will happen when a draft is sent, and the button that does it. */
+/** Review page of a draft: the outcome of sending it, and the button that sends it. */
 export default function CampaignReviewPage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const campaign = useResource((signal) => api.campaigns.get(id, { signal }), [id]);
@@ -71,7 +71,7 @@ function Review({ campaign, reload }: { readonly campaign: CampaignDetail; reado
   );
 }
 
-/** Why it cannot be sent. */
+/** Lists the reasons it cannot be sent. */
 function listFaults(campaign: CampaignDetail, { data, error }: Resource<CampaignAudience>): readonly string[] {
   const { recipientType, html, text, templateId, abTest, fromEmail } = campaign;
   const included = listIncluded(campaign);
@@ -91,7 +91,7 @@ interface Parts {
   readonly audience: Resource<CampaignAudience>;
 }
 
-/** What will be sent to whom, with what may be wrong with it. */
+/** Summary of the mail and its recipients, with warnings. */
 function Checks({ campaign, audience: { data, error } }: Parts) {
   const { fromName, fromEmail, replyTo, subjectLine, template } = campaign;
   return (

@@ -78,7 +78,7 @@ function NotStarted({ campaign }: { readonly campaign: CampaignDetail }) {
   );
 }
 
-/** What comes next. */
+/** Note on the campaign's next step. */
 function Outlook({ campaign }: { readonly campaign: CampaignDetail }) {
   const { id, status, statusReason, scheduledAt, localTime } = campaign;
   const audience = useResource((signal) => api.campaigns.audience(id, { signal }), [id, status]);
@@ -136,7 +136,7 @@ function Started({ campaign, reload }: ShownProps) {
   const chosen = query.value.get("tab") ?? "report";
   const { data } = stats;
   const isOver = status === "SENT" || status === "CANCELLED";
-  // What was released, and who was skipped, no event tells of.
+  // No event reports released or skipped recipients, so poll.
   useRegularly(() => {
     if (!isOver || (data !== null && data.recipients.queued > 0)) stats.reload();
   });
@@ -169,7 +169,7 @@ function Started({ campaign, reload }: ShownProps) {
   );
 }
 
-/** How far it is, in words and as a bar. */
+/** Progress in words and as a bar. */
 function State({ campaign, stats }: { readonly campaign: CampaignDetail; readonly stats: CampaignStats }) {
   const { status, statusReason, startedAt, completedAt } = campaign;
   const { done, total } = countDone(stats);
@@ -203,7 +203,7 @@ function State({ campaign, stats }: { readonly campaign: CampaignDetail; readonl
   );
 }
 
-/** Who is still to get it, and for what they wait. */
+/** Describes the pending recipients and the reason they wait. */
 function describeLeft({ status, abTest, winner, localTime }: CampaignDetail, left: number, total: number): string {
   const people = plural(left, "person", "people");
   if (status === "PAUSED") return `Paused: ${plural(left, "person waits", "people wait")}`;

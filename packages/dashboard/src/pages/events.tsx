@@ -55,7 +55,7 @@ export default function Events() {
   );
 }
 
-/** Whom or what an event is about. */
+/** Describes the person or object of an event. */
 function describe({ to, recipient, contactId, campaignId, automationId, data }: Event): string {
   const email = recipient?.email ?? to;
   if (email) return email;

@@ -18,7 +18,7 @@ import { toast } from "../parts/toast.tsx";
 const ROLES = { owner: "Owner: everything", marketer: "Marketer: campaigns and contacts, no keys", viewer: "Viewer: only looks" } as const;
 type Role = keyof typeof ROLES;
 
-/** Who is signed in, and links for others. */
+/** Page of the signed-in people, with sign-in links for others. */
 export default function People() {
   const list = useList((cursor, signal) => api.dashboard.sessions({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
   const end = async ({ id }: DashboardSession): Promise<void> => {

@@ -33,7 +33,7 @@ interface Sample {
   readonly failed: number;
 }
 
-/** What waits on the server, and whether mail leaves it. */
+/** Page of the server's queue, which also shows if mail leaves it. */
 export default function Queue() {
   const [tab, setTab] = useState("now");
   const queue = useResource((signal) => api.queue.status({ signal }), []);

@@ -63,7 +63,7 @@ export default function SuppressionPage({ params }: PageProps) {
   );
 }
 
-/** What removing it means, by why the address was suppressed. */
+/** Consequence of removing a suppression, by its reason. */
 const CONSEQUENCES: Readonly<Record<Suppression["reason"], string>> = {
   bounce: "Remove it only if you know that the address works now: further bounces harm the reputation of your domain.",
   complaint: "The person reported your mail as spam. Remove it only if they asked for mail since: another report harms your reputation.",

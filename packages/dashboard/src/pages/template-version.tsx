@@ -107,7 +107,7 @@ function Differences({ shown, draft }: { readonly shown: TemplateDetail; readonl
   );
 }
 
-/** What only a version has; name and slug are those of the template. */
+/** Picks the fields that each version has its own of; name and slug belong to the template. */
 function ofVersion({ from, replyTo, layout, source }: TemplateDetail): Pick<TemplateDetail, "from" | "replyTo" | "layout" | "source"> {
   return { from, replyTo, layout, source };
 }

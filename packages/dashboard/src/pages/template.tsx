@@ -67,7 +67,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
     ...(users.length === 0 ? [] : [{ name: "users", label: "Used by", count: countUsers(users) }]),
     { name: "versions", label: "Versions" },
   ];
-  // What the engine says of a line stands there.
+  // True if a line of the source already shows the engine's message.
   const isAtLine = refused?.details.some(({ line }) => line !== undefined) ?? false;
   return (
     <Page

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 
 interface Props {
   readonly label: string;
-  /** What it says while nothing is chosen. */
+  /** Text shown while nothing is chosen. */
   readonly placeholder: string;
   /** The options, which have values. */
   readonly children: ComponentChildren;

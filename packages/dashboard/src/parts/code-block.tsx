@@ -3,7 +3,7 @@ import { toast } from "./toast.tsx";
 
 interface Props {
   readonly code: string;
-  /** What it is, for readers who do not see it. */
+  /** Label for screen readers. */
   readonly label: string;
 }
 

@@ -10,7 +10,7 @@ interface Props {
   readonly question: string;
   readonly children?: ComponentChildren;
   readonly danger?: boolean;
-  /** What the page is for. */
+  /** True for the main action of the page. */
   readonly primary?: boolean;
   readonly act: () => Promise<void>;
 }

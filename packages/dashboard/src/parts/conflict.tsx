@@ -11,9 +11,9 @@ export interface Differing {
 }
 
 interface Props {
-  /** What both have changed, such as "template". */
+  /** Field or object that both people changed, such as "template". */
   readonly what: string;
-  /** When somebody else has changed it. */
+  /** Time of the other person's change. */
   readonly at: string;
   readonly differing: readonly Differing[];
   readonly takeTheirs: () => void;

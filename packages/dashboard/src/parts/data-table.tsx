@@ -19,7 +19,7 @@ export interface Column<Item> {
   readonly width: string;
   /** Left out where the page is narrow. */
   readonly wide?: boolean;
-  /** Where the page is narrow, it stands below the first column, and rows have two lines. */
+  /** True to show the cell below the first column on narrow pages. */
   readonly second?: boolean;
 }
 
@@ -30,7 +30,7 @@ interface Props<Item> {
   /** The page of an item; the first cell links to it, and the whole row can be clicked. Left out where items have no pages. */
   readonly href?: (item: Item) => string;
   readonly empty: ComponentChildren;
-  /** What the server looks at for each page of a search. */
+  /** Entries the server scans for each page of a search. */
   readonly looked?: Looked;
 }
 

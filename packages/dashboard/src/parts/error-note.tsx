@@ -8,7 +8,7 @@ interface Props {
   readonly retry?: () => void;
 }
 
-/** What went wrong, what to do about it, and by which id the server's log names it. */
+/** Error with a hint and the request id to look up in the server's log. */
 export function ErrorNote({ title, text, error, retry }: Props) {
   return (
     <div class="note bad" role="alert">

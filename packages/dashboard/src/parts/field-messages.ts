@@ -1,11 +1,11 @@
 import type { RequestError } from "../api/request-error.ts";
 
-/** Whether a path such as `permissions[2]` is about a field. */
+/** True if a path such as `permissions[2]` belongs to a field. */
 export function isAbout(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);
 }
 
-/** What the server says about a field; empty when nothing is wrong with it. */
+/** Joins the server's messages about a field; empty when it is fine. */
 export function findMessages(error: RequestError | null, name: string): string {
   return (error?.details ?? [])
     .filter(({ path }) => isAbout(path, name))
@@ -13,7 +13,7 @@ export function findMessages(error: RequestError | null, name: string): string {
     .join(" ");
 }
 
-/** Whether all that is wrong stands at one of these fields. */
+/** True if every message is shown at one of these fields. */
 export function isShownAtFields({ details }: RequestError, names: readonly string[]): boolean {
   return details.length > 0 && details.every(({ path }) => names.some((name) => isAbout(path, name)));
 }

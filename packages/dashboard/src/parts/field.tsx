@@ -3,9 +3,9 @@ import type { ComponentChildren } from "preact";
 
 interface Props {
   readonly label: string;
-  /** What to write there, and why. */
+  /** Hint: what to enter, and why. */
   readonly hint?: ComponentChildren;
-  /** What is wrong with it. */
+  /** Message about an invalid value. */
   readonly error?: string | undefined;
   readonly children: ComponentChildren;
 }

@@ -13,7 +13,7 @@ interface Field {
   readonly options?: readonly (string | { readonly value: string; readonly text: string })[];
   /** For a text: an example. */
   readonly example?: string;
-  /** What the text must look like before it is used. */
+  /** Pattern the text must match before it is used. */
   readonly pattern?: RegExp;
 }
 
@@ -61,7 +61,7 @@ function Text({ name, label, example, pattern }: Field) {
   const [text, setText] = useState(stored);
   const cancel = useRef<(() => void) | null>(null);
   useEffect(() => setText(stored), [stored]);
-  // Who has left meanwhile finds no filter in the address of the next page.
+  // Cancels on unmount, so that the filter does not end up in the next page's address.
   useEffect(() => () => cancel.current?.(), []);
   const fits = text === "" || pattern === undefined || pattern.test(text);
   const type = (typed: string): void => {

@@ -17,7 +17,7 @@ interface Props {
   readonly act: (values: FormValues) => Promise<void>;
 }
 
-/** What a person has filled in. */
+/** Values of a submitted form. */
 export class FormValues {
   readonly #data: FormData;
 
@@ -36,12 +36,12 @@ export class FormValues {
     return this.#data.getAll(name).filter((value) => typeof value === "string");
   }
 
-  /** Whether a checkbox is checked. */
+  /** True if a checkbox is checked. */
   has(name: string): boolean {
     return this.#data.has(name);
   }
 
-  /** Those of the fields that are filled in, as the body of a call. */
+  /** Returns the fields that are filled in, as the body of a call. */
   filled<Name extends string>(...names: readonly Name[]): Partial<Record<Name, string>> {
     return Object.fromEntries(names.map((name) => [name, this.text(name)]).filter(([, value]) => value !== "")) as Partial<
       Record<Name, string>

@@ -13,7 +13,7 @@ export function HtmlPreview({ html }: { readonly html: string }) {
  */
 function Canvas({ html, scheme, remote }: MailLook & { readonly html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
-  // How often the frame has been loaded: it asks for the HTML each time.
+  // Number of loads of the frame; each asks for the HTML.
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     const listen = ({ source, data }: MessageEvent): void => {

@@ -12,7 +12,7 @@ interface PlotLine {
 }
 
 interface Props {
-  /** What is plotted, for readers who do not see it. */
+  /** Label for screen readers. */
   readonly label: string;
   /** The times of the values, oldest first, as text. */
   readonly times: readonly string[];

@@ -2,7 +2,7 @@
 import type { LintFinding, LintReport } from "@mailsvc/sdk/contract";
 import { Empty } from "./empty.tsx";
 
-/** What mail programs, filters and readers will dislike in a mail, and how to fix it. */
+/** Problems that mail programs, filters and readers will have with a mail, each with a fix. */
 export function LintFindings({ report: { findings, errors, warnings, omitted, bytes } }: { readonly report: LintReport }) {
   if (findings.length === 0)
     return (

@@ -9,7 +9,7 @@ interface Props<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** What is loaded, or that it loads, or why it could not be loaded. */
+/** Shows the loaded data, a loading note, or the error. */
 export function Loaded<T>({ from: { data, error, reload }, children }: Props<T>) {
   if (data !== null) return <>{children(data)}</>;
   return error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />;

@@ -3,10 +3,10 @@ import { workspaceQuery } from "../api/session.ts";
 import { MailStage } from "./mail-stage.tsx";
 
 interface Props {
-  /** Where the mail's HTML is, below /dashboard/frame. */
+  /** Path of the mail's HTML below /dashboard/frame. */
   readonly path: string;
   readonly html: string;
-  /** What its address says besides, such as for whom it is shown. */
+  /** Further query parameters, such as the recipient it is shown for. */
   readonly about?: Readonly<Record<string, string>>;
   /** Changes with the content, which is then loaded again. */
   readonly revision?: string;

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { hasRemoteContent } from "./remote-content.ts";
 
-/** How a mail is looked at. */
+/** Display options of a mail. */
 export interface MailLook {
   readonly scheme: "light" | "dark";
-  /** Whether content of other servers may be loaded. */
+  /** True to load remote content. */
   readonly remote: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Props {
   readonly children: (look: MailLook) => ComponentChildren;
 }
 
-/** What stands around the frame of a mail: how wide and in which colors it is shown, and whether it may load from other servers. */
+/** Controls around the frame of a mail: width, color scheme and remote content. */
 export function MailStage({ html, children }: Props) {
   const [width, setWidth] = useState<"desktop" | "phone">("desktop");
   const [scheme, setScheme] = useState<"light" | "dark">("light");

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Whether the window fits a media query, now and as it changes. */
+/** True while the window matches a media query; renders again when that changes. */
 export function useMedia(query: string): boolean {
   const [fits, setFits] = useState(() => matchMedia(query).matches);
   useEffect(() => {

@@ -6,9 +6,9 @@ import { toHref } from "../router.tsx";
 import { useResource } from "./resource.ts";
 
 interface Kind {
-  /** What one is called. */
+  /** Word for one such object. */
   readonly noun: string;
-  /** Where its pages are. */
+  /** Path of its pages. */
   readonly page: string;
   readonly permission: Permission;
   readonly load: (id: string, signal: AbortSignal) => Promise<string>;

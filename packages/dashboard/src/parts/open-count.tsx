@@ -5,7 +5,7 @@ import { useRegularly, useResource } from "./resource.ts";
 
 const changes = signal(0);
 
-/** What waits behind each entry of the navigation, by what it is. */
+/** Open counts of navigation entries, by the word for the things that wait. */
 const waiting = signal<Readonly<Record<string, number>>>({});
 
 /** Counts again at once, after something was answered. */
@@ -18,7 +18,7 @@ interface Props {
   readonly what: string;
 }
 
-/** How much waits behind an entry of the navigation; nothing where nothing waits. */
+/** Shows the number of open things behind a navigation entry; nothing for zero. */
 export function OpenCount({ load, what }: Props) {
   const { data, reload } = useResource(load, [changes.value]);
   useRegularly(reload);
@@ -28,7 +28,7 @@ export function OpenCount({ load, what }: Props) {
   return <Count count={data ?? 0} what={what} />;
 }
 
-/** How much waits behind all entries together, where these are out of sight. */
+/** Shows the sum of all open counts, for when the entries are out of sight. */
 export function OpenTotal() {
   return <Count count={Object.values(waiting.value).reduce((sum, n) => sum + n, 0)} what="open" />;
 }

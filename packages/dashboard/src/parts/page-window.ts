@@ -7,7 +7,7 @@ import { useRecovery } from "./resource.ts";
 /** Items of a page of the API. */
 export const PAGE_SIZE = 100;
 
-// Who drags the scroll bar passes many pages; those that stay in sight this long are loaded.
+// Debounce while scrolling: loads pages that stay visible this long.
 const REST_MS = 60;
 
 // Pages kept in memory: those near the place that was looked at last.
@@ -31,7 +31,7 @@ export class PageWindow<Item> {
   #counted: number | null = null;
   /** The list has more items than were counted. */
   isMinimum = false;
-  /** Why the last request failed; null when it did not. */
+  /** Error of the last request; null when it succeeded. */
   error: RequestError | null = null;
 
   constructor(load: Load<Item>, changed: () => void) {
@@ -39,12 +39,12 @@ export class PageWindow<Item> {
     this.#changed = changed;
   }
 
-  /** How many items there are; null before it is known. Of a list that is not counted to its end, one page more than those known. */
+  /** Number of items; null until known. For a list that is not counted to its end, one page more than the known items. */
   get length(): number | null {
     return this.#counted === null || !this.isMinimum ? this.#counted : this.#counted + PAGE_SIZE;
   }
 
-  /** How many items were counted. */
+  /** Number of items counted so far. */
   get counted(): number | null {
     return this.#counted;
   }

@@ -5,7 +5,7 @@ export function formatCount(n: number): string {
   return numbers.format(n);
 }
 
-/** How much of a list is there: 7 in all, 50 of 1,000 or more; no more than is known. */
+/** Describes how much of a list is shown: "7", "50 of 1,000 or more", as far as it is known. */
 export function formatShown(list: {
   readonly items: readonly unknown[];
   readonly total: number | null;

@@ -1,14 +1,14 @@
 /** @jsxImportSource preact */
 
 interface Props {
-  /** What goes on, for readers who do not see the bar. */
+  /** Label for screen readers. */
   readonly label: string;
   /** From 0 to 1; null while it is not known how much there is. */
   readonly value: number | null;
   readonly text: string;
 }
 
-/** How far something is. */
+/** Progress bar with a text. */
 export function Progress({ label, value, text }: Props) {
   return (
     <div class="progress">

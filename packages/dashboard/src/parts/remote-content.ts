@@ -5,7 +5,7 @@ const LOADING = /<(?:img|video|audio|source|link)[^>]+/gi;
 const NAMED =
   /(?:src|srcset|background|poster|href)\s{0,9}=\s{0,9}["']?\s{0,9}(?:https?:)?\/\/[^"'\s>]{1,400}\.(?:png|jpe?g|gif|webp|svg|css|avif)|url\(\s{0,9}["']?\s{0,9}(?:https?:)?\/\//i;
 
-/** Whether a mail would load content from other servers, as far as its text tells. What it loads is up to the policy of its frame. */
+/** True if a mail's HTML appears to load remote content. The frame's policy decides what really loads. */
 export function hasRemoteContent(html: string): boolean {
   for (const [tag] of html.matchAll(LOADING)) if (tag.includes("//")) return true;
   return NAMED.test(html);

@@ -4,7 +4,10 @@ export function formatReplyTo(replyTo: string | readonly string[] | null): strin
   return [first, ...others.map((one) => (one === "" || one.startsWith(" ") ? one : ` ${one}`))].join(",");
 }
 
-/** What a line means: one address, or several that commas separate. Spaces stay: a line that changed while it is typed could not be corrected. */
+/**
+ * Reads a line as one address, or as several separated by commas. Keeps spaces, because a line that changes while it is typed is hard to
+ * correct.
+ */
 export function parseReplyTo(line: string): string | string[] {
   return line.includes(",") ? line.split(",") : line;
 }

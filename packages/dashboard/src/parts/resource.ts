@@ -26,7 +26,7 @@ const RECOVERY_MS = 3000;
 // Statuses of faults that pass: no answer (0), too many requests, and a server, its database or its proxy that is unavailable.
 const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 
-// Of what happens thousands of times a second, so that its numbers can be read, and the page stays idle between them.
+// Interval between updates driven by thousands of events a second, so that numbers stay legible and the page idle.
 export const NUMBERS_MS = 1000;
 
 /** Loads something, and again when one of `inputs` changes. */
@@ -114,7 +114,7 @@ export function useRegularly(react: () => void): void {
 /** A list that is loaded page by page. */
 export interface PagedList<Item> {
   readonly items: readonly Item[];
-  /** How many there are; null before it is known. */
+  /** Number of entries; null until known. */
   readonly total: number | null;
   /** There are more than `total`, which was not counted further. */
   readonly isMinimum: boolean;
@@ -160,7 +160,7 @@ export function useList<Item extends { readonly id: string }>(
   inputs: readonly unknown[],
 ): PagedList<Item> {
   const [state, setState] = useState<ListState<Item>>(UNREAD);
-  // What was loaded last, also before it is shown: the next page must follow on it.
+  // Newest state, even before it is rendered: the next page continues from it.
   const latest = useRef(state);
   const update = (change: Partial<ListState<Item>>): void => {
     latest.current = { ...latest.current, ...change };
@@ -262,7 +262,7 @@ interface Fresh<Item> extends Page<Item> {
   readonly isFull: boolean;
 }
 
-/** Whether no entry can lie between those of a fresh beginning, newest first, and those that are shown. */
+/** True if a fresh first page, newest first, reaches the shown entries without a gap. */
 function meets<Item extends { readonly id: string }>(fresh: readonly Item[], shown: readonly Item[]): boolean {
   const oldest = fresh.at(-1)?.id;
   const newest = shown[0]?.id;

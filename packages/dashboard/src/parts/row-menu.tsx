@@ -8,12 +8,12 @@ interface Entry {
 }
 
 interface Props {
-  /** What the button is for, for readers who do not see where it stands. */
+  /** Label for screen readers. */
   readonly label: string;
   readonly entries: readonly Entry[];
 }
 
-/** What can be done with one row of a table, behind a button. */
+/** Menu button with the actions for one row of a table. */
 export function RowMenu({ label, entries }: Props) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);

@@ -3,18 +3,18 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 interface Props {
-  /** How many rows there are. */
+  /** Number of rows. */
   readonly count: number;
-  /** Of each row, px. It must be that of the style sheet. */
+  /** Height of a row, px. Must match the style sheet. */
   readonly height: number;
   readonly row: (index: number) => ComponentChildren;
   /** Called with the places of the rows in the document when they change: the first, and the one after the last. */
   readonly seen: (first: number, end: number) => void;
-  /** What stands above the rows and stays there, such as the heads of columns. */
+  /** Content that stays above the rows, such as column heads. */
   readonly head?: ComponentChildren;
   readonly role: "table" | "list";
   readonly label: string;
-  /** How many there are in all, the head included. */
+  /** Number of all rows, including the head. */
   readonly total: number | null;
 }
 

@@ -2,7 +2,7 @@
 import { formatCount } from "./plural.ts";
 import type { Search } from "./resource.ts";
 
-/** How many entries the server looks at for a page of a search, and what they are called. */
+/** Number of entries the server scans for a page of a search, and the word for them. */
 export interface Looked {
   readonly each: number;
   readonly what: string;
@@ -15,7 +15,7 @@ interface Props {
   readonly foot?: boolean;
 }
 
-/** How far a search has come that goes on by itself, and a button that stops it. */
+/** Progress of a search that continues by itself, with a button to stop it. */
 export function SearchNote({ search: { pages, stopped, stop, resume }, looked, foot = false }: Props) {
   const seen = looked ? `the newest ${formatCount(pages * looked.each)} ${looked.what}` : "the newest entries";
   const words = stopped ? `Stopped after ${seen}. Older ones were not looked at.` : `Looked at ${seen}, searching…`;

@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { toast } from "./toast.tsx";
 
-/** What a form or a dialog sends. */
+/** State of a form's or dialog's request. */
 export interface Sending {
   /** It is under way. */
   readonly busy: boolean;
-  /** Why the last one failed; null when it did not. */
+  /** Error of the last request; null when it succeeded. */
   readonly error: RequestError | null;
   /** Sends it; answers whether that succeeded. */
   readonly send: (act: () => Promise<void>) => Promise<boolean>;

@@ -15,7 +15,7 @@ export function WebhookState({ webhook: { status, failingSince } }: { readonly w
   return <Status status={fails ? "failed" : status} text={fails ? "failing" : status} />;
 }
 
-/** Whether an agent is on, and its builder's server has not taken its key yet. Until then it does nothing. */
+/** True if an agent is on, but its builder's server has not accepted its key yet. Until then it does nothing. */
 export function waitsForServer({ status, keyDeliveredAt }: Pick<Activation | ListingActivation, "status" | "keyDeliveredAt">): boolean {
   return status === "active" && keyDeliveredAt === null;
 }

@@ -9,7 +9,7 @@ interface Tab {
 }
 
 interface Props {
-  /** What the tabs are about, for readers who do not see them. */
+  /** Label for screen readers. */
   readonly label: string;
   readonly tabs: readonly Tab[];
   readonly chosen: string;

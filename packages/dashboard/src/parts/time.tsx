@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { now } from "../browser.ts";
 
-// How far the server's clock is ahead of this machine's, ms: in dev mode it can be moved.
+// Offset of the server's clock from this machine's, ms: dev mode can move it.
 const ahead = signal(0);
 
 /** Learns the server's time from an answer that has it. */
@@ -35,7 +35,7 @@ export function Time({ at, exactly = false }: { readonly at: string; readonly ex
   );
 }
 
-/** Of today the time since; of another day its date. */
+/** Formats a time of today as its age, of another day as a date. */
 function formatAge(ms: number, from: number): string {
   const past = from - ms;
   if (past < -MINUTE) return past > -DAY ? `at ${hours.format(ms)}` : day.format(ms);

@@ -8,13 +8,13 @@ export interface TimelineItem {
   readonly what: ComponentChildren;
   /** The cause or the meaning. */
   readonly why?: ComponentChildren;
-  /** How it is marked: good, busy, warn, bad or plain. */
+  /** Tone: good, busy, warn, bad or plain. */
   readonly tone?: string;
   /** Still to come. */
   readonly planned?: boolean;
 }
 
-/** What happened to something, oldest first. */
+/** History of an object, oldest first. */
 export function Timeline({ items }: { readonly items: readonly TimelineItem[] }) {
   return (
     <ol class="timeline">

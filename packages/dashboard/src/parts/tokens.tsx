@@ -6,7 +6,7 @@ interface Props {
   readonly values: readonly string[];
   readonly change: (values: string[]) => void;
   readonly placeholder?: string;
-  /** What others have written there. */
+  /** Values to suggest. */
   readonly suggestions?: readonly string[];
   readonly maxLength?: number;
   readonly invalid?: boolean;

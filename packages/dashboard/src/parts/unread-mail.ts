@@ -10,7 +10,7 @@ interface Stored {
   readonly read: readonly string[];
 }
 
-/** Which captured mail this browser has not shown yet. Ids sort by time. */
+/** Captured mail that this browser has not shown yet. Ids sort by time. */
 export class UnreadMail {
   readonly #name: string;
   readonly #stored;

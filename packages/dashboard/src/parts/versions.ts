@@ -10,9 +10,9 @@ interface Versioned {
 interface Options<T extends Versioned, Fields> {
   /** The newest that the page has loaded. */
   readonly newest: T;
-  /** What the person has made of it. */
+  /** The person's edits. */
   readonly mine: Fields;
-  /** What of the object is edited here. */
+  /** Picks the fields edited here. */
   readonly pick: (stored: T) => Fields;
   readonly load: () => Promise<T>;
   /** Called when what is stored replaces what was edited. */
@@ -24,7 +24,7 @@ interface Versions<T> {
   /** As it was stored when the changes began. */
   readonly base: T;
   readonly isChanged: boolean;
-  /** What somebody else has stored meanwhile; null when nobody has. */
+  /** Version somebody else stored in the meantime; null without one. */
   readonly theirs: T | null;
   /**
    * Saves by `send`, which names the revision that was edited. False when somebody else has changed the same meanwhile: the person then
@@ -55,7 +55,7 @@ export function useVersions<T extends Versioned, Fields>({ newest, mine, pick, l
   useEffect(() => meet(newest), [newest.revision, isChanged]);
   useReturn(async () => meet(await load()));
   const save = async (send: (revision: number) => Promise<T>): Promise<boolean> => {
-    // Whose changes count is to be decided first.
+    // Resolve the conflict first.
     if (theirs !== null) return false;
     for (let { revision } = base; ; ) {
       try {

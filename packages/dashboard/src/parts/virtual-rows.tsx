@@ -5,16 +5,16 @@ import { RowWindow } from "./row-window.tsx";
 
 interface Props<Item> {
   readonly items: readonly Item[];
-  /** Of each row, px. It must be that of the style sheet. */
+  /** Height of a row, px. Must match the style sheet. */
   readonly height: number;
   readonly row: (item: Item, index: number) => ComponentChildren;
   /** Called when the end of the items comes into sight. */
   readonly more: () => void;
-  /** What stands above the rows and stays there, such as the heads of columns. */
+  /** Content that stays above the rows, such as column heads. */
   readonly head?: ComponentChildren;
   readonly role: "table" | "list";
   readonly label: string;
-  /** How many there are in all. */
+  /** Number of all rows. */
   readonly total: number | null;
 }
 

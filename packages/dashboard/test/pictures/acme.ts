@@ -5,7 +5,7 @@ import type { Stage } from "../browser.ts";
 import type { Market } from "../market.ts";
 import { AMARA, HANNAH, JONAS, MATEO, PEOPLE, PRIYA } from "./people.ts";
 
-/** What the pages show: the ids of the objects of one company, Acme, after a week with mailsvc. */
+/** Objects that the pages show: ids from a fictional company, Acme, after a week with mailsvc. */
 export type Acme = Awaited<ReturnType<typeof createAcme>>;
 
 const BEGIN = "2027-01-04T08:00:00.000Z";

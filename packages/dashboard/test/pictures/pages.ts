@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import type { Acme } from "./acme.ts";
 
-/** How the picture of a page comes about. */
+/** Picture of a page. */
 interface PictureOf {
-  /** What the picture shows, for people who do not see it. */
+  /** Alternative text. */
   readonly words: string;
   /** The path of the page below /dashboard. */
   readonly at: (acme: Acme) => string;
@@ -179,7 +179,7 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
   "/people": { words: "Who is signed in, and links for colleagues", at: () => "/people", text: "Let somebody in" },
 };
 
-/** How each page is shown. */
+/** Viewports and color schemes of the pictures. */
 export const VIEWS = {
   light: { viewport: { width: 1280, height: 800 }, colorScheme: "light", scale: 0.75 },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark", scale: 0.75 },

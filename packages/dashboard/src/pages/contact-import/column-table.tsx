@@ -74,7 +74,7 @@ export function ColumnTable({ file, targets, change }: Props) {
 interface TargetProps {
   readonly name: string;
   readonly target: ColumnTarget;
-  /** Whether the cells are texts, which can be read as something else. */
+  /** True if the cells are text that can be read as another type. */
   readonly typed: boolean;
   readonly set: (target: ColumnTarget) => void;
 }
@@ -139,7 +139,7 @@ function Target({ name, target, typed, set }: TargetProps) {
   );
 }
 
-/** What is wrong with the columns; null when the file can be imported. */
+/** Describes a fault in the columns; null when the file can be imported. */
 export function findColumnFault(names: readonly string[], targets: readonly ColumnTarget[]): string | null {
   const unclear = targets.findIndex(({ to }) => to === "unclear");
   if (unclear !== -1)

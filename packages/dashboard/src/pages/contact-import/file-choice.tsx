@@ -1,10 +1,10 @@
 /** @jsxImportSource preact */
 import { useState } from "preact/hooks";
 
-// What a browser reads without trouble. A larger file is for the command line.
+// Size limit for a browser. Larger files are for the command line.
 const MAX_BYTES = 100_000_000;
 
-/** Where a file is chosen or dropped. */
+/** Area to choose or drop a file. */
 export function ChooseFile({ take }: { readonly take: (file: File) => void }) {
   const [over, setOver] = useState(false);
   const [fault, setFault] = useState<string | null>(null);

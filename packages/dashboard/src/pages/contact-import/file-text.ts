@@ -5,13 +5,13 @@ import { RequestError } from "../../api/request-error.ts";
 export const ENCODINGS = { "utf-8": "UTF-8", "utf-16le": "UTF-16 LE", "utf-16be": "UTF-16 BE", ...LEGACY_ENCODINGS } as const;
 export type Encoding = keyof typeof ENCODINGS;
 
-// What is read in one go. Parsing it takes a few milliseconds, so that the page stays alive.
+// Bytes read at once. Parsing them takes a few milliseconds, so the page stays responsive.
 const SLICE = 64 * 1024;
 
 // So much of a file says in which encoding it is.
 const HEAD = 256 * 1024;
 
-/** What no text begins with, and what to do about it. */
+/** First bytes of files that are not text, each with a name and a hint. */
 const NO_TEXT: readonly (readonly [bytes: readonly number[], what: string, hint: string])[] = [
   [[0x50, 0x4b, 0x03, 0x04], "a workbook or an archive", "Save it as CSV (UTF-8) and import that file."],
   [[0xd0, 0xcf, 0x11, 0xe0], "an old Excel workbook", "Save it as CSV (UTF-8) and import that file."],
@@ -53,7 +53,7 @@ export async function* readText(file: File, encoding: Encoding): AsyncGenerator<
   }
 }
 
-/** What is wrong with a file, and how to mend it. */
+/** Returns an error about a file, with a hint to fix it. */
 export function fileError(message: string, hint: string): RequestError {
   return new RequestError({ code: "validation_error", message, hint });
 }

@@ -9,7 +9,7 @@ import { pause } from "../../browser.ts";
 import type { ImportStore } from "./import-store.ts";
 import { type RowPlan, readRows } from "./opened-file.ts";
 
-/** What is imported, and how. */
+/** Import as decided in the preparation. */
 export interface ImportPlan extends RowPlan {
   /** Unique: the requests of the import have keys that begin with it, so that none counts twice. */
   readonly id: string;
@@ -18,13 +18,13 @@ export interface ImportPlan extends RowPlan {
   readonly listId: string | null;
   /** Only says what would happen. */
   readonly dryRun: boolean;
-  /** Whether people enter automations. */
+  /** True if imported people enter automations. */
   readonly startAutomations: boolean;
   /** The tag that everybody gets: null for none, and empty for one with the day and a number. */
   readonly tag: string | null;
 }
 
-/** How far an import is. */
+/** Progress of an import. */
 export interface ImportProgress {
   /** Batches that were sent. */
   readonly batches: number;
@@ -32,7 +32,7 @@ export interface ImportProgress {
   /** Bytes of the file that were read. */
   readonly bytes: number;
   readonly failed: number;
-  /** Of contacts: created, updated, unchanged, skipped, suppressed; and of people who joined the list or were asked to. */
+  /** Counts of contacts (created, updated, unchanged, skipped, suppressed) and of people who joined the list or were asked to. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -61,7 +61,7 @@ export class Importer {
   readonly automations = signal<readonly AutomationStart[]>([]);
   /** The import on the server, which can be undone. */
   readonly record = signal<ContactImportSummary | null>(null);
-  /** Why it stopped; null when a person stopped it, or it runs. */
+  /** Error that stopped it; null while it runs, or when a person stopped it. */
   readonly error = signal<RequestError | null>(null);
   readonly #store: ImportStore | null;
   #over = new AbortController();
@@ -173,7 +173,7 @@ async function* splitRows(
   for await (const piece of pieces) {
     const from = bytes;
     for (const [i, row] of piece.rows.entries()) {
-      // Where a row stands in its piece says how far it is in the file.
+      // Estimates the row's offset in the file from its place in the piece.
       bytes = from + Math.round(((piece.bytes - from) * i) / piece.rows.length);
       const length = "text" in row.source ? row.source.text.length : row.source.reduce((sum, cell) => sum + cell.length, 0);
       if (held.length === CONTACT_LIMITS.importRows || (held.length > 0 && characters + length > MAX_CHARACTERS)) {

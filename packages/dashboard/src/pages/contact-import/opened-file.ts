@@ -7,7 +7,7 @@ import { createObjectReader, createTableReader, type Row } from "../../../../sdk
 import { detectSeparator, SEPARATOR_LINE } from "../../../../sdk/src/contact-files/separator.ts";
 import { detectEncoding, type Encoding, fileError, readText } from "./file-text.ts";
 
-/** How the text of a file is read. */
+/** Encoding and format of a file. */
 interface TextForm {
   readonly encoding: Encoding;
   readonly format: "csv" | "ndjson";
@@ -76,7 +76,7 @@ async function openObjects(head: string, encoding: Encoding): Promise<OpenFile> 
   return { encoding, format: "ndjson", separator: "", hasHeader: true, firstLine: 1, names, sample: rows.slice(0, SAMPLE), guessed };
 }
 
-/** How the rows of a file become contacts. */
+/** Mapping of a file's rows to contacts. */
 export interface RowPlan extends TextForm {
   readonly names: readonly string[];
   readonly targets: readonly ColumnTarget[];

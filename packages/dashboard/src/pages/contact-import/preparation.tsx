@@ -14,12 +14,12 @@ import { ENCODINGS, type Encoding } from "./file-text.ts";
 import type { ImportPlan } from "./importer.ts";
 import { type OpenFile, openFile } from "./opened-file.ts";
 
-/** What a person has decided about a file. */
+/** Choices a person has made about a file. */
 export type Decision = Omit<ImportPlan, "id">;
 
 interface Props {
   readonly file: File;
-  /** What was decided before, to be changed. */
+  /** Earlier choices, to be changed. */
   readonly before: Decision | null;
   readonly begin: (decision: Decision) => void;
   readonly other: () => void;
@@ -108,7 +108,7 @@ export function Prepare({ file, before, begin, other }: Props) {
   );
 }
 
-/** How people and values are stored. */
+/** Options for storing people and values. */
 type Options = Pick<Decision, "mode" | "listId" | "detectTypes" | "startAutomations" | "tag">;
 
 interface FieldsProps {
@@ -116,7 +116,7 @@ interface FieldsProps {
   readonly change: (changed: Partial<Options>) => void;
 }
 
-/** What becomes of the people. */
+/** Options for the imported people. */
 function PeopleFields({ options: { mode, listId, startAutomations, tag }, change }: FieldsProps) {
   const groups = useGroups();
   return (
@@ -174,7 +174,7 @@ interface FileFieldsProps extends FieldsProps {
   readonly look: (given: Pick<OpenFile, "encoding" | "hasHeader">) => void;
 }
 
-/** How the file is read. */
+/** Options for reading the file. */
 function FileFields({ file: { encoding, hasHeader, format }, look, options: { detectTypes }, change }: FileFieldsProps) {
   return (
     <>

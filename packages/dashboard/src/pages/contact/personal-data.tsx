@@ -11,7 +11,7 @@ import { count } from "../../parts/plural.ts";
 import { toast } from "../../parts/toast.tsx";
 import { go } from "../../router.tsx";
 
-/** What a person may ask for: all that is stored about them, and that it is erased. */
+/** Requests a person may make about their data: export and erasure. */
 export function PersonalData({ contact: { email } }: { readonly contact: Contact }) {
   return (
     <section class="card">

@@ -13,7 +13,7 @@ interface Props {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** What a person has agreed to: the texts of sign-up forms, and lists that they have confirmed or not. */
+/** Consents of a person: the texts of sign-up forms, and lists, confirmed or not. */
 export function SignUps({ email, names }: Props) {
   const person = useResource(async (signal) => (may("people:read") ? api.people.get(email, {}, { signal }) : null), [email]);
   if (!may("people:read")) return <p class="soft">Your role does not show this.</p>;

@@ -35,7 +35,7 @@ export function ContactTimeline({ explanation, names }: Props) {
   );
 }
 
-/** What mail a person gets, and why. */
+/** Mail a person gets, and the reasons. */
 export function Why({ explanation, names, status }: Props & { readonly status: ContactStatus }) {
   return (
     <Loaded from={explanation}>

@@ -14,7 +14,7 @@ interface Sent {
   readonly delivery: WebhookDelivery;
 }
 
-/** What was sent to webhooks because of an email, and what they answered. */
+/** Webhook deliveries about an email, with the answers. */
 export function EmailWebhooks({ id }: { readonly id: string }) {
   const sent = useResource((signal) => loadSent(id, signal), [id]);
   useEvents(({ emailId }) => emailId === id, sent.reload);

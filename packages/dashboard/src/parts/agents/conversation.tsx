@@ -17,7 +17,7 @@ export function Conversation({ activation: { id, agentName, status } }: { readon
   useRegularly(list.refresh);
   const newest = list.items.find(({ direction, readAt }) => direction === "outbound" && readAt === null)?.sequence ?? null;
   useEffect(() => {
-    // What is shown counts as read; the list says it the next time.
+    // Marks the shown messages as read; the list shows that on its next load.
     if (newest !== null && may("marketplace:write")) api.messages.read(id, { upToSequence: newest }).catch(() => {});
   }, [id, newest]);
   const shown = list.items.filter(({ type }) => type !== "APPROVAL_RESPONSE");

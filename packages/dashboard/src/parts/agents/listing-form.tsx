@@ -15,14 +15,14 @@ export interface ListingFields extends Pick<Listing, "slug" | "name" | "descript
 
 interface Props {
   readonly initial: ListingFields;
-  /** Whether the slug can still be chosen. */
+  /** True if the slug can still be chosen. */
   readonly isNew?: boolean;
   readonly label: string;
   /** Throws RequestError, whose details are shown at the fields they name. */
   readonly save: (fields: ListingFields) => Promise<void>;
 }
 
-/** What a listing says about its agent. The server checks the fields, and each message stands at its field. */
+/** Form for a listing. The server checks the fields, and each message stands at its field. */
 export function ListingForm({ initial, isNew = false, label, save }: Props) {
   const [fields, setFields] = useState(initial);
   const [redirects, setRedirects] = useState(initial.installRedirects.join("\n"));

@@ -5,7 +5,7 @@ import { Time } from "../time.tsx";
 
 type PauseReason = Activation["pauseReasons"][number];
 
-/** Why an activation is paused, in a few words. */
+/** Reasons an activation is paused, in a few words. */
 export const PAUSE_WORDS: Readonly<Record<PauseReason, string>> = {
   user_paused: "paused by the brand",
   plan_downgrade: "not covered by the plan",
@@ -20,11 +20,11 @@ const WHAT_HELPS: Readonly<Record<PauseReason, string>> = {
 
 interface Props {
   readonly activation: Pick<Activation | ListingActivation, "pauseReasons" | "webhookLastError">;
-  /** What can be done about it. */
+  /** Actions that help. */
   readonly children?: ComponentChildren;
 }
 
-/** Why an activation is paused, what went wrong last, and what helps; nothing while it is not paused. */
+/** Reasons an activation is paused, its last error, and a remedy; nothing while it is not paused. */
 export function PauseNote({ activation: { pauseReasons, webhookLastError }, children }: Props) {
   if (pauseReasons.length === 0) return null;
   return (

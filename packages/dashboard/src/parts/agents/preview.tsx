@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<Shown["kind"], string>> = {
   text: "Text",
 };
 
-/** What a request for approval is about. A text is shown as it is written, never as HTML. */
+/** Subject of a request for approval. Text is shown as written, never as HTML. */
 export function Preview({ preview }: { readonly preview: Shown }) {
   const { kind, id, text } = preview;
   return (

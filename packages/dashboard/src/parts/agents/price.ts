@@ -10,7 +10,7 @@ export function formatMoney({ amount, currency }: Price): string {
   return new Intl.NumberFormat(undefined, { style: "currency", currency, ...whole }).format(amount / 100);
 }
 
-/** What a brand pays for an agent, in words. */
+/** Describes the price a brand pays for an agent. */
 export function describePrice(price: Price): string {
   return price.amount === 0 ? "Free, plus the credits it spends" : `${formatMoney(price)} a month, plus the credits it spends`;
 }

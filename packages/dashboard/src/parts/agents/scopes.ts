@@ -1,6 +1,6 @@
 import type { AgentScope } from "@mailsvc/sdk/contract";
 
-/** What each scope allows, in the words of the contract. A test compares the two: the contract's own would bring its schemas with it. */
+/** Rights of each scope, in the contract's words. A copy, because the contract would bring its schemas along; a test compares them. */
 export const SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
   "landing_pages:write": "Create and update landing pages",
   "landing_pages:read": "Read the statistics of landing pages",

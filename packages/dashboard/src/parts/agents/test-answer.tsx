@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { WebhookTest } from "@mailsvc/sdk/contract";
 
-/** What a webhook answered to test.ping, and how to fix it. */
+/** Answer of a webhook to test.ping, with a hint to fix it. */
 export function TestAnswer({ test: { ok, httpStatus, ms, message, hint, answer, eventId, class: kind } }: { readonly test: WebhookTest }) {
   return (
     <section class={`card summary test-answer ${ok ? "good" : "bad"}`} role="status">

@@ -17,7 +17,7 @@ import type { Selection } from "./selection.ts";
 interface Props {
   readonly selection: Selection;
   readonly filters: ContactFilters;
-  /** How many contacts the filters match. */
+  /** Number of contacts that match the filters. */
   readonly total: number;
   readonly isMinimum: boolean;
   readonly lists: readonly List[];
@@ -30,7 +30,7 @@ interface Running {
   readonly done: number;
 }
 
-/** What can be done with the contacts that are chosen, and how far it is. */
+/** Actions for the chosen contacts, and their progress. */
 export function BulkBar({ selection, filters, total, isMinimum, lists, done }: Props) {
   const [running, setRunning] = useState<Running | null>(null);
   const [error, setError] = useState<RequestError | null>(null);
@@ -127,7 +127,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
   );
 }
 
-/** How far the work is, with a button that stops it. */
+/** Progress of the work, with a button to stop it. */
 function RunningBar({ running: { what, of, done }, stop }: { readonly running: Running; readonly stop: () => void }) {
   const text = `${what}: ${formatCount(done)}${of === null ? "" : ` of ${formatCount(of)}`}`;
   return (

@@ -17,10 +17,10 @@ const ABREAST = 6;
 
 const BUSY_MS = 1000;
 
-/** What was done to contacts so far. */
+/** Result of a bulk action so far. */
 export interface Tally {
   readonly done: number;
-  /** Of these, how many were left as they were. */
+  /** Number of these that needed no change. */
   readonly unchanged: number;
   readonly failed: readonly { readonly contact: string; readonly message: string }[];
 }

@@ -40,7 +40,7 @@ export function ContactFields({ contact }: { readonly contact?: Contact }) {
   );
 }
 
-/** What a form says about a contact. With `before`, fields that were emptied are null. Throws RequestError. */
+/** Reads a contact form. With `before`, emptied fields are null. Throws RequestError. */
 export function readContact(values: FormValues, before?: Contact) {
   return {
     ...Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, values.text(field) || null])),

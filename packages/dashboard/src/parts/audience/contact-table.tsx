@@ -19,7 +19,7 @@ const ROW = 44;
 
 interface Props {
   readonly list: PageWindow<Contact>;
-  /** What the list depends on: with another one it is shown from its start. */
+  /** Key of the list: another key shows it from the start. */
   readonly name: string;
   /** Left out for those who may only read. */
   readonly selection?: Selection | undefined;

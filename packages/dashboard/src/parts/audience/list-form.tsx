@@ -71,7 +71,7 @@ function SenderHint({ senders }: { readonly senders: readonly Sender[] }) {
   return <>{verified.length === 0 ? "Its address or domain must be a verified sender." : `Verified senders: ${verified.join(", ")}`}</>;
 }
 
-/** What a form says about a list. */
+/** Reads a list form. */
 export function readList(values: FormValues) {
   const doubleOptIn = values.has("doubleOptIn");
   return {

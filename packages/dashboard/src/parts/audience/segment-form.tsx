@@ -6,7 +6,7 @@ import { useLeaveWarning } from "../leave-warning.ts";
 import { RuleEditor } from "../rules/rule-editor.tsx";
 import type { Sending } from "../sending.ts";
 
-/** What a person can say about a segment, as it is typed. */
+/** Fields of a segment form, as typed. */
 export interface SegmentFields {
   readonly name: string;
   readonly description: string;

@@ -1,7 +1,7 @@
 import type { Contact } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 
-/** Which contacts of a list are chosen: some, or all that its filters match. */
+/** Chosen contacts of a list: some, or all that match its filters. */
 export interface Selection {
   readonly all: boolean;
   readonly chosen: ReadonlyMap<string, Contact>;

@@ -18,7 +18,7 @@ export function nameOf(contact: Contact): string {
 
 export const SCOPE_WORDS: Readonly<Record<Suppression["scope"], string>> = { all: "All mail", marketing: "Marketing only" };
 
-/** What a scope stops. */
+/** Mail stopped by each scope. */
 export const SCOPE_MEANING: Readonly<Record<Suppression["scope"], string>> = {
   all: "No mail of any kind is sent to the address.",
   marketing: "No campaigns and automations are sent to the address. Receipts and the like still are, where the sender asks for it.",

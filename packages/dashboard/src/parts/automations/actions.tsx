@@ -10,12 +10,12 @@ import { toast } from "../toast.tsx";
 
 interface Props {
   readonly automation: AutomationDetail;
-  /** How many contacts are inside now. */
+  /** Number of contacts inside now. */
   readonly inside: number;
   readonly done: () => void;
 }
 
-/** What can be done with an automation in its state. */
+/** Actions for an automation in its state. */
 export function AutomationActions({ automation: { id, name, status, archivedAt, steps, revision }, inside, done }: Props) {
   const act = (change: () => Promise<unknown>, said: string) => async (): Promise<void> => {
     await change();

@@ -1,7 +1,7 @@
 import type { AutomationDetail } from "@mailsvc/sdk/contract";
 import type { Definition } from "./layout.ts";
 
-/** What the editor changes: what makes contacts enter, what counts as success, and the steps. */
+/** Parts the editor changes: the trigger, the goal and the steps. */
 export interface Edited extends Definition {
   readonly trigger: AutomationDetail["trigger"];
   readonly goal: AutomationDetail["goal"];
@@ -37,7 +37,7 @@ function isTyped(value: unknown): value is { type: string; id?: unknown } {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-/** Whether a definition can be drawn: a step that the server does not know yet may have any form. */
+/** True if a definition can be drawn. Steps the server does not know yet may have any form. */
 export function isDrawable(edited: Edited, draw: (edited: Edited) => void): boolean {
   try {
     draw(edited);

@@ -8,11 +8,11 @@ type Connection = Definition["connections"][number];
 /** A step in the list, under the way that leads to it. */
 export interface ListedStep {
   readonly step: AutomationStep;
-  /** How many branches lead to it, one in the other. */
+  /** Number of nested branches around the step. */
   readonly depth: number;
   /** The branch whose first step it is; null for one that follows another step. */
   readonly branch: string | null;
-  /** Whether a way leads to it from the trigger. */
+  /** True if the step can be reached from the trigger. */
   readonly isReached: boolean;
 }
 
@@ -23,7 +23,7 @@ export function listOutlets(steps: readonly AutomationStep[], from: string): rea
   return (step && listBranches(step)) ?? [null];
 }
 
-/** Where a way leads; null where the automation ends. */
+/** Returns the step a branch leads to; null where the automation ends. */
 export function findNext({ connections }: Definition, from: string, branch: string | null): string | null {
   return connections.find((one) => leaves(one, from, branch))?.to ?? null;
 }

@@ -19,7 +19,7 @@ interface Props {
   readonly names: Names;
 }
 
-/** Who entered, where each is, and why they left. */
+/** Contacts who entered, their current step, and the reason they left. */
 export function AutomationEntries({ automation, names }: Props) {
   const { id } = automation;
   const filters = readFilters(["status"]);

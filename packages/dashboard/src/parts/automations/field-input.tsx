@@ -16,7 +16,7 @@ interface FieldsProps {
   readonly fields: readonly Field[];
   readonly values: Values;
   readonly change: (values: Values) => void;
-  /** Where they stand in the definition, such as `steps[2]`. */
+  /** Path of the fields in the definition, such as `steps[2]`. */
   readonly path: string;
   readonly error: RequestError | null;
   readonly names: Names;
@@ -240,7 +240,7 @@ function Rows({
 interface VariantProps extends Omit<InputProps, "field"> {
   readonly label: string;
   readonly variants: Readonly<Record<string, readonly Field[]>>;
-  /** What it is called when there is none; without it there is always one. */
+  /** Name of the choice "none"; without it a value is required. */
   readonly none?: string;
 }
 
@@ -250,7 +250,7 @@ export function VariantInput({ label, variants, none, value, set, ...rest }: Var
   const type = String(values["type"] ?? "");
   const choose = (next: string): void => {
     const names = new Set(variants[next]?.map(({ name }) => name));
-    // What both kinds have stays.
+    // Keeps the fields that both kinds have.
     set(next === "" ? null : { type: next, ...Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name))) });
   };
   return (

@@ -1,6 +1,6 @@
 import type { ReferenceField } from "@mailsvc/sdk/contract";
 
-/** What a field of a step takes. */
+/** Type of a step's field. */
 type Shape =
   | { readonly kind: "text"; readonly max?: number }
   | { readonly kind: "number"; readonly min?: number; readonly max?: number }
@@ -23,7 +23,7 @@ export type Field = Shape & { readonly name: string; readonly required?: boolean
 /** The values of fields by their names. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Which objects an id names, by the name of the field: those whose ids begin so. */
+/** Id prefixes of referenced objects, by field name. */
 export const REFERENCES: Readonly<Record<string, string>> = {
   templateId: "tpl_",
   listId: "list_",

@@ -19,7 +19,7 @@ interface Props {
   readonly definition: Definition;
   readonly trigger: Trigger;
   readonly names: Names;
-  /** How many came to each step; without it none are shown. */
+  /** Number of contacts that reached each step; hidden if missing. */
   readonly stats?: AutomationStats | null;
   /** The path of a contact, which is highlighted. */
   readonly path?: Path | null;

@@ -1,4 +1,4 @@
-/** Where a value of a JSON text begins, such as that of `steps[1].from`; null for a path that is not there, or a text that is no JSON. */
+/** Returns the offset of a value in JSON text, such as that of `steps[1].from`; null if the path is missing or the text is not JSON. */
 export function locate(text: string, path: string): number | null {
   const wanted = path.replaceAll(/\[(\d+)\]/g, ".$1").split(".");
   try {

@@ -11,7 +11,7 @@ import type { Names } from "./words.ts";
 interface Props {
   readonly text: string;
   readonly write: (text: string) => void;
-  /** What is wrong with the text; null when it is a definition. */
+  /** Fault in the text; null when it is a definition. */
   readonly fault: string | null;
   readonly error: RequestError | null;
   readonly drawn: Edited;
@@ -62,7 +62,7 @@ interface FindingsProps extends Pick<Props, "text" | "fault" | "error"> {
   readonly area: { readonly current: HTMLTextAreaElement | null };
 }
 
-/** What is wrong, each at its line: a click puts the cursor there. */
+/** Problems by line; a click moves the cursor to the line. */
 function Findings({ text, fault, error, area }: FindingsProps) {
   const visit = (position: number | null): void => {
     if (position === null || !area.current) return;

@@ -16,7 +16,7 @@ interface Point {
   readonly y: number;
 }
 
-/** Where a step stands: its center and its size, px. */
+/** Center and size of a step, px. */
 export interface PlacedNode extends Point {
   /** The id of the step, `trigger`, or the end of a branch that leads nowhere. */
   readonly id: string;
@@ -45,7 +45,7 @@ export const NODE = { width: 216, height: 72 };
 const END = { width: 64, height: 24 };
 const LABEL = { width: 110, height: 22 };
 const MARGIN = 12;
-// How the graph calls the way out of a step that has one.
+// Name of a step's single outlet in the graph.
 const ONLY = "only";
 
 /** The ways out of each step, also those that lead nowhere: there the automation ends. */

@@ -17,7 +17,7 @@ interface EntryProps {
   readonly names: Names;
 }
 
-/** What an entry did, step by step, what comes next, and why it left. */
+/** History of an entry step by step, the next step, and the reason it left. */
 export function EntryTimeline({ entry, steps, names }: EntryProps) {
   const { enteredAt, path, stepId, dueAt, endedAt, goalReachedAt, status, reason } = entry;
   const items: TimelineItem[] = [
@@ -67,7 +67,7 @@ interface DryRunProps {
   readonly names: Names;
 }
 
-/** What would happen to a contact. */
+/** Simulated path of a contact. */
 export function DryRunTimeline({ run: { path, status, reason, mayEnter, entryReason, enteredAt, endedAt }, steps, names }: DryRunProps) {
   const ends = { COMPLETED: "Would come to the end", EXITED: "Would leave", FAILED: "Would fail" } as const;
   return (

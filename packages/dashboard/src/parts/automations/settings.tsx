@@ -21,7 +21,7 @@ interface Props {
   readonly done: () => void;
 }
 
-/** What the form holds, as it is typed. */
+/** Fields of the form, as typed. */
 interface Fields {
   readonly name: string;
   readonly description: string;
@@ -33,7 +33,7 @@ interface Fields {
 const NAMES = ["name", "description", "currency", "reEntryDelayHours"];
 const DEFAULT_HOURS = 24;
 
-/** What an automation is for, and how often a contact may enter. */
+/** Settings of an automation: its purpose, and how often a contact may enter. */
 export function AutomationSettings(props: Props) {
   const { automation, names } = props;
   const { id, trigger, goal, version, createdAt, updatedAt } = automation;

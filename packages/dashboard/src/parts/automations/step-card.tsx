@@ -10,11 +10,11 @@ interface Props {
   readonly automation: AutomationDetail;
   readonly stats: AutomationStats | null;
   readonly names: Names;
-  /** Of the step, or `trigger`. */
+  /** Id of the step, or `trigger`. */
   readonly id: string;
 }
 
-/** What a step does, and how many came to it. */
+/** Description of a step, with the number of contacts that reached it. */
 export function StepCard({ automation: { trigger, steps }, stats, names, id }: Props) {
   const step = steps.find((one) => one.id === id);
   if (!step)

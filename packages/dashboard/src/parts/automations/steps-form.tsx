@@ -42,7 +42,7 @@ export function StepsForm(props: Props) {
   const edit = (definition: Definition): void => change({ ...edited, ...definition });
   const area = useRef<HTMLOListElement>(null);
   const next = useRef<string | null>(null);
-  // Where an element with the focus is gone, or a step is new, the focus goes to a step.
+  // Selects a step and focuses it: a new one, or one to replace a focused element that disappears.
   const visit = (id: string): void => {
     next.current = id;
     choose(id);
@@ -141,7 +141,7 @@ function OneStep(props: StepProps) {
   const path = `steps[${edited.steps.indexOf(step)}]`;
   const { kind, what } = describe(() => describeStep(step, names)) ?? { kind: step.type, what: "" };
   const set = (next: object): void => edit(replaceStep(edited, step.id, next as AutomationStep));
-  // What is wrong with the step as a whole.
+  // Messages about the step as a whole.
   const whole = error?.details.filter((one) => one.path === path).map(({ message }) => message) ?? [];
   return (
     <StepCard
@@ -225,7 +225,7 @@ interface OutletsProps extends Pick<Props, "edited" | "names" | "error" | "choos
   readonly edit: (definition: Definition) => void;
 }
 
-/** What follows a step, for each of its ways, and new steps. */
+/** Next step on each branch, with buttons to add new steps. */
 function Outlets({ edited, names, error, choose, id, edit }: OutletsProps) {
   const outlets = listOutlets(edited.steps, id);
   if (outlets.length === 0) return null;

@@ -12,7 +12,7 @@ type Rule =
   | { not: Rule }
   | { field: string; operator: RuleOperator; value?: unknown };
 
-/** What makes a contact enter, reaches the goal or ends a wait. */
+/** Describes an occurrence that makes a contact enter, reaches the goal or ends a wait. */
 export function describeOccurrence(trigger: Trigger, names: Names): string {
   const name = (id: string): string => names.get(id) ?? id;
   switch (trigger.type) {
@@ -112,7 +112,7 @@ export function nameBranch(branch: string): string {
   return branch === "event" ? "it happens" : branch === "timeout" ? "not in time" : branch;
 }
 
-/** What a condition asks. */
+/** Describes a condition. */
 export function describeRule(rule: Rule | object, names: Names): string {
   const tree = rule as Rule;
   if ("all" in tree) return tree.all.map((one) => describeInner(one, names)).join(" and ");
@@ -158,12 +158,12 @@ const STATUSES: Readonly<Record<AutomationEntry["status"], string>> = {
   FAILED: "failed",
 };
 
-/** Where an entry stands, in a word. */
+/** Names the state of an entry. */
 export function nameEntryStatus(status: AutomationEntry["status"]): string {
   return STATUSES[status];
 }
 
-/** What a step of a path says besides what it is. */
+/** Describes the outcome of a step on a path. */
 export function describeTaken({ outcome, reason, branch }: Pick<EntryStep, "outcome" | "reason" | "branch">): string | null {
   const parts = [
     ...(outcome === "skipped"

@@ -21,7 +21,7 @@ interface Props {
   readonly done: () => void;
 }
 
-/** What can be done with a campaign that is no draft any more, in its state. */
+/** Actions for a campaign past the draft, by its state. */
 export function CampaignActions({ campaign, done }: Props) {
   const { id, status, startedAt } = campaign;
   const act = (change: () => Promise<unknown>, said: string) => async (): Promise<void> => {

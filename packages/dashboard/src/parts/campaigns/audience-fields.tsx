@@ -14,7 +14,7 @@ interface Props {
   readonly audience: Resource<CampaignAudience>;
 }
 
-/** Who gets the campaign: all contacts, or lists and segments, and who does not. */
+/** Audience of the campaign: all contacts, or lists and segments, and exclusions. */
 export function AudienceFields({ draft, groups, audience }: Props) {
   const campaign = draft.fields.value;
   const { recipientType, exclude } = campaign;
@@ -56,7 +56,7 @@ export function AudienceFields({ draft, groups, audience }: Props) {
 const TO_ALL: CampaignFields = { recipientType: "all", include: [], listId: null, segmentId: null };
 const TO_GROUPS: CampaignFields = { recipientType: "groups", listId: null, segmentId: null };
 
-/** How many people would get it now. */
+/** Number of people who would get it now. */
 function AudienceCount({
   audience: { data, error, reload },
   known,
@@ -82,7 +82,7 @@ function AudienceCount({
   );
 }
 
-/** Who of the audience gets nothing, and who is left out. */
+/** Describes the skipped and excluded people. */
 export function describeOthers({ contacts, subscribed, excluded }: CampaignAudience): string {
   const skipped = contacts - subscribed;
   const parts = [
@@ -94,7 +94,7 @@ export function describeOthers({ contacts, subscribed, excluded }: CampaignAudie
 
 interface PickerProps {
   readonly label: string;
-  /** What to say while nothing is chosen. */
+  /** Text shown while nothing is chosen. */
   readonly empty?: string;
   readonly chosen: readonly string[];
   readonly groups: readonly Group[];

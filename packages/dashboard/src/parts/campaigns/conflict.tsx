@@ -27,7 +27,7 @@ export function CampaignConflict({ draft, groups }: { readonly draft: CampaignDr
   );
 }
 
-/** What a campaign says about one of its parts. */
+/** Describes one part of a campaign. */
 function describePart(part: string, campaign: CampaignDetail, groups: readonly Group[]): string {
   const { templateId, html, text, fromName, fromEmail } = campaign;
   if (part === "audience") return describeAudience(campaign, groups);

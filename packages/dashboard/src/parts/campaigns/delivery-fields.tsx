@@ -11,7 +11,7 @@ type Utm = NonNullable<CampaignDetail["utm"]>;
 
 const UTM = ["source", "medium", "campaign", "term", "content"] as const;
 
-/** How fast it goes out, at which hours, by which relay, and what of its readers is counted. */
+/** Delivery settings: speed, hours, relay and tracking. */
 export function DeliveryFields({ draft }: { readonly draft: CampaignDraft }) {
   const { trackOpens, trackClicks, utm } = draft.fields.value;
   const error = draft.error.value;

@@ -11,7 +11,7 @@ const TYPING_MS = 600;
 /** The fields of a campaign that can be changed. */
 export type CampaignFields = Omit<CampaignPatch, "scheduledAt" | "revision">;
 
-/** What of a campaign two people can only change one after the other, by the fields that say it. */
+/** Parts of a campaign that cannot be merged when two people edit it, by field. */
 export const PARTS: Readonly<Record<keyof CampaignFields, string>> = {
   name: "name",
   recipientType: "audience",
@@ -54,7 +54,7 @@ export class CampaignDraft {
   readonly saved: ReadonlySignal<CampaignDetail>;
   /** The campaign with what is not saved yet. */
   readonly fields: ReadonlySignal<CampaignDetail>;
-  /** What the server refused. */
+  /** Error of the last refused save. */
   readonly error: ReadonlySignal<RequestError | null> = this.#error;
   /** The campaign as somebody else has stored it, with changes of what is changed here; null when nobody has. */
   readonly theirs: ReadonlySignal<CampaignDetail | null> = this.#theirs;
@@ -77,12 +77,12 @@ export class CampaignDraft {
     this.#cancel = after(TYPING_MS, () => void this.flush());
   }
 
-  /** Whether something is not saved yet. */
+  /** True if there are unsaved changes. */
   get dirty(): boolean {
     return Object.keys(this.#changes.peek()).length > 0;
   }
 
-  /** What both have changed: the fields of each part in which theirs differs from what was edited. */
+  /** Names of the parts that both people changed. */
   get disputed(): ReadonlySet<string> {
     const theirs = this.#theirs.value;
     return theirs === null ? new Set() : this.#findDisputed(theirs);
@@ -139,7 +139,7 @@ export class CampaignDraft {
   }
 
   async #save(): Promise<void> {
-    // Whose changes count is to be decided first.
+    // Resolve the conflict first.
     if (!this.dirty || this.#theirs.peek() !== null) return;
     this.#saving.value = true;
     try {
@@ -148,7 +148,7 @@ export class CampaignDraft {
         const { id, revision } = this.#saved.peek();
         try {
           this.#take(left, await api.campaigns.update(id, { ...left, revision }));
-          // What was typed meanwhile, unless it was refused.
+          // Continues with changes typed in the meantime, unless the save was refused.
           left = refused === null ? this.#changes.peek() : {};
         } catch (cause) {
           if (isOutdated(cause)) {

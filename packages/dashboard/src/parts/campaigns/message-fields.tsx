@@ -111,7 +111,7 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
         i === at ? { ...rest, ...(subjectLine && { subjectLine }), ...(previewText && { previewText }) } : one,
       ),
     });
-  // What is about a text of a variant stands at its field.
+  // Messages other than those shown at a variant's own text fields.
   const others = draft.error.value?.details.filter(({ path }) => !/^abTest\.variants\[\d+\]\.(?:subjectLine|previewText)$/.test(path));
   const wrong = (others ?? []).flatMap(({ path, message }) => (isAbout(path, "abTest") ? [withoutPath(message, path)] : [])).join(" ");
   const lengths = DECIDE.some(([minutes]) => minutes === decideAfterMinutes)
@@ -189,7 +189,7 @@ interface VariantProps extends Props {
   readonly remove: () => void;
 }
 
-/** What a variant says in place of the first one. */
+/** Fields in which a variant differs from the first. */
 function VariantFields({ draft, at, variant, set, remove }: VariantProps) {
   return (
     <fieldset class="variant">
@@ -224,13 +224,13 @@ function VariantFields({ draft, at, variant, set, remove }: VariantProps) {
   );
 }
 
-/** What it says: a template, or own HTML and text. */
+/** Content of the mail: a template, or HTML and text of its own. */
 export function ContentFields({ draft, templates }: Props & { readonly templates: readonly Template[] }) {
   const { templateId, template, html, text } = draft.fields.value;
   const error = draft.error.value;
   const own = templateId === null;
   const sendable = templates.filter((one) => one.version !== null && isSendable(one));
-  // Who looks at a template finds what was written here on the way back.
+  // Keeps the person's own content while they try a template.
   const written = useRef({ html, text });
   if (own) written.current = { html, text };
   const chosen = templateId === null || sendable.some(({ id }) => id === templateId);

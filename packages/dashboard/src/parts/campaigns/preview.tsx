@@ -95,7 +95,7 @@ function Lint(mail: Mail) {
   return <Loaded from={report}>{(data) => <LintFindings report={data} />}</Loaded>;
 }
 
-/** What is found in a mail that would be sent to many. */
+/** Runs lint on a mail to many people. */
 export function useLint({ subject, html, text }: Mail) {
   return useResource(
     (signal) =>

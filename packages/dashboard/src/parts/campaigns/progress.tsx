@@ -20,13 +20,13 @@ export function useCampaignStats(id: string, interval: "hour" | "day", inputs: r
   return stats;
 }
 
-/** How many recipients had an attempt, of how many. */
+/** Counts the recipients that were attempted, and all of them. */
 export function countDone({ recipients, audience }: CampaignStats): { readonly done: number; readonly total: number } {
   const { queued, sending, total } = recipients;
   return { done: total - queued - sending, total: Math.max(total, audience ?? 0) };
 }
 
-/** How far a campaign is, in a row of the list. */
+/** Progress of a campaign in a row of the list. */
 export function Progress({ campaign }: { readonly campaign: Campaign }) {
   const { startedAt, scheduledAt, status } = campaign;
   if (startedAt !== null) return <Started campaign={campaign} />;

@@ -62,7 +62,7 @@ export function CampaignRecipients({ campaign: { id, name, abTest } }: { readonl
   );
 }
 
-/** Why somebody got nothing, or not yet. */
+/** Describes the reason a recipient got nothing, or not yet. */
 function describeRecipient({ skipReason, lastError, inDoubt, unsubscribedAt }: Recipient): string {
   if (skipReason !== null) return SKIP_REASONS[skipReason];
   if (lastError !== null) return lastError.message;

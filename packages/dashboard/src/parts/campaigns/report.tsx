@@ -29,7 +29,7 @@ interface Props {
   readonly decided: () => void;
 }
 
-/** What became of a campaign: the numbers of the API, over time, by link and by variant. */
+/** Results of a campaign: the API's numbers, over time, by link and by variant. */
 export function CampaignReport({ campaign, stats, interval, setScale, decided }: Props) {
   return (
     <div class="campaign-report">
@@ -296,7 +296,7 @@ function Revenue({ stats: { revenue } }: { readonly stats: CampaignStats }) {
   );
 }
 
-/** What happened to the campaign itself. */
+/** History of the campaign itself. */
 function History({ id, status }: { readonly id: string; readonly status: string }) {
   const explanation = useResource((signal) => api.explanations.get(id, {}, { signal }), [id, status]);
   return (

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const FIRST_READER_MS = 14.5 * HOUR;
 const MAX_AHEAD_MS = 365 * 24 * HOUR;
 
-/** When a person wants a campaign to be sent. */
+/** Send time chosen for a campaign. */
 export interface When {
   readonly kind: "now" | "at" | "local";
   /** Date and time such as 2030-03-01T09:00, in the zone or on each reader's clock. */
@@ -19,7 +19,7 @@ export interface When {
   readonly timeZone: string;
 }
 
-/** What a campaign says about it, or tomorrow at nine. */
+/** Reads a campaign's send time; the default is tomorrow at nine. */
 export function readWhen({ scheduledAt, localTime }: CampaignDetail): When {
   const timeZone = ownTimeZone();
   if (localTime !== null) return { kind: "local", at: localTime.at, timeZone: localTime.fallback };
@@ -27,7 +27,7 @@ export function readWhen({ scheduledAt, localTime }: CampaignDetail): When {
   return { kind: "now", at: `${toLocal(serverNow() + 24 * HOUR, timeZone).slice(0, 10)}T09:00`, timeZone };
 }
 
-/** When sending starts, ms; null for at once. On readers' clocks it starts before the first of them shows the time. */
+/** Returns the start of sending, ms; null for at once. For recipients' local time, that is before the first zone reaches the time. */
 export function findStart({ kind, at, timeZone }: When): number | null {
   if (kind === "now") return null;
   if (kind === "at") return toInstant(at, timeZone);
@@ -35,7 +35,7 @@ export function findStart({ kind, at, timeZone }: When): number | null {
   return start > serverNow() ? start : null;
 }
 
-/** What is wrong with it; null for nothing. */
+/** Describes a fault in the chosen time; null if it is fine. */
 export function findFault(when: When): string | null {
   if (when.kind === "now") return null;
   if (Number.isNaN(Date.parse(`${when.at}Z`))) return "Choose a date and a time.";
@@ -48,7 +48,7 @@ export function findFault(when: When): string | null {
 interface Props {
   readonly when: When;
   readonly choose: (when: When) => void;
-  /** Whether a time on readers' clocks is possible; why not otherwise. */
+  /** Reason that sending at recipients' local time is impossible; null if it is possible. */
   readonly localFault: string | null;
   readonly error?: string;
 }

@@ -14,7 +14,7 @@ import { formatInstant, ownTimeZone } from "./zoned-time.ts";
 
 type Pace = Pick<CampaignDetail, "throttle" | "relay" | "localTime">;
 
-/** How fast it goes out, and how long that takes for its recipients. */
+/** Describes the sending speed, and the duration for that many people. */
 export function describePace({ throttle, relay }: Pace, people: number): string {
   const perSecond = throttle?.perSecond;
   const window = throttle?.window;
@@ -32,13 +32,13 @@ function formatLength(seconds: number): string {
   return `about ${Math.round(seconds / 86_400)} days`;
 }
 
-/** How long a sample is waited for. */
+/** Describes the wait for the test sample. */
 export function describeWait(minutes: number): string {
   if (minutes < 60) return count(minutes, "minute");
   return minutes === 60 ? "an hour" : `${formatCount(minutes / 60)} hours`;
 }
 
-/** What of its readers is counted. */
+/** Describes the tracking. */
 export function describeTracking({ trackOpens, trackClicks }: Pick<CampaignDetail, "trackOpens" | "trackClicks">): string {
   if (trackOpens && trackClicks) return "Opens and clicks.";
   return trackOpens ? "Opens, but no clicks." : trackClicks ? "Clicks, but no opens." : "Neither opens nor clicks.";
@@ -59,7 +59,7 @@ export function describeTest({ abTest, subjectLine }: Pick<CampaignDetail, "abTe
   ];
 }
 
-/** What a campaign was told to do. */
+/** Settings of a campaign. */
 export function CampaignSettings({ campaign }: { readonly campaign: CampaignDetail }) {
   const { fromName, fromEmail, replyTo, subjectLine, previewText, template, templateId, resendOf, localTime, utm } = campaign;
   const facts: readonly (readonly [string, ComponentChildren])[] = [

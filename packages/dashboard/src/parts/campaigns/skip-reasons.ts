@@ -1,6 +1,6 @@
 import type { SkipReason } from "@mailsvc/sdk/contract";
 
-/** Why a recipient got nothing, as what follows “skipped:”. */
+/** Reasons for skipping a recipient, worded to follow “skipped:”. */
 export const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   unsubscribed: "had unsubscribed",
   bounced: "had bounced before",

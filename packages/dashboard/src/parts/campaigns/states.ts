@@ -22,12 +22,12 @@ export function nameState({ status, startedAt }: State): string {
   return status === "PAUSED" && startedAt === null ? "held" : WORDS[status];
 }
 
-/** Whether it can be deleted: what has started is kept, as the record of who got what. */
+/** True if it can be deleted. A started campaign is kept, as the record of its recipients. */
 export function isDeletable({ status, startedAt }: State): boolean {
   return startedAt === null && status !== "SENDING" && status !== "SENT";
 }
 
-/** Whether it waits for its time, or is held before it, so that it can become a draft again. */
+/** True if it waits for its time or was paused before it, so it can become a draft again. */
 export function isWaiting({ status, startedAt }: State): boolean {
   return status === "SCHEDULED" || (status === "PAUSED" && startedAt === null);
 }

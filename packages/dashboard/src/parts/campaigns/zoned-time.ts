@@ -24,7 +24,7 @@ export function toLocal(instant: number, timeZone: string): string {
   return new Date(instant + offsetAt(instant, timeZone)).toISOString().slice(0, 16);
 }
 
-/** How far the clocks of a zone are ahead of UTC at an instant, ms. */
+/** Returns the offset of a zone from UTC at an instant, ms. */
 function offsetAt(instant: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone,

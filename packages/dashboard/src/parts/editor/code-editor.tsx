@@ -4,7 +4,7 @@ import { Loading } from "../empty.tsx";
 import type { Editor, Problem } from "./code-mirror.ts";
 
 interface Props {
-  /** What is edited, for readers who do not see it. */
+  /** Label for screen readers. */
   readonly label: string;
   readonly text: string;
   /** Another number means that the text was replaced from outside. What a person types comes back in `text` too late to be put in again. */

@@ -31,7 +31,7 @@ interface EditorOptions {
   /** A shadow root: there CodeMirror's styles are objects and no `<style>` elements, which the policy of the page refuses. */
   readonly root: ShadowRoot;
   readonly text: string;
-  /** What is edited, for readers who do not see it. */
+  /** Label for screen readers. */
   readonly label: string;
   readonly readOnly: boolean;
   readonly change: (text: string) => void;

@@ -9,7 +9,7 @@ interface Props {
   readonly after: string;
 }
 
-/** How a text differs from an earlier one, line by line. */
+/** Line-by-line difference between a text and an earlier one. */
 export function Difference({ label, before, after }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [error, setError] = useState<RequestError | null>(null);

@@ -99,7 +99,7 @@ export function OurMail({ mail: { id, from, recipients, text, html, createdAt, s
 const NAMES = { spf: "SPF", dkim: "DKIM", dmarc: "DMARC" } as const;
 const TONES: Readonly<Record<string, string>> = { pass: "good", fail: "bad", softfail: "warn" };
 
-/** What says whether the mail is from whom it names, and why some of it is not known. */
+/** Results of the sender's authentication, with reasons for missing ones. */
 function Authentication({ results }: { readonly results: MailAuthentication }) {
   const checked = (["spf", "dkim", "dmarc"] as const).flatMap((name) => (results[name] === null ? [] : [{ name, result: results[name] }]));
   return (

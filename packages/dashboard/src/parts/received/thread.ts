@@ -15,7 +15,7 @@ export interface Thread {
   readonly isLong: boolean;
 }
 
-// Of each side. A conversation by people is shorter.
+// Limit for each side. Conversations between people are shorter.
 const MAX_SHOWN = 50;
 
 /** The conversation that a received mail belongs to. Throws RequestError. */
@@ -40,7 +40,7 @@ export async function loadThread(id: string, signal: AbortSignal): Promise<Threa
   return { opened, mails: mails.sort((one, other) => Date.parse(one.at) - Date.parse(other.at)), isLong: theirs.pagination.hasMore };
 }
 
-/** Whether an event is about a conversation: a mail that came, news of one of ours, or another one of ours to the same person. */
+/** True if an event belongs to a conversation: a received mail, news about one of ours, or another of ours to the same person. */
 export function isOfThread({ type, data, emailId, to }: Event, thread: Thread | null): boolean {
   if (thread === null || !type.startsWith("email.")) return false;
   const { threadId, from, replyTo } = thread.opened;
@@ -55,7 +55,7 @@ async function listOurs(threadId: string, signal: AbortSignal): Promise<EmailDet
   const { data } = await api.emails.list({ thread: threadId, limit: MAX_SHOWN }, { signal });
   const ids = data.map(({ id }) => id);
   if (threadId.startsWith("em_")) ids.push(threadId);
-  // What a person had erased is gone from the conversation, too.
+  // Skips erased mail.
   const found = await Promise.all(ids.map((id) => api.emails.get(id, { signal }).catch(() => null)));
   return found.filter((one) => one !== null);
 }

@@ -10,12 +10,12 @@ const AUTOMATIC: Readonly<Record<NonNullable<ReceivedMail["autoReply"]>, string>
   too_many: "Its sender writes faster than people do.",
 };
 
-/** Why a mail counts as automatic. */
+/** Explains why a mail counts as automatic. */
 export function explainAutomatic(reason: NonNullable<ReceivedMail["autoReply"]>): string {
   return AUTOMATIC[reason];
 }
 
-/** Who wrote a mail, as mail programs show it. */
+/** Names the sender of a mail as mail programs do. */
 export function nameSender({ fromName, from }: Pick<ReceivedMail, "fromName" | "from">): string {
   return fromName || from || "(no sender)";
 }

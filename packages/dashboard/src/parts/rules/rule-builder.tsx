@@ -18,7 +18,7 @@ import { MAX_FIELD_NAME, ValueInput } from "./value-input.tsx";
 import { changePart, newCondition } from "./values.ts";
 import { FIELD_CHOICES, FIELD_WORDS, fieldWords, MODE_WORDS, operatorWords } from "./words.ts";
 
-/** What the workspace has, to choose from. */
+/** Values of the workspace to choose from. */
 export interface Known {
   readonly lists: readonly { readonly value: string; readonly text: string }[];
   readonly tags: readonly string[];
@@ -28,7 +28,7 @@ export interface Known {
 interface Props {
   readonly root: GroupNode;
   readonly change: (root: GroupNode) => void;
-  /** What is wrong, by the ids of nodes. */
+  /** Messages by node id. */
   readonly errors: ReadonlyMap<number, string>;
   readonly known: Known;
 }

@@ -16,7 +16,7 @@ interface Props {
   readonly rule: SegmentRule;
   /** Called with each rule that could be saved: null while a condition is not complete. */
   readonly change: (rule: SegmentRule | null) => void;
-  /** What the server said when it refused the rule. */
+  /** Error of the server when it refused the rule. */
   readonly refused?: RequestError | null;
 }
 
@@ -24,7 +24,7 @@ interface State {
   readonly root: GroupNode;
   /** The text of the JSON view. */
   readonly text: string;
-  /** What is wrong with that text. */
+  /** Fault in that text. */
   readonly fault: string | null;
 }
 
@@ -130,7 +130,7 @@ interface Preview {
   readonly loading: boolean;
 }
 
-/** Who matches a rule, a moment after its last change; what is shown stays until then. */
+/** Counts the matches of a rule shortly after its last change; the old preview stays until then. */
 function usePreview(rule: SegmentRule | null): Preview {
   const [state, setState] = useState<Preview>({ data: null, error: null, loading: rule !== null });
   const key = rule === null ? null : JSON.stringify(rule);
@@ -179,7 +179,7 @@ function parseText(text: string): { readonly rule: SegmentRule } | { readonly fa
   }
 }
 
-/** Whether something has the form of a rule; whether it is right, the server says. */
+/** True if a value has the shape of a rule. The server validates it. */
 function isRule(value: unknown): value is SegmentRule {
   if (typeof value !== "object" || value === null) return false;
   const { all, any, not, field, operator } = value as Readonly<Record<string, unknown>>;

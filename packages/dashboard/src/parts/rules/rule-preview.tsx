@@ -9,7 +9,7 @@ import { Status } from "../status.tsx";
 interface Props {
   readonly preview: SegmentPreview | null;
   readonly loading: boolean;
-  /** Why the rule cannot be counted; null if it can. */
+  /** Reason the rule cannot be counted; null if it can. */
   readonly missing: "incomplete" | "wrong" | null;
 }
 
@@ -18,7 +18,7 @@ const MISSING = {
   wrong: "Correct what is marked to see who matches.",
 } as const;
 
-/** How many people match a rule, and the newest of them. */
+/** Number of people who match a rule, and the newest of them. */
 export function RulePreview({ preview, loading, missing }: Props) {
   const shown = missing === null ? preview : null;
   return (

@@ -2,7 +2,7 @@ import type { RuleOperator, SegmentCondition, SegmentRule } from "@mailsvc/sdk/c
 import { RULE_LIMITS } from "@mailsvc/sdk/contract/facts";
 import { isComplete } from "./values.ts";
 
-/** How the rules of a group are combined. The last two are `not` around a group. */
+/** Combination of a group's rules. The last two are `not` around a group. */
 export type Mode = "all" | "any" | "none" | "notAll";
 
 /** A group while it is edited. */
@@ -100,7 +100,7 @@ export function listConditions(node: RuleNode): ConditionNode[] {
   return node.kind === "condition" ? [node] : node.nodes.flatMap(listConditions);
 }
 
-/** How many levels of a rule a group takes. */
+/** Returns the number of rule levels that a group uses. */
 export function countLevels(group: GroupNode): number {
   return isNegated(group) ? 2 : 1;
 }
@@ -109,12 +109,12 @@ function isNegated({ mode }: GroupNode): boolean {
   return mode === "none" || mode === "notAll";
 }
 
-/** Whether a group may hold another one; `depth` is its own level, from 0. */
+/** True if a group may hold another one; `depth` is its own level, from 0. */
 export function mayNest(group: GroupNode, depth: number): boolean {
   return depth + countLevels(group) < RULE_LIMITS.depth;
 }
 
-/** Whether every condition has its value, and every group a condition. */
+/** True if every condition has its value, and every group a condition. */
 export function isWhole(node: RuleNode): boolean {
   return node.kind === "condition" ? isComplete(node) : node.nodes.length > 0 && node.nodes.every(isWhole);
 }

@@ -23,7 +23,7 @@ const UNITS = { d: "days", h: "hours", m: "minutes", s: "seconds" } as const;
 
 const TYPES = { text: "text", number: "number", boolean: "yes or no" } as const;
 
-/** Where the value of a condition is entered, as its operator needs it. */
+/** Input for the value of a condition, by its operator. */
 export function ValueInput({ node, known, wrong, set }: Props) {
   const { field, operator, value } = node;
   const shared = { label: "Value", wrong, set };

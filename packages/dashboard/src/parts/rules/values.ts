@@ -9,7 +9,7 @@ interface Part {
   readonly value: Value;
 }
 
-/** What is entered for an operator. */
+/** Kind of input for an operator. */
 type Entry =
   | "nothing"
   | "text"
@@ -34,7 +34,7 @@ const ENTRIES: Readonly<Record<RuleValueKind, (field: string, kind: FieldKind | 
   part: (field) => (field === "lists" ? "list" : "text"),
 };
 
-/** What is entered for the operator of a field. */
+/** Returns the kind of input for a field's operator. */
 export function entryOf(field: string, operator: RuleOperator): Entry {
   return ENTRIES[OPERATORS[operator].takes](field, kindOfField(field));
 }
@@ -79,7 +79,7 @@ export function newCondition(): Part {
   return { field: "tags", operator: "contains", value: "" };
 }
 
-/** Whether a condition has all that it needs; whether it is right, the server says. */
+/** True if a condition is complete. The server validates it. */
 export function isComplete({ field, operator, value }: Part): boolean {
   if (field === "customFields.") return false;
   const entry = entryOf(field, operator);

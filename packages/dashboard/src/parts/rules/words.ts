@@ -58,7 +58,7 @@ export function operatorWords(kind: FieldKind, operator: RuleOperator, value: un
   return OF_KIND[kind]?.[operator] ?? OPERATORS[operator];
 }
 
-/** How a group combines its rules. */
+/** Words for the mode of a group. */
 export const MODE_WORDS: Readonly<Record<Mode, string>> = {
   all: "all of these",
   any: "any of these",
@@ -69,7 +69,7 @@ export const MODE_WORDS: Readonly<Record<Mode, string>> = {
 /** The fields to choose from, in the order of their words. */
 export const FIELD_CHOICES = (Object.keys(FIELD_WORDS) as RuleField[]).filter((field) => Object.hasOwn(RULE_FIELDS, field));
 
-/** What a field is called; a custom field by its name. */
+/** Returns the label of a field; a custom field's own name. */
 export function fieldWords(field: string): string {
   return customName(field) ?? FIELD_WORDS[field as RuleField] ?? field;
 }

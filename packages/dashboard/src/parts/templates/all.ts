@@ -7,12 +7,12 @@ export function loadAllTemplates(signal: AbortSignal): Promise<Template[]> {
   return readAll((page) => api.templates.list(page, { signal }));
 }
 
-/** Whether it stands in other templates instead of being sent. */
+/** True if other templates include it and it is never sent itself. */
 export function isPart({ type }: Pick<Template, "type">): boolean {
   return type === "layout" || type === "partial";
 }
 
-/** Whether campaigns and automations can send it, once it is published. */
+/** True if campaigns and automations can send it once it is published. */
 export function isSendable({ type, kind, status }: Template): boolean {
   return !isPart({ type }) && kind === "HTML" && status === "ACTIVE";
 }

@@ -14,7 +14,7 @@ import { type Fault, type Rendering, toFaults, useRendering } from "./rendering.
 
 interface Props {
   readonly editing: Editing;
-  /** What lint says of the draft as it is stored; null before it is known. */
+  /** Lint report of the stored draft; null until known. */
   readonly report: LintReport | null;
 }
 
@@ -133,7 +133,7 @@ function Preview({ rendering: { rendered, faults }, isPart }: { readonly renderi
   );
 }
 
-/** Why the preview cannot follow. */
+/** Describes the fault that stops the preview. */
 function describeFault([first]: readonly Fault[]): string {
   if (!first) return "";
   return first.line === null ? first.message : `Line ${first.line} of the ${first.part === "text" ? "text" : "HTML"}: ${first.message}`;

@@ -1,6 +1,6 @@
 import type { TemplateDetail } from "@mailsvc/sdk/contract";
 
-/** What of a template can be edited. */
+/** Editable fields of a template. */
 export type Draft = Pick<TemplateDetail, "name" | "slug" | "description" | "category" | "from" | "replyTo" | "layout"> &
   Pick<TemplateDetail["source"], "subject" | "html" | "text" | "variables">;
 
@@ -24,12 +24,12 @@ export function listChanges(draft: Draft, before: Draft): Partial<Draft> {
   );
 }
 
-/** What differs between two drafts, in words. */
+/** Names the fields that differ between two drafts. */
 export function nameChanges(draft: Draft, before: Draft): string[] {
   return Object.keys(listChanges(draft, before)).map((name) => nameField(name as keyof Draft));
 }
 
-/** What a field of a draft is called. */
+/** Returns the label of a draft's field. */
 export function nameField(name: keyof Draft): string {
   return WORDS[name];
 }

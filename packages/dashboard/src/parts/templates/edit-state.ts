@@ -2,7 +2,7 @@ import type { TemplateDetail } from "@mailsvc/sdk/contract";
 import { type Draft, listChanges, toDraft } from "./draft.ts";
 import type { LocalCopy } from "./local-copy.ts";
 
-/** What is edited, and what it is compared with. */
+/** Draft being edited, and the stored version it is compared with. */
 export interface EditState {
   readonly base: TemplateDetail;
   readonly draft: Draft;
@@ -24,8 +24,8 @@ export function begin(loaded: TemplateDetail, kept: LocalCopy): EditState {
 }
 
 /**
- * What is edited meets what is stored: without own changes, that is shown; with some, the person decides. An answer that a saving has
- * overtaken is older than what is edited, and changes nothing.
+ * Merges a newly stored version into the editor: it is shown if there are no own changes; otherwise the person decides. Ignores a version
+ * that is not newer than the base, such as an answer that arrives after a later save.
  */
 export function meet(now: EditState, stored: TemplateDetail): EditState {
   if (stored.revision <= now.base.revision) return now;
@@ -33,7 +33,7 @@ export function meet(now: EditState, stored: TemplateDetail): EditState {
   return isChanged ? { ...now, theirs: stored } : follow(now, stored);
 }
 
-/** What is edited once `stored` holds what was sent: changes since then, and those that were not sent, stay. */
+/** Returns the state after `stored` accepted what was sent. Changes made since then, and unsent ones, stay. */
 export function settle(now: EditState, sent: Draft, stored: TemplateDetail): EditState {
   // Whoever comes back to the page by pressing Save may have met this saving already, as if it were that of somebody else.
   const theirs = now.theirs !== null && now.theirs.revision > stored.revision ? now.theirs : null;

@@ -16,9 +16,9 @@ export interface Editing {
   /** Rises when the draft is replaced by another one, instead of changed by the person. */
   readonly edition: number;
   readonly isChanged: boolean;
-  /** What somebody else has stored meanwhile; null when nobody has. */
+  /** Version somebody else stored in the meantime; null without one. */
   readonly theirs: TemplateDetail | null;
-  /** Why the last saving or publication was refused. */
+  /** Error of the last refused save or publication. */
   readonly refused: RequestError | null;
   readonly samples: Record<string, unknown>;
   change(fields: Partial<Draft>): void;
@@ -54,7 +54,7 @@ export function useEditing(loaded: TemplateDetail): Editing {
   });
   const save = async ({ publish = false } = {}): Promise<boolean> => {
     setRefused(null);
-    // Whose changes count is to be decided first.
+    // Resolve the conflict first.
     if (theirs !== null) return false;
     try {
       const changes = listChanges(draft, toDraft(base));

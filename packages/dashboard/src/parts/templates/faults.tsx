@@ -7,7 +7,7 @@ interface Props {
   readonly show: (fault: Fault) => void;
 }
 
-/** What the template engine and lint object to; each leads to its line. */
+/** Problems found by the template engine and lint; each links to its line. */
 export function Faults({ faults, show }: Props) {
   if (faults.length === 0) return <p class="soft problems">Nothing to object to.</p>;
   return (

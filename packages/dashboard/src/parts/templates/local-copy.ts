@@ -6,7 +6,7 @@ interface Unsaved {
   readonly draft: Draft;
 }
 
-/** What this browser keeps of a template: changes that were not saved, and the values of its preview. */
+/** Browser's copy of a template: unsaved changes, and the preview's sample values. */
 export class LocalCopy {
   readonly #unsaved: string;
   readonly #samples: string;

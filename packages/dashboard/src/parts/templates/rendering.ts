@@ -22,11 +22,11 @@ export interface Fault {
   readonly rule?: string;
 }
 
-/** What a draft makes. */
+/** Rendered draft. */
 export interface Rendering {
   /** The last one that worked; null before the first. */
   readonly rendered: Rendered | null;
-  /** Why the template cannot be rendered as it is now. */
+  /** Faults that prevent rendering. */
   readonly faults: readonly Fault[];
 }
 

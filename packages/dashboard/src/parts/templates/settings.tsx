@@ -15,7 +15,7 @@ interface Props {
 
 type Line = "name" | "slug" | "description" | "category" | "from" | "replyTo";
 
-/** What a template is called, who its mail is from, and what stands around it. */
+/** Name, sender and layout of a template. */
 export function TemplateSettings({ editing: { base, draft, change, refused }, all }: Props) {
   const canWrite = may("templates:write");
   const isInOthers = isPart(base);
@@ -63,7 +63,7 @@ export function TemplateSettings({ editing: { base, draft, change, refused }, al
   );
 }
 
-/** What a line means. An empty one removes what a template need not have. */
+/** Converts a line to its value. An empty line removes an optional field. */
 function readLine(name: Line, value: string): string | string[] | null {
   if (value === "" && name !== "name" && name !== "slug") return null;
   return name === "replyTo" ? parseReplyTo(value) : value;

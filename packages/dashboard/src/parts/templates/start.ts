@@ -24,7 +24,7 @@ const HELLO = `    <p>Hello {{default name "there"}},</p>
 
 const UNSUBSCRIBE = `    <p style="font-size: 13px"><a href="{{unsubscribeUrl}}">Unsubscribe</a></p>`;
 
-/** What a new template begins with. */
+/** Returns the initial content of a new template. */
 export function buildStart(type: Template["type"]): { readonly html: string; readonly subject?: string } {
   if (type === "partial") return { html: "<p>Acme Ltd, 1 Main Street</p>\n" };
   if (type === "layout") return { html: frame("    {{{body}}}") };

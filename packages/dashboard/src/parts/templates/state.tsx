@@ -2,7 +2,7 @@
 import type { Template } from "@mailsvc/sdk/contract";
 import { Status } from "../status.tsx";
 
-/** Whether sends use a template, and whether its draft says something else. */
+/** Publication state of a template, and if its draft differs. */
 export function TemplateState({ template: { status, version, hasUnpublishedChanges } }: { readonly template: Template }) {
   if (status === "INACTIVE") return <Status status="archived" />;
   if (version === null) return <Status status="draft" />;

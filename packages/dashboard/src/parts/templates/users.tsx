@@ -34,7 +34,7 @@ export function UsedBy({ users }: { readonly users: readonly TemplateUser[] }) {
   );
 }
 
-/** Those who use a template, each with its state. */
+/** Users of a template, each with its state. */
 export function UserList({ users, most = users.length }: { readonly users: readonly TemplateUser[]; readonly most?: number }) {
   return (
     <ul class="items users">

@@ -284,7 +284,7 @@ const EXAMPLES: Readonly<Record<Variable["type"], unknown>> = {
   html: "<b>text</b>",
 };
 
-/** What a value may look like: of an object, with the fields that the template uses. */
+/** Returns a sample value; for an object, with the fields that the template uses. */
 function buildExample(root: string, type: Variable["type"], variables: readonly Variable[]): string {
   if (type !== "object" && type !== "array") return type === "date" ? "2026-01-31" : "";
   const fields: Record<string, unknown> = {};

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<TemplateVersion>[] = [
   { head: "Published", width: "0 0 6.5rem", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** What was published of a template, newest first. */
+/** Published versions of a template, newest first. */
 export function TemplateVersions({ id, version }: { readonly id: string; readonly version: number | null }) {
   const list = useList(
     (cursor, signal) => api.templates.versions(id, { limit: 100, ...(cursor && { cursor }) }, { signal }),
