@@ -9,7 +9,7 @@ export interface ApiResponse<T> {
   /** The body as bytes. Not enumerable, so logs show the data only. */
   readonly bytes: Uint8Array;
   readonly requestId: string | null;
-  /** How many times the request was sent. */
+  /** Number of times the request was sent. */
   readonly attempts: number;
   /** The Idempotency-Key that was sent; null for a read. */
   readonly idempotencyKey: string | null;

@@ -21,9 +21,9 @@ type Fresh<Id extends string, Ids extends string> = Id extends Ids ? `There is a
 interface Part {
   readonly graph: AutomationGraph;
 }
-/** What follows on a branch. */
+/** Function that adds the steps of a branch. */
 type Way<Ids extends string, P extends Part> = (path: AutomationPath<Ids, never>) => P;
-/** What follows on branches, by their names. A branch that is left out goes on with what comes after the step. */
+/** Functions that add the steps of branches, by name. A missing branch continues with the step that follows. */
 type Ways<Ids extends string> = { readonly [branch: string]: Way<Ids, Part> };
 type PartOf<W> = { [B in keyof W]: W[B] extends (path: never) => infer P ? P : never }[keyof W];
 type IdsOf<P> = P extends AutomationPiece<infer Ids, infer _> ? Ids : never;
@@ -32,7 +32,7 @@ type TargetsOf<P> = P extends AutomationPiece<infer _, infer Targets> ? Targets 
 /** The way out of a step that leads nowhere yet. */
 type OpenEnd = Omit<AutomationConnection, "to">;
 
-/** What a part of an automation consists of. */
+/** Content of a part of an automation. */
 export interface AutomationGraph {
   readonly head: Omit<NewAutomation, "steps" | "connections">;
   readonly steps: readonly AutomationStep[];
@@ -68,7 +68,7 @@ export function automation(name: string, settings: AutomationSettings = {}): Aut
 
 /** An automation that has no trigger yet. */
 export interface AutomationStart {
-  /** What makes a contact enter. */
+  /** Sets the trigger that makes a contact enter. */
   trigger(trigger: AutomationTrigger): AutomationPath<never, never>;
 }
 

@@ -1,4 +1,4 @@
-/** What a client has to know of an endpoint to call it; the contract has the rest. */
+/** Facts a client needs to call an endpoint; the contract has the rest. */
 export interface EndpointFacts {
   readonly method: string;
   /** Full path with `:name` for parameters. */
@@ -21,7 +21,7 @@ export interface EndpointFacts {
   readonly binary?: true;
   /** The body may be a file of at most this many bytes. */
   readonly maxFileBytes?: number;
-  /** How many seconds the server may need before it answers, beyond what is usual, unless the query field `timeout` says it. */
+  /** Extra seconds the server may need to answer. The query field `timeout` takes precedence. */
   readonly waitSeconds?: number;
 }
 

@@ -7,7 +7,7 @@ const MARK = Symbol.for("mailsvc.error");
 export interface RequestSummary {
   readonly method: string;
   readonly path: string;
-  /** How many times the request was sent, partial sends included. */
+  /** Number of times the request was sent, partial sends included. */
   readonly attempts: number;
   /** Pass this key when you repeat the call yourself, and it cannot act twice; null when the request had none. */
   readonly idempotencyKey: string | null;
@@ -89,7 +89,7 @@ export class ConnectionError extends MailsvcError {
   override name = "ConnectionError";
   /** The system error code, such as `ECONNREFUSED`; null when there is none. */
   readonly code: string | null;
-  /** Whether a retry may succeed; a wrong host name or certificate stays wrong. */
+  /** True if a retry may succeed; a wrong host name or certificate stays wrong. */
   readonly transient: boolean;
 
   constructor(init: ErrorInit & { readonly code: string | null; readonly transient: boolean }) {
@@ -129,13 +129,13 @@ export class ResponseValidationError extends MailsvcError {
   }
 }
 
-/** Whether a caught value is an error of this package. */
+/** True if a caught value is an error of this package. */
 export function isMailsvcError(error: unknown): error is MailsvcError {
   return error instanceof Error && MARK in error;
 }
 
 /**
- * Whether a caught value is an ApiError, with one of the given codes if any are given:
+ * True if a caught value is an ApiError, with one of the given codes if any are given:
  * `if (isApiError(e, "recipient_suppressed")) …`.
  */
 export function isApiError<C extends ErrorCode | "unexpected_answer" = never>(

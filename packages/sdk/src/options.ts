@@ -21,7 +21,7 @@ import {
 } from "./runtime.ts";
 import { VERSION } from "./version.ts";
 
-/** Whether responses are validated against the contract: `off`, `warn`, or `strict` (an error). */
+/** Validation of responses against the contract: `off`, `warn`, or `strict` (an error). */
 export type ValidateMode = "off" | "warn" | "strict";
 
 /** The argument of `onRetry`, called before each wait. */
@@ -91,7 +91,7 @@ export interface Settings {
   readonly onRetry: ((notice: RetryNotice) => void) | undefined;
   /** Receives the debug log; undefined when it is off. */
   readonly log: ((line: string) => void) | undefined;
-  /** Whether calls without a key are refused here. A custom transport may add its own key. */
+  /** True to refuse calls without a key before they are sent. A custom transport may add its own key. */
   readonly requireKey: boolean;
   readonly runtime: Runtime;
   readonly transport: Transport;

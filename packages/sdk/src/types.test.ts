@@ -32,7 +32,7 @@ const typesOf = (_: () => void): void => {};
 
 type Call = (...args: never[]) => unknown;
 
-/** What a method gives: of a list the page, of a stream a message. */
+/** Result of a method: the page of a list, a message of a stream. */
 type Given<R> =
   R extends PagePromise<infer Item>
     ? { data: Item[]; pagination: Pagination }
@@ -47,7 +47,7 @@ type Taken<M extends Call, Path extends string> = Parameters<M>[ParamNames<
   Path extends `${string}/:activationId${infer Rest}` ? `/${Rest}` : Path
 >["length"]];
 
-/** What the contract takes as a body; the requirement of html or text is beyond its schema. */
+/** Body that the contract accepts. Its schema cannot express that html or text is required. */
 type Body<B> = B extends z.ZodType
   ? z.input<B> extends { subject: string; from: string }
     ? z.input<B> & { html: string }

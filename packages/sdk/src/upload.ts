@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MB = 1024 * 1024;
 
-/** Whether the input has a file, as opposed to base64. */
+/** True if the input has a file instead of base64. */
 export function hasFile({ file }: Fields): boolean {
   return file !== undefined;
 }

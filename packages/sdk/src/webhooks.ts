@@ -7,7 +7,7 @@ export type WebhookHeaders = { get(name: string): string | null } | Readonly<Rec
 
 /** Options of `webhooks.unwrap`. */
 export interface UnwrapOptions {
-  /** How old a request may be, and how far its time may lie ahead, in seconds. Default 300. */
+  /** Maximum age of a request, and maximum lead of its time, in seconds. Default 300. */
   readonly toleranceSeconds?: number;
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly now?: () => number;
@@ -118,5 +118,5 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   return all;
 }
 
-/** What a receiver of webhooks needs. */
+/** Functions for receivers of webhooks. */
 export const webhooks = /* @__PURE__ */ Object.freeze({ unwrap });

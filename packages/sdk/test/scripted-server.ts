@@ -10,7 +10,7 @@ interface Received {
   readonly body: string;
 }
 
-/** What the server does with one request. */
+/** Server's handling of one request. */
 export type Reply = (response: ServerResponse, request: Received) => void;
 
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {

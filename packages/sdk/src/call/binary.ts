@@ -4,7 +4,7 @@ export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;
 /** Binary content of a field: base64 text, or bytes that the client encodes. */
 export type Base64Input = string | Uint8Array | ArrayBuffer | Blob;
 
-/** Whether a value holds bytes at any depth. */
+/** True if a value holds bytes at any depth. */
 export function hasBinary(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isBinary(value)) return true;

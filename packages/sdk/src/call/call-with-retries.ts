@@ -11,7 +11,7 @@ import type { HttpResponse } from "./transport.ts";
 export interface Call<T> extends CallRequest {
   /** Extracts the data from a complete response. May throw a MailsvcError. */
   readonly read: (response: HttpResponse, request: RequestSummary) => Promise<T>;
-  /** Whether `read` also gets a final response other than 2xx, instead of the call throwing it. */
+  /** True if `read` also gets a final response other than 2xx; otherwise the call throws it. */
   readonly returnErrors?: boolean;
 }
 

@@ -82,7 +82,7 @@ async function open(request: PreparedRequest, settings: Settings, signal: AbortS
   const { status, headers: given } = response;
   const ok = status >= 200 && status < 300;
   if (ok && /^text\/event-stream\b/i.test(given["content-type"] ?? "")) return response;
-  // What another server answers may never end, and is not needed to tell that it is one.
+  // Skips the body of a 2xx response: another server's may never end, and its type shows that it is the wrong server.
   const bytes = ok ? new Uint8Array() : await collect(response.chunks);
   throw toApiError({ ...response, bytes }, summary, redact, runtime.wallTime());
 }

@@ -12,11 +12,11 @@ export interface CallRequest {
   /** The media type of the body; JSON when absent. */
   readonly contentType?: string;
   readonly accept: string;
-  /** Whether to send the API key; public and dev endpoints need none. `if-known`: the client may have none. */
+  /** True to send the API key; public and dev endpoints need none. `if-known`: send it if the client has one. */
   readonly authorize: boolean | "if-known";
-  /** Whether the server stores idempotency keys for this endpoint; writes then get one by default. */
+  /** True if the server stores idempotency keys for this endpoint; writes then get one by default. */
   readonly keyed: boolean;
-  /** How long the server may wait before it responds; added to the client's default time limits. */
+  /** Time the server may wait before it responds; added to the client's default time limits. */
   readonly longPollMs: number;
   readonly options: CallOptions;
 }
@@ -30,7 +30,7 @@ export interface PreparedRequest {
   readonly body: string | Bytes | undefined;
   readonly authorize: boolean;
   readonly idempotencyKey: string | null;
-  /** Whether a retry is safe: a read, or a write with an idempotency key. */
+  /** True if a retry is safe: a read, or a write with an idempotency key. */
   readonly repeatable: boolean;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;

@@ -4,7 +4,7 @@ const STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504
 const BASE_MS = 250;
 const CAP_MS = 8000;
 
-/** Whether the same request may succeed later: overload, a broken connection, a first request still in progress. */
+/** True if the same request may succeed later: after overload or a broken connection, or once a first request has ended. */
 export function isTransient(error: unknown): boolean {
   if (!isMailsvcError(error)) return false;
   if (isApiError(error)) return STATUSES.has(error.status) || error.code === "idempotency_in_progress";

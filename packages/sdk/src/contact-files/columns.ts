@@ -9,7 +9,7 @@ import { normalizeName, parseCustomKey } from "./names.ts";
  */
 export type ConsentWatch = "plain" | "any";
 
-/** What a column becomes. `unclear` is one that may be about consent: a person has to say what it is. */
+/** Target of a column. `unclear` may be about consent: a person has to decide. */
 export type ColumnTarget =
   | { to: "field"; field: string; watch?: ConsentWatch }
   | { to: "consent"; kind: ConsentKind }
@@ -20,17 +20,17 @@ export type ColumnTarget =
 
 const IGNORED: ColumnTarget = { to: "ignored" };
 
-/** What somebody said a column becomes. */
+/** Target that a person chose for a column. */
 export interface ColumnMapping {
   /** The name of the column, or its position from 1: `#2`. */
   readonly column: string;
   readonly target: ColumnTarget;
 }
 
-/** How columns are mapped. */
+/** Rules for mapping columns. */
 interface ColumnRules {
   readonly map: readonly ColumnMapping[];
-  /** Whether unknown columns become custom fields. */
+  /** True if unknown columns become custom fields. */
   readonly keepCustom: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface ColumnResolver {
   resolve(name: string, index?: number, sample?: readonly string[]): ColumnTarget;
 }
 
-/** What somebody can say of a column about consent, in place of a field. */
+/** Consent targets that a person can choose for a column in place of a field. */
 export const CONSENT_TARGETS = ["opt-out", "opt-in"] as const;
 
 export function createColumnResolver(kind: FileColumns, { map, keepCustom }: ColumnRules): ColumnResolver {

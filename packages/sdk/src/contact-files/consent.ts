@@ -31,7 +31,7 @@ import { normalizeName, splitWords } from "./names.ts";
 const CONSENT_KINDS = ["opt-out", "opt-out-detail", "opt-in", "status"] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
-/** What one cell says: that the person wants mail, does not want it, or never agreed; null for nothing. */
+/** Meaning of one cell: the person wants mail, refuses it, or never agreed; null for an empty one. */
 export type Consent = "in" | "out" | "absent" | null;
 
 /**
@@ -98,12 +98,12 @@ export function readConsent(kind: ConsentKind, cell: string): Consent | undefine
   return readSentence(text, word, isOut);
 }
 
-/** Whether a cell of some column says plainly that the person wants no mail. */
+/** True if a cell of any column plainly refuses mail. */
 export function isPlainOptOut(cell: string): boolean {
   return cell.length <= 60 && PLAIN_OUT_WORDS.has(normalizeName(cell));
 }
 
-/** Whether a cell looks like an answer to a question about consent: yes, no, a time, or the state of a subscription. */
+/** True if a cell looks like an answer about consent: yes, no, a time, or the state of a subscription. */
 export function looksLikeConsent(cell: string): boolean {
   const text = cell.trim();
   const word = normalizeName(text) || text;

@@ -1,5 +1,6 @@
-// How files of contacts and suppressions are read and written, alike in a terminal and in the dashboard. It is not exported by the package: the
-// command line bundles it, and the dashboard names the single files, so that a page loads no other. Nothing here needs the schemas of the contract.
+// Reads and writes files of contacts and suppressions, for the command line and the dashboard. The package does not export it: the
+// command line bundles it, and the dashboard imports single files, so that a page loads no others. Nothing here needs the contract's
+// schemas.
 export {
   CELL_TYPES,
   type CellType,

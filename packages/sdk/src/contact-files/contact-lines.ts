@@ -4,10 +4,10 @@ import { escapeFormula, joinTags } from "./cells.ts";
 import { formatLine } from "./csv.ts";
 import { formatCustomColumn } from "./names.ts";
 
-/** How to format contacts as CSV. */
+/** CSV format of contacts. */
 export interface CsvFlags {
   separator: string;
-  /** Whether cells that a spreadsheet would execute as formulas are escaped. */
+  /** True to escape cells that a spreadsheet would run as formulas. */
   guarded: boolean;
   /** Keys of the custom fields that get a column each; null to put all custom fields into one column as JSON. */
   keys: readonly string[] | null;

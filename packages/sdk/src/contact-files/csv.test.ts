@@ -140,7 +140,7 @@ describe("records", () => {
 describe("by chance", () => {
   const cell = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[a",;\t\r\n =']{0,12}$/));
   const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 8 });
-  // What has no content at all is no record.
+  // Records without content are dropped.
   const filled = (table: string[][]): string[][] => table.filter((cells) => cells.some((c) => c !== ""));
 
   test("what is written is read as it was, with any separator, in pieces of any size", async () => {

@@ -13,7 +13,7 @@ export const MAX_RECORD = 1024 * 1024;
 /** A file without line breaks, which is not a table. */
 export class LineTooLongError extends Error {
   override name = "LineTooLongError";
-  /** What may be wrong. */
+  /** Likely cause. */
   readonly hint = "Is this a text file with one contact on each line?";
   constructor(line: number) {
     super(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`);

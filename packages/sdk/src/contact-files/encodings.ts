@@ -61,7 +61,7 @@ export function guessEncodings(bytes: Uint8Array): EncodingGuess[] {
     return score < 0.5 ? [] : [{ encoding, sample: [...new Set(words)].slice(0, 3).join(", ").slice(0, 60), score }];
   });
   const best = guesses.sort((one, other) => other.score - one.score);
-  // Of encodings that read alike, the first is enough.
+  // Keeps the first of the encodings that read alike.
   const different = best.filter(({ sample }, i) => best.findIndex((other) => other.sample === sample) === i);
   return different.slice(0, SHOWN).map(({ encoding, sample }) => ({ encoding, sample }));
 }
@@ -74,7 +74,7 @@ function read(encoding: LegacyEncoding, bytes: Uint8Array): string | null {
   }
 }
 
-/** How much some words look like a language, from 0 to 1. */
+/** Rates how much some words look like a language, from 0 to 1. */
 function rate(encoding: LegacyEncoding, words: readonly string[]): number {
   const text = words.join(" ");
   const beyond = [...text].filter((character) => character > "\u007f");

@@ -2,16 +2,16 @@ import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS } from "../contract/facts.ts";
 import { type CellValue, splitTags } from "./cells.ts";
 import { normalizeName } from "./names.ts";
 
-/** What a kind of file contains: its fields, the column names that files use for them, and how cells are read. */
+/** Description of a kind of file: its fields, the column names that files use for them, and the parsing of cells. */
 export interface FileColumns {
   fields: readonly string[];
   /** Maps column names, as `normalizeName` spells them, to fields. */
   aliases: Readonly<Record<string, string>>;
   /** Columns of an export that are read-only. */
   readOnly: ReadonlySet<string>;
-  /** Whether unknown columns can become custom fields. */
+  /** True if unknown columns can become custom fields. */
   custom: boolean;
-  /** Whether columns can say who agreed to get mail, and who said no. */
+  /** True if columns can hold consent or refusal. */
   consent: boolean;
   /** Converts the text of a cell to the value of a field; fields without an entry take the text. */
   cells: Readonly<Record<string, (cell: string) => CellValue>>;

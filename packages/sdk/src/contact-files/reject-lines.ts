@@ -19,7 +19,7 @@ interface RejectsTable {
 const LINE = "import.line";
 const PROBLEM = "import.problem";
 
-/** What stands above the rows of an errors file. */
+/** Formats the header of an errors file. */
 export function formatRejectsHeader({ format, names, separator }: RejectsTable): string {
   return format === "csv" ? `\ufeff${formatLine([...names, LINE, PROBLEM], separator)}` : "";
 }

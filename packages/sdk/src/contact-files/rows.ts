@@ -24,11 +24,11 @@ export interface Row {
   columnOf(field: string): string;
 }
 
-/** How to read cells. */
+/** Options for reading cells. */
 export interface CellFlags {
   /** Types to detect in custom fields. */
   types: ReadonlySet<DetectableType>;
-  /** Whether to remove the apostrophe that protects cells from being formulas. */
+  /** True to remove the apostrophe that keeps cells from being formulas. */
   guarded: boolean;
   /** Values of fields that a row does not set. */
   defaults: Readonly<Record<string, unknown>>;

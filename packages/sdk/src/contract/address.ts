@@ -11,11 +11,11 @@ export interface Mailbox {
   readonly address: string;
   readonly local: string;
   readonly domain: string;
-  /** What `addressKey` returns for it: equal for all spellings of one mailbox. */
+  /** Result of `addressKey`: equal for all spellings of one mailbox. */
   readonly key: string;
 }
 
-/** Why a text is not a mailbox; `message` is a complete sentence for people. */
+/** Error for a text that is not a mailbox; `message` is a complete sentence for people. */
 export class AddressError extends Error {
   override name = "AddressError";
 }
@@ -34,9 +34,9 @@ const PLAIN = /^[a-z0-9.-]+$/;
 // Names that DNS does not have: of one label, with "_" or with numbers only; or an IP address in brackets.
 const LOCAL_HOST = /^(?:(?!.*xn--)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\])$/;
 const ASCII = /^[ -~]*$/;
-// What most addresses are: letters, digits, "_", "+", "-" and single dots at a domain without Punycode.
+// Ordinary addresses: letters, digits, "_", "+", "-" and single dots at a domain without Punycode.
 const USUAL = /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}$/;
-// What nobody sees, or takes for a blank: RFC 8264 9 allows none of it in a name. Two addresses that look alike would be two people.
+// Characters that are invisible or look like a blank. RFC 8264 9 allows none of them in a name; two addresses could look alike.
 const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cc}\u2800\ufffc\ufffd]/u;
 const INVISIBLE_ENDS =
   /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}]+|[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}]+$/gu;
@@ -178,7 +178,7 @@ export const MailboxText = z
 /** In place of a Reply-To address: an address of this server's own, made for each email, by which answers to it are received. */
 export const AUTO_REPLY_TO = "auto";
 
-/** How many addresses a Reply-To has at most. */
+/** Maximum number of addresses in a Reply-To. */
 const MAX_REPLY_TO = 10;
 
 /** A mailbox as in `MailboxText`, several, or `auto`. */

@@ -7,7 +7,7 @@ export const REFERENCES = {
 } as const;
 export type ReferenceField = keyof typeof REFERENCES;
 
-/** Whether a field of a step, trigger or goal holds the id of something else. */
+/** True if a field of a step, trigger or goal holds the id of another object. */
 export function isReferenceField(field: string): field is ReferenceField {
   return Object.hasOwn(REFERENCES, field);
 }

@@ -19,7 +19,7 @@ export const AutomationVersion = z
   .meta({ id: "AutomationVersion" });
 export type AutomationVersion = z.infer<typeof AutomationVersion>;
 
-/** How many entries came to a step, over all versions that have a step of this id. */
+/** Number of entries that reached a step, over all versions with a step of this id. */
 export const StepStats = z
   .object({
     stepId: z.string(),
@@ -76,7 +76,7 @@ export const NewDryRun = z.strictObject({
     .meta({ description: "The branch taken at a step, by the id of the step, in place of the one that follows from the contact" }),
 });
 
-/** What a step would do. */
+/** Simulated step. */
 export const DryRunStep = z
   .object({
     stepId: z.string(),
@@ -87,7 +87,7 @@ export const DryRunStep = z
     branch: z.string().nullable(),
     /** The branch was given in `assume`, or it depends on something that only happens later. */
     assumed: z.boolean(),
-    /** When the entry would go on; null for a step that does not wait. */
+    /** Time the entry would continue; null for a step that does not wait. */
     until: Instant.nullable(),
     /** The mail it would send, rendered for the contact as it would be then. */
     email: z.object({ from: z.string(), subject: z.string() }).nullable(),
@@ -101,11 +101,11 @@ export const DryRun = z
     contactId: z.string(),
     /** The version that was tried; null for a definition that is not saved. */
     version: z.int().nullable(),
-    /** Whether the contact could enter; `entryReason` says why not. The path is shown all the same. */
+    /** True if the contact could enter; otherwise `entryReason` says why not. The path is included either way. */
     mayEnter: z.boolean(),
     entryReason: z.string().nullable(),
     status: z.enum(ENTRY_STATUSES).exclude(["ACTIVE"]),
-    /** Why it would end before the end of its path. */
+    /** Reason it would end before the end of its path. */
     reason: z.string().nullable(),
     enteredAt: Instant,
     endedAt: Instant,

@@ -48,13 +48,13 @@ const WebhookData = z
 type Values<F extends z.ZodRawShape> = z.infer<z.ZodObject<F>> & { readonly id: string };
 
 interface StepKind<F extends z.ZodRawShape> {
-  /** What it has besides `id` and `type`. */
+  /** Fields besides `id` and `type`. */
   readonly fields: F;
   /** Its name in a list of steps to add. */
   readonly title: string;
   /** The fields of a new step; ids in them are to be completed. */
   readonly sample: z.input<z.ZodObject<F>>;
-  /** What it does, in some words. */
+  /** Describes a step in a few words. */
   describe(step: Values<F>): string;
   /** Reports what the fields cannot say one by one. */
   check?(step: Values<F>, ctx: z.RefinementCtx): void;
@@ -206,7 +206,7 @@ export const AutomationStep = z
   .meta({ id: "AutomationStep" });
 export type AutomationStep = z.infer<typeof AutomationStep>;
 
-/** What a step does, in some words. */
+/** Describes a step in a few words. */
 export function describeStep(step: AutomationStep): string {
   return kindOf(step.type).describe(step);
 }

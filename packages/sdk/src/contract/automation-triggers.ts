@@ -57,13 +57,13 @@ export const OCCURRENCE_TYPES = [
 export const TRIGGER_TYPES = [...OCCURRENCE_TYPES, "date"] as const;
 export type TriggerType = (typeof TRIGGER_TYPES)[number];
 
-/** What reaches the goal, or ends a wait. */
+/** Occurrence that reaches the goal or ends a wait. */
 export const AutomationOccurrence = z
   .discriminatedUnion("type", OCCURRENCES, { error: `type is one of ${OCCURRENCE_TYPES.join(", ")}.` })
   .meta({ id: "AutomationOccurrence" });
 export type AutomationOccurrence = z.infer<typeof AutomationOccurrence>;
 
-/** What makes a contact enter. */
+/** Trigger that makes a contact enter. */
 export const AutomationTrigger = z
   .discriminatedUnion("type", [...OCCURRENCES, DateField], { error: `type is one of ${TRIGGER_TYPES.join(", ")}.` })
   .meta({ id: "AutomationTrigger" });

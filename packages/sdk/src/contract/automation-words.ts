@@ -1,7 +1,7 @@
 import type { AutomationTrigger } from "./automation-triggers.ts";
 import type { SegmentRule } from "./rule-fields.ts";
 
-/** What makes a contact enter, reaches the goal or ends a wait, in some words. */
+/** Describes a trigger, a goal or the end of a wait in a few words. */
 export function describeTrigger(trigger: AutomationTrigger): string {
   switch (trigger.type) {
     case "contact.created":
@@ -29,7 +29,7 @@ export function describeTrigger(trigger: AutomationTrigger): string {
 /** A rule tree, or a filter of events, which has the same form. */
 type Rule = { all: readonly Rule[] } | { any: readonly Rule[] } | { not: Rule } | { field: string; operator: string; value?: unknown };
 
-/** What a condition asks, in some words. */
+/** Describes a condition in a few words. */
 export function describeRule(rule: SegmentRule | Rule): string {
   if ("all" in rule) return rule.all.map(describeInner).join(" and ");
   if ("any" in rule) return rule.any.map(describeInner).join(" or ");

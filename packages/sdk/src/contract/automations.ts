@@ -46,7 +46,7 @@ export type Automation = z.infer<typeof Automation>;
 export const AutomationDetail = Automation.extend({
   trigger: AutomationTrigger,
   goal: AutomationOccurrence.nullable(),
-  /** Of its revenue; values in others are not counted. */
+  /** Currency of its revenue; values in other currencies are not counted. */
   currency: z.string(),
   /** Counts the definitions; an entry keeps the one it began with. */
   version: z.int(),
@@ -82,14 +82,14 @@ export const AutomationEntry = z
   .object({
     id: z.string(),
     contactId: z.string(),
-    /** Of the definition. */
+    /** Version of the definition. */
     version: z.int(),
     status: z.enum(ENTRY_STATUSES),
-    /** Why it ended before the end of its path. */
+    /** Reason it ended before the end of its path. */
     reason: z.string().nullable(),
     /** The step that comes next; null once it is over. */
     stepId: z.string().nullable(),
-    /** When that step is due. While the automation is paused, it waits beyond this. */
+    /** Due time of that step; passed over while the automation is paused. */
     dueAt: Instant.nullable(),
     enteredAt: Instant,
     endedAt: Instant.nullable(),

@@ -21,7 +21,7 @@ import * as z from "./zod.ts";
 /** Limits of a batch of different emails. */
 export const BATCH_LIMITS = { emails: 100, recipients: 1000, idempotencyKey: 255, attachmentBytes: 40 * 1024 * 1024 } as const;
 
-/** How a batch is handled of which some emails cannot be sent: none is sent, or all others are. */
+/** Modes of a batch in which some emails cannot be sent: `strict` sends none, `permissive` all others. */
 export const BATCH_MODES = ["strict", "permissive"] as const;
 
 /** One email of a batch: the fields of a direct send, or those of a template send with the slug in `template`. */
@@ -83,7 +83,7 @@ export function batchRequest<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** Why an email of a permissive batch was not queued. */
+/** Error of an email that a permissive batch did not queue. */
 export const BatchFailure = z
   .object({
     status: z.literal("failed"),
@@ -96,12 +96,12 @@ export type BatchFailure = z.infer<typeof BatchFailure>;
 export const BatchQueued = z
   .object({
     status: z.literal("queued"),
-    /** Of one email: its id. */
+    /** Id of a single email. */
     id: z.string().optional(),
-    /** Of a message to each of several recipients: their ids. */
+    /** Ids of a message that each recipient gets separately. */
     ids: z.array(z.string()).optional(),
     count: z.int().optional(),
-    /** Of one mail to several recipients. */
+    /** Recipients of one mail to several people. */
     recipients: z.array(AcceptedRecipient).optional(),
     /** Recipients that could not be queued. */
     failed: z.array(FailedRecipient).optional(),
@@ -116,7 +116,7 @@ export type BatchQueued = z.infer<typeof BatchQueued>;
 /** The response of a batch: a result for each of its emails, in their order. */
 export const BatchResponse = z
   .object({
-    /** How many emails were queued, now or before. */
+    /** Number of emails queued, now or before. */
     queued: z.int(),
     failed: z.int(),
     results: z.array(z.union([BatchQueued, BatchFailure])),

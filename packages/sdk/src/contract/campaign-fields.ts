@@ -31,11 +31,11 @@ export const CAMPAIGN_LIMITS = {
 export const CAMPAIGN_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "PAUSED", "CANCELLED"] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
-/** Who gets a campaign: all contacts, a segment, a list, several lists and segments, or recipients of an earlier campaign. */
+/** Audiences of a campaign: all contacts, a segment, a list, several lists and segments, or recipients of an earlier campaign. */
 export const RECIPIENT_TYPES = ["all", "segment", "list", "groups", "resend"] as const;
 export type RecipientType = (typeof RECIPIENT_TYPES)[number];
 
-/** Which recipients of an earlier campaign a resend goes to. */
+/** Recipients of an earlier campaign that a resend goes to. */
 export const RESEND_TARGETS = ["not_opened", "not_clicked", "failed"] as const;
 export type ResendTarget = (typeof RESEND_TARGETS)[number];
 
@@ -52,11 +52,10 @@ export const ResendOf = z
 export type ResendOf = z.infer<typeof ResendOf>;
 
 /**
- * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
- * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), an address that another
- * recipient of the campaign has (`duplicate`), a person who left the lists of the campaign (`left_list`), a variable the template
- * requires and the contact does not have (`missing_variables`), or, of automations only, a contact who has answered while the mail waited
- * (`replied`).
+ * Reasons for skipping a recipient: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
+ * (`suppressed`), an address that cannot get mail (`invalid`), a deleted contact (`deleted`), the address of another recipient of the
+ * campaign (`duplicate`), a person who left the campaign's lists (`left_list`), a variable that the template requires and the contact
+ * lacks (`missing_variables`), or, in automations only, a contact who answered while the mail waited (`replied`).
  */
 export const SKIP_REASONS = [
   "unsubscribed",
@@ -76,7 +75,7 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 export const VARIANT_NAMES = ["A", "B", "C", "D", "E"] as const;
 export type VariantName = (typeof VARIANT_NAMES)[number];
 
-/** How fast a campaign is sent. */
+/** Sending speed of a campaign. */
 export const Throttle = z
   .strictObject({
     perSecond: z.number().min(0.01).max(CAMPAIGN_LIMITS.maxPerSecond).optional().meta({ description: "Emails per second, at most" }),
@@ -113,7 +112,7 @@ export const LocalTime = z
   .meta({ id: "LocalTime" });
 export type LocalTime = z.infer<typeof LocalTime>;
 
-/** Whether a text is a date that exists and a time, to the minute. */
+/** True if a text is an existing date and a time, to the minute. */
 function isDateTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && new Date(`${text}Z`).toJSON()?.startsWith(text) === true;
 }
@@ -124,13 +123,13 @@ export const CampaignSubject = Subject.meta({ description: "Subject, up to 998 c
 const PreviewText = line(CAMPAIGN_LIMITS.previewText).meta({
   description: "Text that mail programs show next to the subject, up to 200 characters",
 });
-/** When a campaign starts. */
+/** Start of a campaign. */
 export const CampaignStart = Instant.meta({
   description: `When to send (ISO 8601), in the future, at most ${CAMPAIGN_LIMITS.scheduleDays} days ahead`,
 });
 const TemplateId = z.string().min(1).max(100);
 
-/** What a variant of an A/B test changes; the rest is that of the campaign. */
+/** Changes in a variant of an A/B test; the rest is the campaign's. */
 export const Variant = z
   .strictObject({
     subjectLine: CampaignSubject.optional(),

@@ -3,7 +3,7 @@ import { EMAIL_STATUSES } from "./email-states.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** What a rate is a share of. `accepted`: sent, delivered or complained about. `attempted`: accepted or bounced. */
+/** Denominators of rates. `accepted`: sent, delivered or complained about. `attempted`: accepted or bounced. */
 export const RATE_DENOMINATORS = ["accepted", "attempted", "uniqueOpens"] as const;
 export type RateDenominator = (typeof RATE_DENOMINATORS)[number];
 
@@ -13,7 +13,7 @@ export const Rate = z
     /** 0 to 1; null while there is nothing to divide by. */
     rate: z.number().nullable(),
     count: z.int(),
-    /** What it is a share of, and how many these are. */
+    /** Denominator, and its value. */
     of: z.enum(RATE_DENOMINATORS),
     total: z.int(),
   })
@@ -53,7 +53,7 @@ const numbers = {
   rates: Rates,
 };
 
-/** What happened in an hour or a day. */
+/** Counts of an hour or a day. */
 export const SeriesPoint = z
   .object({
     /** The beginning of the hour or day, UTC. */
@@ -82,7 +82,7 @@ export const CampaignStats = z
     status: z.enum(CAMPAIGN_STATUSES),
     /** The contacts that were its audience when sending started, each of which becomes a recipient; null before. */
     audience: z.int().nullable(),
-    /** Of a campaign that is being sent: since when no mail of it left, and for what it waits, once that is two minutes; else null. */
+    /** Set when a campaign being sent has sent nothing for two minutes: the start of that pause and its reason. Null otherwise. */
     quiet: z.object({ since: Instant, reason: z.string() }).nullable(),
     ...numbers,
     /** Recipients that were skipped, by reason. */

@@ -37,7 +37,7 @@ export const Campaign = z
     exclude: z.array(z.string()),
     resendOf: ResendOf.nullable(),
     status: z.enum(CAMPAIGN_STATUSES),
-    /** Why the service held or paused it; null if you did. */
+    /** Reason the service held or paused it; null if you did. */
     statusReason: z.object({ code: z.enum([...ERROR_CODES, "late"]), message: z.string() }).nullable(),
     scheduledAt: Instant.nullable(),
     throttle: Throttle.nullable(),
@@ -57,9 +57,9 @@ export const Campaign = z
     revision: z.int(),
     createdAt: Instant,
     updatedAt: Instant,
-    /** When sending started, which fixes the recipients. */
+    /** Start of sending, which fixes the recipients. */
     startedAt: Instant.nullable(),
-    /** When the last email had been attempted, or the campaign was cancelled. */
+    /** Time of the attempt of the last email, or of the cancellation. */
     completedAt: Instant.nullable(),
   })
   .meta({ id: "Campaign" });
@@ -81,14 +81,14 @@ export const CampaignDetail = Campaign.extend({
 }).meta({ id: "CampaignDetail" });
 export type CampaignDetail = z.infer<typeof CampaignDetail>;
 
-/** Who would get a campaign if it were sent now. */
+/** Recipients of a campaign if it were sent now. */
 export const CampaignAudience = z
   .object({
     /** Its audience: each becomes a recipient. */
     contacts: z.int(),
-    /** Those of them who are subscribed; the others are skipped. */
+    /** Number of subscribed ones; the others are skipped. */
     subscribed: z.int(),
-    /** Those who would be among them, and are not because of `exclude`. */
+    /** Number of further people that `exclude` removes. */
     excluded: z.int(),
     computedAt: Instant,
   })
@@ -98,13 +98,13 @@ export type CampaignAudience = z.infer<typeof CampaignAudience>;
 /** A recipient of a campaign: the email for one contact, sent or not. */
 export const Recipient = z
   .object({
-    /** Of the email: see emails.get. */
+    /** Id of the email: see emails.get. */
     emailId: z.string(),
     contactId: z.string().nullable(),
     /** Empty for a contact that was deleted before it was read, and for a duplicate. */
     to: z.string(),
     status: z.enum(EMAIL_STATUSES),
-    /** Why it got nothing; null unless it was skipped. */
+    /** Reason it got nothing; null unless it was skipped. */
     skipReason: z.enum(SKIP_REASONS).nullable(),
     variant: z.enum(VARIANT_NAMES).nullable(),
     attempts: z.int(),

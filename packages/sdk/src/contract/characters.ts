@@ -1,6 +1,6 @@
 const NO_UNICODE = "The text is not valid Unicode (a lone surrogate).";
 
-/** Why the characters of a text are refused: `why`, unless the text is not valid Unicode. */
+/** Describes the reason a text's characters are refused: `why`, unless the text is not valid Unicode. */
 export function describeCharacters(text: unknown, why: string): string {
   return typeof text === "string" && !text.isWellFormed() ? NO_UNICODE : why;
 }

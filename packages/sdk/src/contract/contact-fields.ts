@@ -1,9 +1,9 @@
 /** A text field of a contact. */
 interface ContactText {
-  /** What the field is called within a sentence. */
+  /** Name of the field within a sentence. */
   readonly noun: string;
   readonly maxLength: number;
-  /** What browsers fill into a form's input of this field: the `autocomplete` token, and the `type` of the input. */
+  /** Autofill of a form's input: the `autocomplete` token, and the `type` of the input. */
   readonly autocomplete: string;
   readonly input: "text" | "tel";
   /** Part of the contact's full name. */
@@ -167,13 +167,13 @@ export function mapContactTexts<T>(toValue: (field: ContactTextField) => T): Rec
   return Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, toValue(field)])) as Record<ContactTextField, T>;
 }
 
-/** What people call a field: `First name`. */
+/** Returns the label of a field: `First name`. */
 export function labelContactText(field: ContactTextField): string {
   const { noun } = CONTACT_TEXTS[field];
   return noun.charAt(0).toUpperCase() + noun.slice(1);
 }
 
-/** Whether a field is part of the contact's full name. */
+/** True if a field is part of the contact's full name. */
 export function isPartOfName(field: ContactTextField): boolean {
   return "inName" in CONTACT_TEXTS[field];
 }

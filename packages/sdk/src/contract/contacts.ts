@@ -163,7 +163,7 @@ export const ContactImport = z
     /** Rows of existing contacts, with mode skip. */
     skipped: z.int(),
     failed: z.int(),
-    /** How many of the created contacts are suppressed and therefore not SUBSCRIBED. */
+    /** Number of created contacts that are suppressed and therefore not SUBSCRIBED. */
     suppressed: z.int(),
     dryRun: z.boolean(),
     /** Contacts that joined the list, and those that were asked to confirm. */

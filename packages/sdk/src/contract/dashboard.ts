@@ -3,11 +3,11 @@ import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { PERMISSIONS, type Permission } from "./scopes.ts";
 import * as z from "./zod.ts";
 
-/** What a person may do in the dashboard. */
+/** Roles of people in the dashboard. */
 export const ROLES = ["owner", "marketer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** How long a link to sign in is valid, and how long a session is: without a request, and in all. */
+/** Lifetime of a sign-in link, and of a session: without a request, and in all. */
 export const SIGN_IN_LIMITS = { linkMinutes: 15, idleHours: 12, sessionDays: 14 } as const;
 
 const MARKETER_WRITES: readonly Permission[] = [

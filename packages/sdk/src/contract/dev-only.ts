@@ -1,8 +1,8 @@
-/** What a server in production says of a noun that it has in dev mode only. */
+/** Answer of a production server about a noun that only dev mode has. */
 interface DevOnly {
-  /** What is missing and why, as a sentence. */
+  /** Missing feature and the reason, as a sentence. */
   readonly message: string;
-  /** What serves instead, with its commands. */
+  /** Alternative, with its commands. */
   readonly hint: string;
   /** The command to try next. */
   readonly next: string;

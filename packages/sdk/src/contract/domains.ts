@@ -3,7 +3,7 @@ import { endpoint } from "./endpoint.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** What a check of a domain looks at. */
+/** Parts of a domain check. */
 export const DOMAIN_CHECKS = ["sender", "spf", "dkim", "dmarc", "alignment", "ptr", "mx"] as const;
 export type DomainCheckName = (typeof DOMAIN_CHECKS)[number];
 
@@ -19,7 +19,7 @@ export const DomainFinding = z
     message: z.string(),
     /** The DNS record to publish, in place of those of this type at this name that are for the same purpose. */
     record: z.object({ type: z.enum(["TXT", "MX", "PTR"]), name: z.string(), value: z.string() }).nullable(),
-    /** What to do next; null when there is nothing to do. */
+    /** Next step; null when there is nothing to do. */
     hint: z.string().nullable(),
   })
   .meta({ id: "DomainFinding" });

@@ -88,7 +88,7 @@ export const EMAIL_EVENT_TYPES = [
   "email.received",
 ] as const;
 
-/** Why a delivery attempt failed, in the words of the receiving server. */
+/** Error of a delivery attempt, in the words of the receiving server. */
 export const DeliveryError = z.object({
   message: z.string(),
   smtpCode: z.int().nullable(),
@@ -111,7 +111,7 @@ export const EmailRecipient = z
     /** The relay that had the last attempt there; null before the first attempt, and if it was captured. */
     relay: z.string().nullable(),
     lastError: DeliveryError.nullable(),
-    /** When the next attempt is due, while queued or deferred. */
+    /** Due time of the next attempt, while queued or deferred. */
     nextAttemptAt: Instant.nullable(),
     sentAt: Instant.nullable(),
     updatedAt: Instant,
@@ -122,7 +122,7 @@ export type EmailRecipient = z.infer<typeof EmailRecipient>;
 export const Email = z
   .object({
     id: z.string(),
-    /** Of a mail to several recipients: how far it is, see docs/emails.md#one-mail-to-several-recipients. */
+    /** Progress; for a mail to several recipients see docs/emails.md#one-mail-to-several-recipients. */
     status: z.enum(EMAIL_STATUSES),
     /** The first recipient. */
     to: z.string(),
@@ -151,7 +151,7 @@ export const Email = z
     lastError: DeliveryError.nullable(),
     createdAt: Instant,
     scheduledAt: Instant.nullable(),
-    /** When the next attempt is due, while queued or deferred. */
+    /** Due time of the next attempt, while queued or deferred. */
     nextAttemptAt: Instant.nullable(),
     sentAt: Instant.nullable(),
     updatedAt: Instant,

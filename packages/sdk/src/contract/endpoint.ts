@@ -3,14 +3,14 @@ import type { AgentScope, Permission } from "./scopes.ts";
 import type * as z from "./zod.ts";
 
 /**
- * Who may call an endpoint.
+ * Callers of an endpoint.
  * `public`: anyone. `key`: any live developer key. `operator`: the key that manages the workspaces of the server.
  * `dev`: no key, but only in dev mode and only from this machine.
  * `agent`: the key of the activation named in the path; `scope`: the same, if the brand granted the scope.
  */
 export type Access = "public" | "key" | "operator" | "dev" | "agent" | { readonly permission: Permission } | { readonly scope: AgentScope };
 
-/** Whether an endpoint is for agents' keys. */
+/** True if an endpoint is for agents' keys. */
 export function isForAgents(access: Access): boolean {
   return access === "agent" || (typeof access === "object" && "scope" in access);
 }
@@ -21,9 +21,12 @@ export function requiredGrant(access: Access): Permission | AgentScope | null {
 }
 
 /**
- * Whom a write sends mail to, at once or later: nobody; at most the one person that it is about; at most each of its `contacts` or `rows`; those whom its `to`, `cc` and `bcc` name, or those of each of its `emails`; the
- * audience of a campaign; those whom a received mail names for answers, by its `id`; the lists of a proposal, if the call sends it; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
- * client, asks that person before it calls anything but `nobody`.
+ * Recipients of the mail that a write sends, at once or later. Unless it is `nobody`, a client that acts for a person, such as an MCP
+ * client, asks that person before the call.
+ * `one`: at most the one person it is about. `contacts`: at most each of its `contacts` or `rows`.
+ * `named`: its `to`, `cc` and `bcc`. `batch`: those of each of its `emails`. `audience`: the audience of a campaign.
+ * `answer`: the addresses that a received mail, given by its `id`, names for answers.
+ * `proposal`: the lists of a proposal, if the call sends it. `unknown`: people not known before, such as those an automation picks.
  */
 export type MailsTo = "nobody" | "one" | "contacts" | "named" | "batch" | "audience" | "answer" | "proposal" | "unknown";
 
@@ -34,12 +37,12 @@ export type MailsTo = "nobody" | "one" | "contacts" | "named" | "batch" | "audie
  */
 export type OperatorRight = "call" | "details" | "none" | { readonly when: string };
 
-/** Whether a call with this input is a decision of the operator. */
+/** True if a call with this input is a decision of the operator. */
 export function isOperatorCall({ operatorRight }: Pick<Endpoint, "operatorRight">, input: Readonly<Record<string, unknown>>): boolean {
   return operatorRight === "call" || (typeof operatorRight === "object" && input[operatorRight.when] === true);
 }
 
-/** Whether the operator key may make calls of an endpoint of developers. */
+/** True if the operator key may call a developers' endpoint. */
 export function takesOperatorKey({ operatorRight }: Pick<Endpoint, "operatorRight">): boolean {
   return operatorRight === "call" || typeof operatorRight === "object";
 }
@@ -85,7 +88,7 @@ export interface Endpoint {
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** What a request's body is checked with instead of `body`, where the handler checks its items, because they may fail one by one. */
+  /** Schema that checks a request's body instead of `body`, where the handler checks the items, because they may fail one by one. */
   readonly looseBody?: z.ZodObject;
   /** The field of `body` that the whole body is: a JSON array instead of an object. Of dialects only. */
   readonly bodyIs?: string;
@@ -95,11 +98,11 @@ export interface Endpoint {
   readonly raw?: true;
   /** The body may come as multipart/form-data too: a file in `file`, which becomes `fileName` and `contentBase64`, and fields as text. */
   readonly form?: true;
-  /** What the file of an upload may be; wherever `form` is. Commands and methods take a file where the body has base64. */
+  /** Limits of an uploaded file; required with `form`. Commands and methods take a file where the body has base64. */
   readonly file?: FileRules;
   /** The response has an ETag, and If-None-Match is answered with 304. */
   readonly etag?: true;
-  /** Whom it sends mail to. Every write of a developer's key says so. */
+  /** Recipients of its mail. Every write with a developer's key declares them. */
   readonly mailsTo?: MailsTo;
   /** A write that a test key may make too, because no mail leaves by it; a read may always be made. */
   readonly testKeys?: true;
@@ -121,8 +124,8 @@ export interface Endpoint {
   /** A read that may wait for minutes. It ends when its key is revoked. */
   readonly waits?: true;
   /**
-   * How many seconds the server may need before it answers, beyond what is usual, because it waits for others or works through much.
-   * Clients add it to their time limits. Where the query has a `timeout`, that says it.
+   * Extra seconds the server may need to answer, because it waits for others or works through much. Clients add them to their time
+   * limits. A `timeout` in the query takes precedence.
    */
   readonly waitSeconds?: number;
   /** A stream of the same noun that answers instead when the client accepts text/event-stream. */
@@ -131,14 +134,14 @@ export interface Endpoint {
   readonly errors?: readonly ErrorCode[];
   /** The rate limit bucket of the key that it draws from; by default `read` for GET and `write` for the rest. */
   readonly bucket?: "send" | "write" | "read";
-  /** Of an agent's endpoint: a further bucket, `message` for each activation, `log` for each run of it. */
+  /** Further bucket of an agent's endpoint: `message` for each activation, `log` for each of its runs. */
   readonly agentBucket?: "message" | "log";
   readonly examples?: readonly Example[];
   /** The name of its tool for MCP clients, where it has one of its own; `api_call` reaches most others. */
   readonly tool?: string;
 }
 
-/** What a write of a developer's key must declare besides. */
+/** Further declarations that a write with a developer's key needs. */
 type OfWrites<E extends Endpoint> = E["method"] extends "GET"
   ? unknown
   : E["access"] extends { readonly permission: `${string}:write` | `${string}:send` }

@@ -57,7 +57,7 @@ export const TrackedName = line(100)
   })
   .meta({ description: "Name of an event of yours, such as purchase" });
 
-/** Why a message did not go through, in the words of the receiving server. */
+/** Rejection of a message, in the words of the receiving server. */
 interface Refusal {
   type: "PERMANENT" | "TRANSIENT";
   smtpCode: number | null;
@@ -67,7 +67,7 @@ interface Refusal {
   relay?: string;
 }
 
-/** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */
+/** Data of an open or a click: `machineReason` tells why it counts as a machine's. */
 interface Engagement {
   machineReason?: string;
   /** The mail program. */
@@ -122,7 +122,7 @@ interface Membership {
 type NoData = Record<string, never>;
 type AnyData = Record<string, unknown>;
 
-/** What `data` holds, by type. A field that is added later is no breaking change. */
+/** Fields of `data`, by type. Adding a field is not a breaking change. */
 export interface EventData extends Record<EventType, object> {
   "email.queued": NoData;
   "email.sent": { response: string; attempt: number; relay?: string };
@@ -147,7 +147,7 @@ export interface EventData extends Record<EventType, object> {
   "contact.unsubscribed": StatusChange;
   "contact.bounced": StatusChange;
   "contact.complained": StatusChange;
-  /** What you reported with events.track. */
+  /** Event reported with events.track. */
   "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
   "list.joined": { listId: string };
   /** `source`: `preferences` if the person left by themselves. */

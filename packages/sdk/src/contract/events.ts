@@ -8,10 +8,10 @@ import { EventRecipient } from "./recipients.ts";
 import { TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** How many events of a filter with more than two types have page numbers. */
+/** Number of events with page numbers, for a filter of more than two types. */
 export const EVENT_LIMITS = { numbered: 1000 } as const;
 
-/** How many connections may follow events at a time, on each server. */
+/** Maximum number of connections that follow events at a time, on each server. */
 export const FOLLOWER_LIMITS = { perKey: 10, perWorkspace: 25 } as const;
 
 export const EventObject = z
@@ -20,7 +20,7 @@ export const EventObject = z
     /** Its number in the stream of the workspace: counts up by one, in the order in which events were committed. */
     sequence: z.int(),
     type: z.enum(EVENT_TYPES),
-    /** When it happened. */
+    /** Time of the event. */
     at: Instant,
     /** The email it is about, or that caused it. */
     emailId: z.string().nullable(),
@@ -32,11 +32,11 @@ export const EventObject = z
     automationId: z.string().nullable(),
     /** True if it is about an email of a test key. */
     test: z.boolean(),
-    /** Of an open or a click: true if a machine made it, such as a scanner of links. */
+    /** True for an open or a click by a machine, such as a link scanner. */
     machine: z.boolean().nullable(),
     /** The tags of that email. */
     tags: z.record(z.string(), z.string()),
-    /** What else there is to say; its fields depend on the type. */
+    /** Further data; its fields depend on the type. */
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: "Event" });
@@ -74,7 +74,7 @@ const read = { permission: "events:read" } as const;
 // A billion of the smallest currencies is an ordinary order. In hundredths, sums of hundreds of such values are still exact.
 const MAX_VALUE = 100_000_000_000;
 
-/** What `events.track` takes. */
+/** Fields of `events.track`. */
 export const trackedEventFields = {
   name: TrackedName,
   contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),

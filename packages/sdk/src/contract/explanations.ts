@@ -19,7 +19,7 @@ export const EXPLAINED_KINDS = [
 ] as const;
 export type ExplainedKind = (typeof EXPLAINED_KINDS)[number];
 
-/** What can be explained by its id: the prefix of the ids, and the names of the objects. */
+/** Objects that can be explained: the prefix of their ids, and their names. */
 export const EXPLAINED_IDS = {
   em: ["email"],
   mail: ["captured mail"],

@@ -1,5 +1,5 @@
-// What the contract says without its schemas. The command line's overview and its server load this alone, because zod and the
-// schemas take as long to load as everything else of theirs.
+// Contract without its schemas. The command line's overview and its server load only this, because zod and the schemas take as long to
+// load as everything else of theirs.
 export { listBranches } from "./automation-branches.ts";
 export * from "./contact-fields.ts";
 export { DURATION, durationMs } from "./duration.ts";

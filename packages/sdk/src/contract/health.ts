@@ -3,7 +3,7 @@ import { Instant } from "./page.ts";
 import { RELAY_STATES } from "./relays.ts";
 import * as z from "./zod.ts";
 
-/** How a port for mail to be sent is encrypted. */
+/** Encryption of a submission port. */
 const SMTP_TLS = ["none", "starttls", "implicit"] as const;
 
 /** A port that takes mail to be sent. */
@@ -14,7 +14,7 @@ export const SmtpPort = z.object({
 });
 export type SmtpPort = z.infer<typeof SmtpPort>;
 
-/** Who brought mail to the inbound port of this process, by the address of the connection or of its PROXY protocol. */
+/** Peers that delivered mail to the inbound port of this process, by the address of the connection or of its PROXY protocol. */
 const InboundPeers = z
   .object({
     public: z.int().meta({ description: "Messages from addresses of the Internet" }),

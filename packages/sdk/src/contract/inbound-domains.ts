@@ -12,7 +12,7 @@ export const InboundDomain = z
     status: z.enum(SENDER_STATUSES),
     /** The records to publish: a TXT that proves control, and an MX that leads mail to this server. */
     dnsRecords: z.array(z.object({ type: z.enum(["TXT", "MX"]), name: z.string(), value: z.string(), priority: z.int().nullable() })),
-    /** Why the last check failed; null when it did not. */
+    /** Error of the last check; null when it succeeded. */
     lastError: z.string().nullable(),
     /** Since when its TXT or MX record is missing, which are looked for once a day; null while both are there. Mail that arrives is still received. */
     failingSince: Instant.nullable(),

@@ -1,10 +1,10 @@
-/** How grave a finding is. Errors make `mailsvc lint` end with exit 1. */
+/** Severity of a finding. Errors make `mailsvc lint` exit with 1. */
 export const LINT_SEVERITIES = ["error", "warning"] as const;
 export type LintSeverity = (typeof LINT_SEVERITIES)[number];
 
 interface RuleText {
   readonly severity: LintSeverity;
-  /** What is wrong, and what readers notice. */
+  /** Problem, and its effect on readers. */
   readonly about: string;
   readonly fix: string;
   /** It concerns the whole mail, so it is not checked in a template that a layout goes around. */

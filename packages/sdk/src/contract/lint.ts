@@ -4,7 +4,7 @@ import { issue } from "./send-fields.ts";
 import { TEMPLATE_LIMITS, templateFields } from "./template-fields.ts";
 import * as z from "./zod.ts";
 
-/** How many findings of one rule a report has at most. */
+/** Maximum number of findings of one rule in a report. */
 export const LINT_FINDINGS_PER_RULE = 20;
 
 const RuleId = z.enum(LINT_RULE_IDS);
@@ -21,7 +21,7 @@ export const LintFinding = z
     rule: RuleId,
     severity: z.enum(LINT_SEVERITIES),
     part: z.enum(["subject", "html", "text"]),
-    /** Where it is, from 1; null if it concerns the whole part. */
+    /** Line, from 1; null if the finding concerns the whole part. */
     line: z.int().nullable(),
     column: z.int().nullable(),
     message: z.string(),
@@ -40,7 +40,7 @@ export const LintReport = z
     omitted: z.int(),
     /** Size of the HTML. */
     bytes: z.int(),
-    /** Whether lines are those of the rendered HTML: of a template with a layout, partials or values. */
+    /** True if lines are those of the rendered HTML: of a template with a layout, partials or values. */
     rendered: z.boolean(),
   })
   .meta({ id: "LintReport" });

@@ -13,7 +13,7 @@ export const LIST_LIMITS = {
   batch: 1000,
   /** Days until the link in a confirmation email expires. */
   confirmDays: 7,
-  /** How long (minutes) after a confirmation email a person who asks again gets another one at the earliest. */
+  /** Minutes after a confirmation email before a person who asks again gets another one. */
   askAgainMinutes: 15,
 } as const;
 
@@ -60,9 +60,9 @@ export const ListMember = z
     contact: Contact,
     status: z.enum(LIST_MEMBER_STATUSES),
     addedAt: Instant,
-    /** When it became a member; null while pending. */
+    /** Time it became a member; null while pending. */
     joinedAt: Instant.nullable(),
-    /** When the link of a pending member expires; null for members. */
+    /** Expiry of a pending member's link; null for members. */
     expiresAt: Instant.nullable(),
   })
   .meta({ id: "ListMember" });

@@ -13,7 +13,7 @@ import * as z from "./zod.ts";
 export const PersonList = ContactMembership.extend({
   status: z.enum(LIST_MEMBER_STATUSES),
   addedAt: Instant,
-  /** When it became a member; null while pending. */
+  /** Time it became a member; null while pending. */
   joinedAt: Instant.nullable(),
 }).meta({ id: "PersonList" });
 export type PersonList = z.infer<typeof PersonList>;
@@ -66,7 +66,7 @@ export const Person = z
   .meta({ id: "Person" });
 export type Person = z.infer<typeof Person>;
 
-/** What was erased. */
+/** Numbers of erased objects. */
 export const Erasure = z
   .object({
     contacts: z.int(),

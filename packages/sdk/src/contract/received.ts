@@ -13,7 +13,7 @@ export const RECEIVED_LIMITS = {
   message: 25 * 1024 * 1024,
   /** Bytes of the text and of the HTML part each; the raw message has all. */
   text: 1024 * 1024,
-  /** What is stored for a workspace in a day (UTC): the number of mails, and their bytes as they came. */
+  /** Limits on the mail stored for a workspace in a day (UTC): the number of mails, and their raw bytes. */
   mailsPerDay: 10_000,
   bytesPerDay: 2 * 1024 * 1024 * 1024,
   /** Mails of one sender within an hour that count as written by a person. */
@@ -21,7 +21,7 @@ export const RECEIVED_LIMITS = {
 } as const;
 
 /**
- * Why a received mail counts as automatic (RFC 3834): its sender is empty or the address of a program; a header says so; it came
+ * Reasons a received mail counts as automatic (RFC 3834): its sender is empty or the address of a program; a header says so; it came
  * through a mailing list; or its sender writes faster than people do.
  */
 export const AUTO_REPLY_REASONS = [
@@ -37,20 +37,20 @@ export type AutoReplyReason = (typeof AUTO_REPLY_REASONS)[number];
 
 const AUTHENTICATION_RESULTS = ["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"] as const;
 
-/** What SPF, DKIM and DMARC say about the sender of a received mail. */
+/** Results of SPF, DKIM and DMARC for the sender of a received mail. */
 export const MailAuthentication = z
   .object({
-    /** Whether the domain of the envelope's sender lets the server send for it; null when the mail came through a server of --inbound-trust. */
+    /** `pass` if the envelope sender's domain lets the server send for it; null for mail through a server of --inbound-trust. */
     spf: z.enum(AUTHENTICATION_RESULTS).nullable(),
-    /** Whether a signature is valid. */
+    /** `pass` if a signature is valid. */
     dkim: z.enum(AUTHENTICATION_RESULTS),
-    /** Whether SPF or DKIM pass for the domain in From; null when that depends on SPF, which was not checked. */
+    /** `pass` if SPF or DKIM pass for the domain in From; null when that depends on SPF, which was not checked. */
     dmarc: z.enum(AUTHENTICATION_RESULTS).nullable(),
     /** The domains whose signature is valid. */
     signers: z.array(z.string()),
-    /** What the domain in From asks receivers to do with mail that fails DMARC; null if it does not say. */
+    /** Policy of the domain in From for mail that fails DMARC; null without one. */
     policy: z.enum(["none", "quarantine", "reject"]).nullable(),
-    /** Why a result is not known, as a sentence. */
+    /** Reason a result is unknown, as a sentence. */
     reason: z.string().nullable(),
   })
   .meta({ id: "MailAuthentication" });
@@ -74,7 +74,7 @@ export const ReceivedMail = z
     fromName: z.string().nullable(),
     subject: z.string(),
     messageId: z.string().nullable(),
-    /** Why it counts as automatic; null for the mail of a person. */
+    /** Reason it counts as automatic; null for a person's mail. */
     autoReply: z.enum(AUTO_REPLY_REASONS).nullable(),
     /** The number of its files. */
     attachmentCount: z.int(),
@@ -107,7 +107,7 @@ export const ReceivedMailDetail = ReceivedMail.extend({
   html: z.string().nullable(),
   /** The text without the mail that it quotes, and without what mail programs write above a quotation. */
   reply: z.string(),
-  /** Where an answer goes: the addresses in its Reply-To header, at most 50 of them, else the one in From; empty when there is none. */
+  /** Addresses for an answer: those in its Reply-To header, at most 50, else the one in From; empty when there is none. */
   replyTo: z.array(z.string()),
   /** In-Reply-To and References: the Message-IDs of the mails before it, oldest first. */
   references: z.array(z.string()),

@@ -2,7 +2,7 @@ import { type Mailbox, MailboxText, parseAnyMailbox, parseMailbox } from "./addr
 import { issue, SEND_LIMITS } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** How a mail names a recipient: in its To header, in its Cc header, or not at all. */
+/** Header that names a recipient: To, Cc, or none (`bcc`). */
 export const RECIPIENT_KINDS = ["to", "cc", "bcc"] as const;
 export type RecipientKind = (typeof RECIPIENT_KINDS)[number];
 
@@ -27,7 +27,7 @@ export const AcceptedRecipient = z
   .object({ id: z.string(), email: z.string(), kind: z.enum(RECIPIENT_KINDS), status: z.enum(["queued", "suppressed"]) })
   .meta({ id: "AcceptedRecipient" });
 
-/** Whom an event of an email is about. */
+/** Recipient that an event of an email is about. */
 export const EventRecipient = z.object({ id: z.string(), email: z.string(), kind: z.enum(RECIPIENT_KINDS) }).meta({ id: "EventRecipient" });
 
 /** The recipients of a send, as its request names them. */

@@ -18,7 +18,7 @@ export const RELAY_LIMITS = {
   dkimKeys: 50,
 } as const;
 
-/** How a connection is encrypted: from the first byte, by STARTTLS always or when it is offered, or not at all. */
+/** Encryption of a connection: from the first byte, by STARTTLS always or when it is offered, or none. */
 export const RELAY_TLS = ["implicit", "required", "opportunistic", "off"] as const;
 export type RelayTls = (typeof RELAY_TLS)[number];
 
@@ -26,7 +26,7 @@ export type RelayTls = (typeof RELAY_TLS)[number];
 export const OAUTH_PROVIDERS = ["microsoft", "google", "custom"] as const;
 export type OAuthProvider = (typeof OAUTH_PROVIDERS)[number];
 
-/** Whether a relay takes mail: `down` when it cannot be reached or refuses the login, `paused` when it refuses nearly all recipients. */
+/** States of a relay: `down` when it cannot be reached or refuses the login, `paused` when it refuses nearly all recipients. */
 export const RELAY_STATES = ["up", "down", "paused"] as const;
 export type RelayState = (typeof RELAY_STATES)[number];
 
@@ -125,13 +125,13 @@ export type NewRelay = z.output<typeof NewRelay>;
 export const Relay = z
   .object({
     name: z.string(),
-    /** Who defines it: the API, the file of --relays, or --smtp-url. Only those of the API can be changed by calls. */
+    /** Origin: the API, the file of --relays, or --smtp-url. Calls can change only those of the API. */
     source: z.enum(["api", "file", "smtp-url"]),
     host: z.string(),
     port: z.int(),
     tls: z.enum(RELAY_TLS),
     verify: z.boolean(),
-    /** How it logs in. */
+    /** Login method. */
     auth: z.enum(["none", "password", "client_credentials", "refresh_token"]),
     user: z.string().nullable(),
     oauth: z.enum(OAUTH_PROVIDERS).nullable(),
@@ -146,7 +146,7 @@ export const Relay = z
     fallback: z.array(z.string()),
     workspaceId: z.string().nullable(),
     state: z.enum(RELAY_STATES).meta({ description: "Of the server process that answers" }),
-    /** Why it is not up. */
+    /** Reason it is not up. */
     reason: z.string().nullable(),
     /** Since when it is in this state. */
     since: Instant,
@@ -154,12 +154,12 @@ export const Relay = z
   .meta({ id: "Relay" });
 export type Relay = z.infer<typeof Relay>;
 
-/** Whether a relay can be reached and lets this server in. */
+/** Result of connecting to a relay and logging in. */
 export const RelayCheck = z
   .object({
     name: z.string(),
     ok: z.boolean(),
-    /** What is wrong; null when nothing is. */
+    /** Fault; null if there is none. */
     reason: z.string().nullable(),
     ms: z.number().meta({ description: "How long it took" }),
   })
@@ -175,7 +175,7 @@ export const RelayStep = z
     ok: z.boolean(),
     ms: z.number().meta({ description: "How long it took" }),
     detail: z.string(),
-    /** What to do, when it failed. */
+    /** Fix for a failed step. */
     hint: z.string().nullable(),
   })
   .meta({ id: "RelayStep" });

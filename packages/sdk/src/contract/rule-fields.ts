@@ -1,6 +1,6 @@
 import { mapContactTexts } from "./contact-fields.ts";
 
-// What rules of segments can say, without their schema: forms that make rules load this alone.
+// Fields and operators of segment rules, without their schema: forms that build rules load only this.
 
 /** Limits of a rule tree. */
 export const RULE_LIMITS = {

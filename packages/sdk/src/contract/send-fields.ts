@@ -17,9 +17,9 @@ export const SEND_LIMITS = {
   utmValue: 200,
   attachments: 20,
   attachmentBytes: 20 * 1024 * 1024,
-  /** How far ahead a send may be scheduled. */
+  /** Days ahead for which a send can be scheduled. */
   scheduleDays: 365,
-  /** How long captured mail of test keys is kept. */
+  /** Days for which captured mail of test keys is kept. */
   testMailDays: 30,
 } as const;
 
@@ -202,7 +202,7 @@ export const Utm = z
   .meta({ id: "Utm", description: "UTM parameters added to links that have none of that name, tracked or not" });
 export type Utm = z.infer<typeof Utm>;
 
-/** What is tracked of a mail. Of a single send nothing is, unless it says so; of a campaign opens and clicks are. */
+/** Tracking of a mail. Off by default for single sends; opens and clicks are on by default for campaigns. */
 export const Tracking = z
   .strictObject({
     opens: z.boolean().optional().meta({ description: "Record when the mail is opened, by an image of one pixel at its end" }),
@@ -220,7 +220,7 @@ export const BypassUnsubscribe = z.boolean().meta({
 /** One recipient of a batch that was not queued, and why. */
 export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() }).meta({ id: "FailedRecipient" });
 
-/** Whether a text contains characters that are not allowed in a mail header: line breaks, NUL, other controls, lone surrogates. */
+/** True if a text contains characters not allowed in a mail header: line breaks, NUL, other controls, lone surrogates. */
 function unsafe(text: string): boolean {
   return /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
 }

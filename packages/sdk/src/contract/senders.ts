@@ -28,7 +28,7 @@ export const Sender = z
     status: z.enum(SENDER_STATUSES),
     /** For a domain that is pending, or whose record is missing: the TXT record to publish. */
     dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
-    /** Why the last check failed; null when it did not. */
+    /** Error of the last check; null when it succeeded. */
     lastError: z.string().nullable(),
     /** Since when the record of a verified domain is missing, which is looked for once a day; null while it is there. It may still send. */
     failingSince: Instant.nullable(),

@@ -5,7 +5,7 @@ import * as z from "./zod.ts";
 
 export const SUPPRESSION_REASONS = ["bounce", "complaint", "unsubscribe", "manual"] as const;
 export const SUPPRESSION_SCOPES = ["all", "marketing"] as const;
-/** Where a suppression came from: an API call, an import, a bounce, a complaint, or the unsubscribe link. */
+/** Origin of a suppression: an API call, an import, a bounce, a complaint, or the unsubscribe link. */
 export const SUPPRESSION_SOURCES = ["api", "import", "bounce", "complaint", "unsubscribe"] as const;
 
 export const SUPPRESSION_EVENT_TYPES = ["suppression.added", "suppression.removed"] as const;
@@ -25,7 +25,7 @@ export const Suppression = z
     /** The email whose bounce or complaint caused it. */
     emailId: z.string().nullable(),
     note: z.string().nullable(),
-    /** When the person unsubscribed, also if the reason is another one; null if they did not. */
+    /** Time the person unsubscribed, even if the reason is another one; null if they did not. */
     unsubscribedAt: Instant.nullable(),
     createdAt: Instant,
     updatedAt: Instant,
@@ -147,7 +147,7 @@ export const suppressions = {
     }),
     output: z.object({
       removed: z.int(),
-      /** How many of these have a suppression in scope marketing now, because the person had unsubscribed. */
+      /** Number of these that now have a suppression in scope marketing, because the person had unsubscribed. */
       unsubscribed: z.int(),
       /** Entries that do not exist, by their index from 0. */
       failed: z.array(z.object({ index: z.int(), entry: z.string(), code: z.literal("not_found"), message: z.string() })),

@@ -31,7 +31,7 @@ export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"
 export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
 export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
 export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
-/** What renders a template's HTML before it is stored. */
+/** Renderers that make a template's HTML before it is stored. */
 export const TEMPLATE_RENDERERS = ["mjml", "react-email"] as const;
 const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
 

@@ -46,7 +46,7 @@ export const Template = z
     status: z.enum(TEMPLATE_STATUSES),
     /** The published version, which sends use; null if never published. */
     version: z.int().nullable(),
-    /** Whether the draft differs from the published version. */
+    /** True if the draft differs from the published version. */
     hasUnpublishedChanges: z.boolean(),
     /** The slugs of the layout and the partials that its draft or its published version uses. */
     uses: z.array(z.string()),
@@ -74,12 +74,12 @@ export const TemplateDetail = Template.extend({
   subject: z.string().nullable(),
   html: z.string().nullable(),
   text: z.string().nullable(),
-  /** Why it cannot be rendered; null when it can. */
+  /** Error that prevents rendering; null without one. */
   renderError: z.string().nullable(),
   variables: z.array(TemplateVariable),
-  /** What uses it, the newest first, at most 100 of each kind; campaigns and automations only if the key may read them. */
+  /** Objects that use it, newest first, at most 100 of each kind; campaigns and automations only if the key may read them. */
   usedBy: z.object({
-    /** Of a layout or a partial: templates whose draft or published version uses it. */
+    /** Templates whose draft or published version uses this layout or partial. */
     templates: z.array(z.object({ id: z.string(), slug: z.string(), name: z.string() })),
     /** Campaigns that are not over: drafts, scheduled, sending and paused ones. */
     campaigns: z.array(
@@ -87,7 +87,7 @@ export const TemplateDetail = Template.extend({
         id: z.string(),
         name: z.string(),
         status: z.enum(CAMPAIGN_STATUSES),
-        /** When sending began; from then on it has the template of that time. Null before. */
+        /** Start of sending, which fixes its version of the template; null before. */
         startedAt: Instant.nullable(),
       }),
     ),

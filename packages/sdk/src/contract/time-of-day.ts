@@ -18,7 +18,7 @@ export const TimeZone = z
     params: { code: "invalid_time_zone" },
   });
 
-/** Whether a text names a time zone of the IANA database. */
+/** True if a text names a time zone of the IANA database. */
 export function isTimeZone(name: string): boolean {
   // Offsets such as +02:00 know no daylight saving.
   if (!/^[A-Za-z]/.test(name)) return false;

@@ -199,7 +199,7 @@ function findNamedDate(text: string): NamedDate | null {
   return month < 0 ? null : { month: month + 1, day: Number(firstDay ?? secondDay), year: year === undefined ? null : Number(year) };
 }
 
-/** When a day with a name comes: without a year, the next time. */
+/** Returns the time of a named date; without a year, of its next occurrence. */
 function readNamedDate(
   { month, day, year }: NamedDate,
   { now, thisYear, minutes, zone }: { readonly now: number; readonly thisYear: number; readonly minutes: number; readonly zone: string },

@@ -11,7 +11,7 @@ interface ClockTime {
   readonly minutes: number;
 }
 
-/** What the clocks of an IANA time zone show at an instant (ms). */
+/** Returns the local time of an IANA time zone at an instant (ms). */
 export function toLocalTime(at: number, timeZone: string): ClockTime {
   const parts = Object.fromEntries(
     formatterOf(timeZone)
@@ -67,7 +67,7 @@ function listTimesOfDate(
   return [after];
 }
 
-/** How far the clocks of a time zone are ahead of UTC at an instant, ms. */
+/** Returns the offset of a time zone from UTC at an instant, ms. */
 function offsetAt(at: number, timeZone: string): number {
   const { year, month, day, minutes } = toLocalTime(at, timeZone);
   return Date.UTC(year, month - 1, day) + minutes * MINUTE - Math.floor(at / MINUTE) * MINUTE;

@@ -1,4 +1,4 @@
-/** What the server does when a timer of its clock fires, for people; by the kind of job, which the API shows. */
+/** Descriptions of the server's timers for people, by the kind of job that the API shows. */
 export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "email.deliver": "deliver an email",
   "email.deliverMany": "deliver emails",
@@ -47,7 +47,7 @@ export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "agent.payment.stop": "stop a subscription",
 };
 
-/** What a timer does, in words; its name where there are none. */
+/** Returns the description of a timer, or its name if it has none. */
 export function labelTimer(name: string): string {
   return Object.hasOwn(TIMER_LABELS, name) ? (TIMER_LABELS[name] ?? name) : name;
 }

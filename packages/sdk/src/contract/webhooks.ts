@@ -15,7 +15,7 @@ export const WEBHOOK_LIMITS = {
   description: 500,
   /** Patterns of one webhook. */
   events: 50,
-  /** How long the old secret signs after a rotation, in hours, unless said. */
+  /** Default hours for which the old secret still signs after a rotation. */
   overlapHours: 24,
   /** After this many days of failure a webhook is disabled. */
   disabledAfterDays: 5,
@@ -36,10 +36,10 @@ export const Webhook = z
     description: z.string().nullable(),
     /** The types of events it gets: single ones, `email.*` for all of a kind, `*` for all. */
     events: z.array(z.string()),
-    /** How events are written: as docs/webhooks.md says, or as Resend writes them, with the headers of Svix. */
+    /** Format of events: as in docs/webhooks.md, or as Resend writes them, with the headers of Svix. */
     format: z.enum(WEBHOOK_FORMATS),
     status: z.enum(WEBHOOK_STATUSES),
-    /** Who gets a mail when it is disabled. */
+    /** Address that gets a mail when it is disabled. */
     alertEmail: z.string().nullable(),
     /** Since when all attempts have failed; null while it works. */
     failingSince: Instant.nullable(),
@@ -62,7 +62,7 @@ const WebhookWithSecret = Webhook.extend({ secret: Secret }).meta({ id: "Webhook
 
 /** A webhook that is sent events again. */
 export const WebhookRedelivery = Webhook.extend({
-  /** How many events are sent: those of the span that wait for nothing else. */
+  /** Number of events that are sent: those of the span that are not waiting already. */
   count: z.int(),
   /** Present when there are more events in the span than were looked at: at least `count` are sent. */
   countIsMinimum: z.literal(true).optional(),
@@ -76,7 +76,7 @@ export const WebhookDelivery = z
     /** The event, as in `webhook-id`. */
     eventId: z.string(),
     type: z.enum(EVENT_TYPES),
-    /** When the event happened. */
+    /** Time of the event. */
     at: Instant,
     state: z.enum(AGENT_EVENT_STATES),
     attempts: z.int(),
@@ -84,7 +84,7 @@ export const WebhookDelivery = z
     nextAttemptAt: Instant.nullable(),
     /** The delivery before it that has to arrive or be given up first. `nextAttemptAt` is then not before that one's. */
     waitsFor: z.string().nullable(),
-    /** When it was delivered or given up. */
+    /** Time it was delivered or given up. */
     settledAt: Instant.nullable(),
     lastAttempt: DeliveryAttempt.nullable(),
   })

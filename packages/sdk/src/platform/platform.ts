@@ -19,7 +19,7 @@ export interface EndpointName {
   readonly verb: string;
 }
 
-/** What a client asks of the place it runs in: `node.ts`; in the build for browsers and workers, `web.ts`. */
+/** Services a client needs from its runtime: `node.ts`; in the build for browsers and workers, `web.ts`. */
 export interface Platform {
   /** Sends requests where the options name no `fetch`. Throws UsageError for a dispatcher where there is no undici. */
   createTransports(dispatcher: UndiciDispatcher | undefined): { readonly transport: Transport; readonly stream: StreamTransport };

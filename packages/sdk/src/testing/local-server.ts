@@ -5,7 +5,7 @@ import { environment } from "../runtime.ts";
 import { describeMails, type TestInbox, toTestMail } from "./mail.ts";
 import { type ReadyServer, startProcess } from "./server-process.ts";
 
-/** How `startLocal` starts a server. */
+/** Options of `startLocal`. */
 export interface LocalOptions {
   /** The same keys for the same number, and with `now` the same ids. */
   readonly seed?: number;
@@ -17,7 +17,7 @@ export interface LocalOptions {
   readonly cwd?: string;
   /** Receives the log of the server, as it comes. */
   readonly onLog?: (text: string) => void;
-  /** How long it may take to start, ms; by default 60 seconds. */
+  /** Time limit for the start, ms; by default 60 seconds. */
   readonly timeoutMs?: number;
 }
 
@@ -71,7 +71,7 @@ function toLocalServer({ url, apiKey }: ReadyServer, close: () => Promise<void>)
   const sdk = new Mailsvc({ baseUrl: url, apiKey });
   const settle = async (): Promise<void> => void (await sdk.clock.advance({ by: "0s" }));
   const all: TestInbox["all"] = async (filter = {}) => {
-    // What falls due is sent, and a list that lacks what went out would prove nothing.
+    // Refuses a server that sends through a relay: its list lacks the mail that left, so it would prove nothing.
     if (!(await sdk.me.get()).server.capturesMail)
       throw new UsageError({
         message:

@@ -1,6 +1,6 @@
 import type { CapturedMail, CapturedMailDetail } from "../types.generated.ts";
 
-/** Which mail is meant: the exact recipient, and parts of sender and subject. */
+/** Filter for mail: the exact recipient, and parts of sender and subject. */
 export interface MailFilter {
   to?: string;
   from?: string;
@@ -47,7 +47,7 @@ export function toTestMail(mail: CapturedMailDetail): TestMail {
   };
 }
 
-/** What was sent, in a line for each mail. */
+/** Lists sent mail, one line each. */
 export function describeMails(mails: readonly CapturedMail[]): string {
   if (mails.length === 0) return "No mail was sent at all.";
   return `These were sent:\n${mails.map(({ to, subject }) => `  to ${to}: ${subject}`).join("\n")}`;

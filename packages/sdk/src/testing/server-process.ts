@@ -11,10 +11,10 @@ const START_MS = 60_000;
 const POLL_MS = 10;
 // A server that does not stop by itself is killed after so long.
 const STOP_MS = 15_000;
-// How much of the end of stderr is shown when the server does not start.
+// Characters kept from the end of stderr, shown when the server does not start.
 const KEPT_CHARACTERS = 4000;
 
-/** What a server tells in its ready file. */
+/** Content of a server's ready file. */
 export interface ReadyServer {
   readonly url: string;
   readonly apiKey: string;

@@ -1,13 +1,13 @@
 import { addressKey } from "../contract/address.ts";
 import { describeMails, type TestInbox, type TestMail } from "./mail.ts";
 
-/** What a mail must have to match: the exact recipients; a part of the other texts, or a pattern. */
+/** Fields a mail must match: the exact recipients; a part of the other texts, or a pattern. */
 export interface SentMail {
-  /** Who got it. */
+  /** Recipient. */
   to?: string;
-  /** Whom it names in Cc. */
+  /** Address in its Cc header. */
   cc?: string;
-  /** Who got it, too, without being named in it. */
+  /** Recipient of a blind copy. */
   bcc?: string;
   from?: string | RegExp;
   subject?: string | RegExp;
@@ -55,7 +55,7 @@ function listNamed({ headers }: TestMail, names: readonly string[]): Set<string>
   return new Set(values.flatMap((value) => value.match(/[^\s<>,;"]+@[^\s<>,;"]+/g) ?? []).map(addressKey));
 }
 
-/** Whether an address got a copy of a mail that does not name it. */
+/** True if an address got a mail that does not name it. */
 async function wasSentBlind(inbox: TestInbox, mail: TestMail, address: string): Promise<boolean> {
   const messageId = findMessageId(mail);
   if (messageId === undefined || listNamed(mail, ["to", "cc"]).has(addressKey(address))) return false;

@@ -25,7 +25,7 @@ export const Activation = z
     agentSlug: z.string(),
     agentName: z.string(),
     status: z.enum(ACTIVATION_STATUSES),
-    /** Why it is paused. Empty unless it is paused. */
+    /** Reasons it is paused; empty unless it is. */
     pauseReasons: z.array(z.enum(PAUSE_REASONS)),
     /** The scopes it may use: those that were accepted and that the agent still asks for. */
     scopes: z.array(z.enum(AGENT_SCOPES)),
@@ -39,7 +39,7 @@ export const Activation = z
     settings: SettingsValues,
     /** The first and last characters of its key. */
     keyPreview: z.string(),
-    /** When the agent's webhook acknowledged the key. */
+    /** Time the agent's webhook acknowledged the key. */
     keyDeliveredAt: Instant.nullable(),
     webhookLastError: WebhookError.nullable(),
     /** Credits it may use in a month; null without its own limit. */

@@ -16,27 +16,27 @@ const envelope = {
   runId: z.string().nullable(),
   /** Counts the events of an activation from 1. An event must not undo one with a higher sequence. */
   sequence: z.int().min(0),
-  /** When the state changed, not when the event was sent; strictly increasing per activation. */
+  /** Time of the state change, not of sending; strictly increasing per activation. */
   timestamp: Instant,
 };
 type Envelope = typeof envelope;
 
 /** A type of event: what it says, and how it is delivered. */
 export interface AgentEventKind {
-  /** When it is sent, in Markdown, as the end of "Sent when …". */
+  /** Occasion of sending it, in Markdown, as the end of "Sent when …". */
   readonly when: string;
-  /** What it adds to the envelope, or narrows of it. */
+  /** Fields it adds to the envelope, or narrows. */
   readonly fields: z.ZodRawShape;
   /**
    * The fields that identify an occurrence, so that a receiver recognizes a repeat. Types that occur once per activation, or once per
    * run, are identified by type, activation and run; all others recur and are identified by `id`.
    */
   readonly key: readonly (keyof Envelope | "type")[];
-  /** Whether the activation is paused when every attempt to deliver it failed. */
+  /** True if the activation is paused when every attempt to deliver it failed. */
   readonly pausesOnFailure: boolean;
-  /** Whether it is kept back while its activation is paused. */
+  /** True if it is held back while its activation is paused. */
   readonly held: boolean;
-  /** Whether it says if the agent may work: a newer one of these types supersedes an older one. */
+  /** True if it tells the agent to work or to stop: a newer one of these types supersedes an older one. */
   readonly isStatus: boolean;
   /** Plausible events, one for each reason or decision it knows: their fields, and those of the envelope that matter. */
   readonly samples: readonly object[];
@@ -208,7 +208,7 @@ export const AgentEvent = z.discriminatedUnion(
 );
 export type AgentEvent = z.infer<typeof AgentEvent>;
 
-/** Whether a text is a type of event for agents. */
+/** True if a text is a type of event for agents. */
 export function isAgentEventType(type: string): type is AgentEventType {
   return Object.hasOwn(AGENT_EVENTS, type);
 }

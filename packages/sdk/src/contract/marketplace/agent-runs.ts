@@ -27,7 +27,7 @@ export const Heartbeat = z
     runId: z.string(),
     status: z.enum(RUN_STATUSES),
     lastHeartbeatAt: Instant,
-    /** When the run fails without a further heartbeat. */
+    /** Time at which the run fails without a further heartbeat. */
     deadlineAt: Instant,
     heartbeatIntervalSeconds: z.int(),
     /** Number of stored log entries. */

@@ -22,9 +22,9 @@ export const CatalogAgent = z
     installRedirects: z.array(z.string()),
     /** Counts the changes of what a brand accepts. */
     version: z.int(),
-    /** Who offers the agent. */
+    /** Builder who offers the agent. */
     builder: z.object({ name: z.string() }),
-    /** What a brand pays to have it on, in cents. The credits it spends are not included. */
+    /** Price a brand pays to have it on, in cents, without the credits it spends. */
     price: Price,
     listedAt: Instant,
     /** This workspace's current activation of it; null without one. */

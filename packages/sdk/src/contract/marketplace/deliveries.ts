@@ -15,9 +15,9 @@ export const DeliveryAttempt = z
     ms: z.int(),
     class: z.enum(ATTEMPT_CLASSES),
     httpStatus: z.int().nullable(),
-    /** What went wrong. */
+    /** Description of the failure. */
     message: z.string().nullable(),
-    /** How to fix it. */
+    /** Fix. */
     hint: z.string(),
     /** The beginning of the response body, with secrets redacted. */
     answer: z.string().nullable(),
@@ -41,7 +41,7 @@ export const Delivery = z
     nextAttemptAt: Instant.nullable(),
     /** The delivery before it that has to arrive or be given up first. `nextAttemptAt` is then not before that one's. */
     waitsFor: z.string().nullable(),
-    /** When it reached a final state. */
+    /** Time it reached a final state. */
     settledAt: Instant.nullable(),
     lastAttempt: DeliveryAttempt.nullable(),
   })

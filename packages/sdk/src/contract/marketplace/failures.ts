@@ -16,7 +16,7 @@ export const ATTEMPT_CLASSES = [
 ] as const;
 export type AttemptClass = (typeof ATTEMPT_CLASSES)[number];
 
-/** Why delivery to an activation's webhook was given up (docs/agents-webhooks.md#retries); shown to brand and builder. */
+/** Failure after which delivery to an activation's webhook was given up (docs/agents-webhooks.md#retries); shown to brand and builder. */
 export const WebhookError = z
   .object({
     eventId: z.string(),
@@ -27,7 +27,7 @@ export const WebhookError = z
     httpStatus: z.int().nullable(),
     /** A description without secrets. */
     message: z.string(),
-    /** When the resulting pause was lifted. */
+    /** Time the resulting pause was lifted. */
     clearedAt: Instant.nullable(),
   })
   .meta({ id: "WebhookError" });

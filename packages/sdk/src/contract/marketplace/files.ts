@@ -18,7 +18,7 @@ export const FILE_LIMITS = {
   activationBytes: 500 * MB,
   workspaceBytes: 2048 * MB,
   activationFiles: 1000,
-  /** How long a download link works. */
+  /** Hours for which a download link works. */
   linkHours: 1,
 } as const;
 

@@ -48,7 +48,7 @@ export const LandingPage = LandingPageSummary.extend({
 }).meta({ id: "LandingPage" });
 export type LandingPage = z.infer<typeof LandingPage>;
 
-/** What sanitizing removed from the HTML, and how often. */
+/** Part that sanitizing removed from the HTML, and the number of removals. */
 export const Removal = z
   .object({ kind: z.enum(["element", "attribute", "address", "style", "depth"]), name: z.string(), count: z.int() })
   .meta({ id: "Removal" });

@@ -57,7 +57,7 @@ export const Listing = z
     /** Counts the changes of what a brand accepts, from 1. */
     version: z.int(),
     state: z.enum(LISTING_STATES),
-    /** What the builder pays for the listing. */
+    /** Price the builder pays for the listing. */
     price: Price,
     listedAt: Instant.nullable(),
     /** End of the paid time. */

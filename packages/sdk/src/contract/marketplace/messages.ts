@@ -64,7 +64,7 @@ export const Approval = z
     comment: z.string().nullable(),
     answeredAt: Instant.nullable(),
     expiresAt: Instant,
-    /** Whether the run waits for the answer. */
+    /** True if the run waits for the answer. */
     suspendRun: z.boolean(),
   })
   .meta({ id: "Approval" });
@@ -88,7 +88,7 @@ export const Message = z
     /** Id of the message it replies to. */
     inReplyTo: z.string().nullable(),
     createdAt: Instant,
-    /** When its recipient read it. */
+    /** Time its recipient read it. */
     readAt: Instant.nullable(),
     approval: Approval.nullable(),
   })

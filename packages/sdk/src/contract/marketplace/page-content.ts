@@ -8,7 +8,7 @@ export const LANDING_PAGE_LIMITS = {
   blocks: 100,
   /** Landing pages of a workspace. */
   pages: 1000,
-  /** How long a visitor's download link works. */
+  /** Days for which a visitor's download link works. */
   downloadDays: 7,
 } as const;
 
@@ -63,7 +63,7 @@ export const PageBlocks = z.array(PageBlock).min(1).max(LANDING_PAGE_LIMITS.bloc
   description: "The page as blocks in the brand's design; instead of html",
 });
 
-/** What search engines and link previews show. */
+/** Title, description and image for search engines and link previews. */
 export const PageSeo = z.strictObject({
   title: line(200).optional(),
   description: line(500).optional(),

@@ -6,7 +6,7 @@ import { PAYMENT_STATES } from "./states.ts";
 /** The price of a listing, in cents. */
 export const LISTING_PRICE = { amount: 2900, currency: "usd", interval: "month" } as const;
 
-/** What a brand pays to have an agent on: nothing beyond the credits the agent spends. */
+/** Price a brand pays to have an agent on: nothing beyond the credits the agent spends. */
 export const ACTIVATION_PRICE = { amount: 0, currency: "usd", interval: "month" } as const;
 
 /** A recurring price; `amount` is in cents. */
@@ -23,7 +23,7 @@ export const Payment = z
     /** In cents. */
     amount: z.int(),
     currency: z.string(),
-    /** Where to pay; for a local payment, where to confirm it. */
+    /** URL for paying; for a local payment, for confirming it. */
     checkoutUrl: z.string(),
     createdAt: Instant,
     expiresAt: Instant,

@@ -3,7 +3,7 @@ import { Instant } from "../page.ts";
 import { WorkspaceOfCall } from "../workspace-of-call.ts";
 import * as z from "../zod.ts";
 
-/** How many agents each plan covers; null for any number. */
+/** Number of agents each plan covers; null for any number. */
 export const PLANS = {
   /** The subscription has ended for good, so agents are deactivated instead of paused. */
   none: { activations: 0, summary: "No subscription: every agent is turned off for good" },
@@ -19,13 +19,13 @@ export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 /** The plan of a workspace that has not chosen one. */
 export const DEFAULT_PLAN: PlanName = "scale";
 
-/** How long an activation may stay uncovered before it is deactivated. */
+/** Days an activation may stay uncovered before it is deactivated. */
 export const UNCOVERED_DAYS = 30;
 
 export const Plan = z
   .object({
     plan: z.enum(PLAN_NAMES),
-    /** How many agents it covers; null for any number. */
+    /** Number of agents it covers; null for any number. */
     covers: z.int().nullable(),
     /** Number of agents that are not deactivated. */
     used: z.int(),
@@ -34,7 +34,7 @@ export const Plan = z
   .meta({ id: "Plan" });
 export type Plan = z.infer<typeof Plan>;
 
-/** What a change of plan does to activations, by id. */
+/** Effect of a change of plan on activations, by id. */
 export const PlanChange = z.object({
   paused: z.array(z.string()),
   resumed: z.array(z.string()),

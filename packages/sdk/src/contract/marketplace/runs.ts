@@ -8,7 +8,7 @@ import { line } from "./text.ts";
 export const RUN_LIMITS = {
   /** A RUNNING run fails after this long without a heartbeat. */
   windowMinutes: 15,
-  /** How often an agent should log. */
+  /** Recommended seconds between an agent's log entries. */
   heartbeatSeconds: 60,
   /** RUNNING and WAITING runs of an activation. */
   active: 20,
@@ -71,9 +71,9 @@ export const RunLogEntry = z
     level: z.enum(LOG_LEVELS),
     message: z.string(),
     data: z.unknown(),
-    /** When it arrived. */
+    /** Time it arrived. */
     at: Instant,
-    /** When it happened, according to the agent. */
+    /** Time of the entry, according to the agent. */
     agentAt: Instant.nullable(),
   })
   .meta({ id: "RunLogEntry" });

@@ -10,7 +10,7 @@ export type PaymentState = (typeof PAYMENT_STATES)[number];
 export const ACTIVATION_STATUSES = ["active", "paused", "deactivated"] as const;
 export type ActivationStatus = (typeof ACTIVATION_STATUSES)[number];
 
-/** Why an activation is paused. They form a set; the activation is active when it is empty. */
+/** Reasons an activation is paused. They form a set; the activation is active when it is empty. */
 export const PAUSE_REASONS = ["user_paused", "plan_downgrade", "webhook_failure"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 

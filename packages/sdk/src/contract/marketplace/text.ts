@@ -75,7 +75,7 @@ export const reference = z
   .max(40)
   .refine((text) => !/\p{Cc}/u.test(text), { message: "An id cannot contain control characters.", params: { code: "invalid_characters" } });
 
-/** Whether a text is a URL without spaces and control characters, which URL parsers would drop or change. */
+/** True if a text is a URL without spaces and control characters, which URL parsers would drop or change. */
 export function isPlainUrl(text: string): boolean {
   return URL.canParse(text) && !/[\s\p{Cc}]/u.test(text) && text.isWellFormed();
 }
