@@ -4,13 +4,13 @@ import { isKnown, type UnknownEvent } from "./event.ts";
 import { type Store, update } from "./stores/store.ts";
 import type { Vault } from "./vault.ts";
 
-/** What an agent knows of an activation. */
+/** An agent's record of an activation. */
 export interface Activation {
   readonly activationId: string;
   readonly status: "active" | "paused" | "deactivated";
-  /** Why it is paused or deactivated. */
+  /** Reason it is paused or deactivated. */
   readonly reason: string | null;
-  /** Of agent.activated; null when that event has not arrived. */
+  /** Slug from agent.activated; null when that event has not arrived. */
   readonly agentSlug: string | null;
   readonly organizationName: string | null;
   readonly scopes: readonly string[];

@@ -24,7 +24,6 @@ import type { Store } from "./stores/store.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { WorkLimits } from "./work-limits.ts";
 
-/** What runs need of their agent. */
 export interface RunDeps {
   readonly client: AgentClient;
   /** A client whose calls are performed by a function, which sees that the work does something. */
@@ -33,13 +32,12 @@ export interface RunDeps {
   readonly clock: AgentClock;
   readonly answers: Answers;
   readonly telemetry: Telemetry;
-  /** How long results of steps are kept. */
+  /** Retention of step results, ms. */
   readonly keepMs: number;
   /** Makes the run known, so that events can end it; returns how to undo that. */
   readonly register: (abort: (reason: Error) => void) => () => void;
 }
 
-/** What a run works with. */
 interface ActiveRunParts {
   readonly deps: RunDeps;
   readonly runId: string;
@@ -60,7 +58,7 @@ export class ActiveRun implements Run {
   readonly signal: AbortSignal;
   readonly #parts: ActiveRunParts;
   readonly #workedMs: () => number;
-  /** What the work has begun and not ended. */
+  /** Steps that have begun and not ended. */
   readonly #open = new Set<Promise<unknown>>();
 
   constructor(parts: ActiveRunParts) {

@@ -1,7 +1,7 @@
 import type { HandledEvent, HandledEvents, UnknownEvent } from "./event.ts";
 import { type Store, update } from "./stores/store.ts";
 
-/** What a run waits for: the answer to an approval request, or a wakeup. */
+/** Event that a run waits for: the answer to an approval request, or a wakeup. */
 export type Answer = HandledEvents["approval_response"] | HandledEvents["agent.wakeup"];
 
 /** The answers that runs wait for, by the ids of their messages and wakeups. They are stored, since a run may ask after a restart. */

@@ -13,7 +13,7 @@ import type { ExactOutcome, Run, RunOptions, RunResult } from "./run.ts";
 import type { RunRegistry } from "./run-registry.ts";
 import { systemClock } from "./runtime.ts";
 
-/** What a handler gets. */
+/** Argument of a handler. */
 export interface Context<E = HandledEvent> {
   /** The event; the key of agent.activated is in the vault instead. */
   readonly event: E;
@@ -24,7 +24,7 @@ export interface Context<E = HandledEvent> {
   readonly client: AgentClient;
   /** Id, key and address, for your own client such as `new AgentClient(await credentials())` of @mailsvc/sdk. */
   credentials(): Promise<{ activationId: string; apiKey: string; baseUrl: string }>;
-  /** What is known of the activation. */
+  /** Returns the record of the activation; null without one. */
   activation(): Promise<Activation | null>;
   /**
    * Starts a run and works on it: the run completes when `work` returns and fails when it throws. Heartbeats are sent meanwhile. When
@@ -143,7 +143,7 @@ const TRIGGERS = {
   "agent.wakeup": "wakeup",
 } as const;
 
-/** What started a run, by the event its handler works on. */
+/** Returns the trigger of a run, by the event its handler works on. */
 function triggerOf({ type, id }: HandledEvent | UnknownEvent): NonNullable<RunOptions["trigger"]> {
   const kind = Object.hasOwn(TRIGGERS, type) ? TRIGGERS[type as keyof typeof TRIGGERS] : "manual";
   return { type: kind, ref: id };

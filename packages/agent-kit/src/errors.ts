@@ -142,13 +142,13 @@ export class StoreError extends AgentKitError {
   }
 }
 
-/** Whether handling an event again is pointless: its activation or run is over, or the service refuses its key. */
+/** True if handling an event again is pointless: its activation or run is over, or the service refuses its key. */
 export function isFinal(error: unknown): boolean {
   if (error instanceof AgentApiError) return error.status === 401;
   return [AgentDeactivatedError, RunEndedError].some((kind) => error instanceof kind);
 }
 
-/** Whether the same work can succeed later without a change: the service was overloaded, or it or the store could not be reached. */
+/** True if the same work can succeed later without a change: the service was overloaded, or it or the store could not be reached. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof AgentConnectionError || error instanceof StoreError) return true;
   return error instanceof AgentApiError && (error.status >= 500 || error.status === 429 || error.status === 408);

@@ -3,7 +3,7 @@ import { type AgentClock, randomToken } from "./runtime.ts";
 import { LONGEST_WAIT_MS } from "./steps.ts";
 import { type CheckedStore, update } from "./stores/store.ts";
 
-/** How many milliseconds a lease lasts without renewal, and how long finished events are remembered. */
+/** Options of the event log: `leaseMs` is the life of a lease without renewal, `keepMs` the retention of finished events. */
 interface EventLogOptions {
   readonly store: CheckedStore;
   /** Says when a failed event is due again; null: the clock of the store. Leases always go by the clock of the store. */
@@ -16,9 +16,9 @@ type AnyEvent = HandledEvent | UnknownEvent;
 
 interface Entry {
   readonly state: "claimed" | "stored" | "parked" | "waiting" | "dead" | "done";
-  /** When it may be taken again; 0: at once. */
+  /** Earliest time of the next attempt; 0: at once. */
   readonly due: number;
-  /** When the lease of the process that works on it ends; 0: none does. */
+  /** End of the lease of the process that works on it; 0: no lease. */
   readonly leasedUntil: number;
   /** Makes the entries of two owners differ. */
   readonly token: string;
@@ -32,7 +32,7 @@ export interface DeadEvent {
   readonly event: AnyEvent;
   /** The error of its last attempt. */
   readonly error: string;
-  /** When it was given up, ms since 1970. */
+  /** Time it was given up, ms since 1970. */
   readonly at: number;
 }
 
@@ -107,7 +107,7 @@ export class EventLog {
     this.#keepMs = keepMs;
   }
 
-  /** Whether an event is known: a repeat then. */
+  /** True if an event is known, so that another delivery is a repeat. */
   async has(key: string): Promise<boolean> {
     return (await this.#store.get(PREFIX + key)) !== null;
   }

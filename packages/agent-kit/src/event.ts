@@ -33,7 +33,7 @@ export function parseEvent(body: Uint8Array | string): AgentEvent | UnknownEvent
   }
 }
 
-/** Whether the type is one this package knows. */
+/** True if this package knows the type. */
 export function isKnown(event: { readonly type: string }): event is AgentEvent {
   return Object.hasOwn(EVENT_KEYS, event.type);
 }

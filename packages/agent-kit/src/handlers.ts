@@ -6,7 +6,7 @@ import { didYouMean } from "./nearest.ts";
 /** A function that works on an event. What it returns is ignored; a promise is awaited. */
 export type Handler<C> = (context: C) => unknown;
 
-/** What an agent does with its events. The handlers of an event run one after the other, in the order they were added. */
+/** Handlers of an agent's events. Those of one event run one after the other, in the order they were added. */
 export class Handlers<Context> {
   readonly #byType = new Map<string, Handler<Context>[]>();
   readonly #any: Handler<Context>[] = [];

@@ -134,7 +134,7 @@ export class Intake {
     await this.#deps.onError(error, { key, attempt: attempts + 1, willRetry, event: toKnown(event) });
   }
 
-  /** What the kit itself does for an event, before its handlers run and before it is acknowledged. */
+  /** Applies an event to the kit's own state, before its handlers run and before it is acknowledged. */
   async #apply(event: AnyEvent): Promise<void> {
     if (!isKnown(event)) return;
     const { answers, runs } = this.#deps;

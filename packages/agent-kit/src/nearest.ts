@@ -6,7 +6,7 @@ export function didYouMean(given: string, known: readonly string[]): string {
   return best && best.distance <= limit ? ` Did you mean "${best.name}"?` : "";
 }
 
-/** How many letters must be added, removed or replaced to get from one text to the other. */
+/** Counts the letters to add, remove or replace to turn one text into the other. */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...from].entries()) {

@@ -7,11 +7,11 @@ import { memoryStore } from "./stores/memory.ts";
 import { type CheckedStore, type Store, withStoreErrors } from "./stores/store.ts";
 import { noTelemetry, type Telemetry } from "./telemetry.ts";
 
-/** What `createAgent` takes. Only the secret has no default outside of the environment. */
+/** Options of `createAgent`. Only the secret has no default outside of the environment. */
 export interface AgentOptions {
   /** The secret of the listing's webhook; two during a rotation. Default: AGENT_WEBHOOK_SECRET. */
   secret?: Secrets;
-  /** Where keys, events and results of steps are kept. Default: the memory of this process, for trying things out. */
+  /** Store for keys, events and results of steps. Default: the memory of this process, for trying things out. */
   store?: Store;
   /**
    * Encrypts the keys of activations: 32 bytes as base64 or hex; several to rotate it, the first one encrypts. Default:
@@ -25,13 +25,16 @@ export interface AgentOptions {
    * are done, for platforms that stop a process after its response; handlers then have seven seconds. Default: `inbox`.
    */
   mode?: "inbox" | "inline";
-  /** How often an event is worked on before it is given up (inbox). Default: 10, over about six hours. */
+  /** Maximum attempts for an event (inbox). Default: 10, over about six hours. */
   maxAttempts?: number;
-  /** How long a process that crashed keeps others from its events, in ms. Default: 30 000. */
+  /** Lease of an event, in ms: if its process crashes, others take over after that. Default: 30 000. */
   leaseMs?: number;
-  /** How long handled and dead events and results of steps are remembered, in ms. Default: 30 days. */
+  /** Retention of handled and dead events and of step results, in ms. Default: 30 days. */
   keepMs?: number;
-  /** How many events this process works on at the same time (inbox). A run that waits for an answer counts for none. Default: no limit. */
+  /**
+   * Maximum number of events this process works on at the same time (inbox). A run that waits for an answer does not count. Default: no
+   * limit.
+   */
   concurrency?: Concurrency;
   /** Measures events, runs, steps and calls. */
   telemetry?: Telemetry;
@@ -84,7 +87,7 @@ export function readOptions(options: AgentOptions): Settings {
   };
 }
 
-/** What an option must be, if a value is not that; null if it is. */
+/** Check of an option: says what the value must be; null if it is valid. */
 type Check = (value: unknown) => string | null;
 
 /** Checks an object of options. Throws UsageError for an unknown one, with the nearest that is known, and for a wrong value. */

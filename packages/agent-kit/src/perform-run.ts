@@ -159,7 +159,7 @@ async function endBy(client: AgentClient, runId: string, error: unknown): Promis
   return new RunEndedError(runId, "FAILED", failure.message, { cause: error });
 }
 
-/** Whether an error leaves a run as it is, so that its event must be repeated. */
+/** True if an error leaves a run as it is, so that its event must be repeated. */
 export function goesOnLater(error: unknown): boolean {
   const kinds = [AgentPausedError, AgentStoppedError, MissingKeyError, RunWaitingError];
   return kinds.some((kind) => error instanceof kind) || isTransient(error);
@@ -171,7 +171,7 @@ function asEnd(runId: string, error: unknown): unknown {
   return new RunEndedError(runId, null, error.message, { cause: error });
 }
 
-/** Why a heartbeat ended the run. */
+/** Returns the reason a heartbeat ended the run. */
 function toEnd(runId: string, cause: unknown): Error {
   if (cause === "cancel_requested") return new CancelRequested(runId);
   if (cause instanceof AgentApiError) return new RunEndedError(runId, null, cause.message, { cause });

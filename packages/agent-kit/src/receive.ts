@@ -9,7 +9,7 @@ export type RequestHeaders = { get(name: string): string | null } | Readonly<Rec
 /** The secrets of a listing: one, or the old and the new one during a rotation, or a function that returns them for each request. */
 export type Secrets = string | readonly string[] | (() => string | readonly string[] | Promise<string | readonly string[]>);
 
-/** What to answer to a request. */
+/** Response to a request. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -25,7 +25,7 @@ export type RunOptions = Pick<StartInput, "title" | "trigger" | "metadata" | "pa
   maxSilenceMs?: number;
 };
 
-/** What the work of a run may return; it is stored with the run. */
+/** Result that the work of a run may return; it is stored with the run. */
 export type RunOutcome = Pick<CompleteInput, "summary" | "output" | "metrics">;
 
 /** The fields of an outcome, and no others, so that a misspelt one does not compile; or nothing. */
@@ -57,10 +57,10 @@ export type CampaignProposal = ProposalQuestion & { campaign: Omit<Extract<Propo
 /** A template to propose. */
 export type TemplateProposal = ProposalQuestion & { template: Omit<Extract<Proposal, { kind: "template" }>, "kind"> };
 
-/** How credits are spent. `action` is the name of the step by default. */
+/** Spending of credits. `action` is the name of the step by default. */
 export type CreditsRequest = Omit<Spending, "runId" | "action"> & { action?: string };
 
-/** When a wakeup is due. `reason` is the name of the step by default. */
+/** Due time of a wakeup. `reason` is the name of the step by default. */
 export type WakeupRequest<P = unknown> = Omit<Scheduling, "runId" | "dedupeKey" | "suspendRun" | "reason" | "payload"> & {
   reason?: string;
   payload?: P & Json<P>;

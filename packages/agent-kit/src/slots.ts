@@ -1,6 +1,6 @@
 import { AgentStoppedError } from "./errors.ts";
 
-/** How much is worked on at the same time in this process. */
+/** Limits of the work done at the same time in this process. */
 export interface Concurrency {
   /** Events in all. Default: no limit. */
   total?: number;

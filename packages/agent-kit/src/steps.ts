@@ -5,7 +5,7 @@ import type { Report } from "./reports.ts";
 import { currentTime } from "./runtime.ts";
 import type { Store } from "./stores/store.ts";
 
-/** What the work of a step gets. */
+/** Argument of a step's work. */
 export interface Step {
   /** The same on every repetition of this step, and of no other one: for services that accept such a key. At most 64 characters. */
   readonly idempotencyKey: string;
@@ -49,7 +49,7 @@ export class Steps {
   readonly #store: Store;
   readonly #key: string;
   readonly #keepMs: number;
-  /** How often each name was used in this pass, and which of them are at work. */
+  /** Number of uses of each name in this pass, and the names at work. */
   readonly #uses = new Map<string, number>();
   readonly #open = new Set<string>();
 

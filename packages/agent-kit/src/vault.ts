@@ -16,7 +16,7 @@ export interface Vault {
   rotate(): Promise<number>;
 }
 
-/** What `createVault` takes. */
+/** Options of `createVault`. */
 export interface VaultOptions {
   store: Store;
   /** 32 bytes as base64 or hex, for example of `openssl rand -base64 32`; or several, of which the first one encrypts. */

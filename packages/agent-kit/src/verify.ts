@@ -23,7 +23,7 @@ export interface SignedDelivery {
   id?: string | null | undefined;
   /** The value of webhook-timestamp, seconds since 1970. Required for webhook-signature. */
   timestamp?: string | null | undefined;
-  /** How far webhook-timestamp may be from now, in seconds. Default 300. */
+  /** Maximum difference between webhook-timestamp and now, in seconds. Default 300. */
   toleranceSeconds?: number | undefined;
   /** The time now, in ms since 1970. Default: the clock of this machine. */
   now?: number | undefined;

@@ -72,7 +72,7 @@ test("the time in which the machine slept is neither work nor silence", () => {
   clock.advance(0);
   expect(ended).toEqual([]);
   expect(work.workedMs).toBeLessThanOrEqual(6 * MINUTE);
-  // What it does after it woke counts as a sign, also before any timer has fired.
+  // Activity after the wakeup counts, even before any timer has fired.
   clock.sleep(2 * HOUR);
   work.touch();
   expect(work.workedMs).toBeLessThanOrEqual(7 * MINUTE);

@@ -1,11 +1,11 @@
 import type { AgentClock } from "./runtime.ts";
 
-/** How long the work of a run may take, and how long it may be silent, in ms. */
+/** Limits of a run's work, in ms: its duration, and its silence. */
 interface WorkLimitsOptions {
   readonly clock: AgentClock;
   readonly maxDurationMs: number;
   readonly maxSilenceMs: number;
-  /** How long it has worked before, in another process. */
+  /** Duration of its work so far, in another process. */
   readonly workedMs: number;
   readonly onExceeded: (error: WorkLimitError) => void;
 }
@@ -31,7 +31,7 @@ export class WorkLimits {
   /** Since when time has counted; null while it stands still. */
   #since: number | null;
   #lastSign: number;
-  /** When time is looked at next. */
+  /** Time of the next check. */
   #dueAt = Number.POSITIVE_INFINITY;
   #cancel = (): void => {};
 
@@ -42,7 +42,7 @@ export class WorkLimits {
     this.#plan();
   }
 
-  /** How long it has worked, ms. */
+  /** Duration of its work so far, ms. */
   get workedMs(): number {
     this.#dropGap();
     return this.#workedMs + (this.#since === null ? 0 : this.#options.clock.now() - this.#since);

@@ -4,7 +4,7 @@ import type { EventLog, Lease } from "./event-log.ts";
 import { type AgentClock, randomFraction, systemClock, within } from "./runtime.ts";
 import type { Slots } from "./slots.ts";
 
-/** Where an error came from: the event and the attempt, and whether another attempt follows. */
+/** Source of an error: the event and the attempt; `willRetry` if another attempt follows. */
 export interface Failure {
   readonly key: string;
   readonly attempt: number;
@@ -25,9 +25,9 @@ interface WorkerOptions {
   readonly answerIdOf: (lease: Lease) => string | null;
   /** True once an answer is there. */
   readonly hasAnswer: (id: string) => Promise<boolean>;
-  /** Whether the activation of an event is paused now. */
+  /** True if the activation of an event is paused now. */
   readonly isPaused: (activationId: string) => Promise<boolean>;
-  /** Whether there is a key of an activation now. */
+  /** True if the key of an activation is known now. */
   readonly hasKey: (activationId: string) => Promise<boolean>;
   /** Called when another process has taken an event over, because this one did not renew its lease in time. */
   readonly onLost: (key: string) => void;

@@ -125,7 +125,7 @@ const applications: Application[] = [
     name: "koa",
     open: (agent, parsing) => {
       const app = new Koa();
-      // What koa-bodyparser leaves, but for the raw text that some of its versions keep.
+      // Parsed body, as koa-bodyparser leaves it, without the raw text that some of its versions keep.
       if (parsing)
         app.use(async (context, next) => {
           Object.assign(context.request, { body: JSON.parse(Buffer.concat(await context.req.toArray()).toString()) });

@@ -61,7 +61,7 @@ async function handleFastify(agent: Agent, { body, headers }: FastifyRequest) {
   }
 }
 
-/** Whether the sender announced a body. Fastify parses none otherwise. */
+/** True if the sender announced a body. Fastify parses none otherwise. */
 function hasBody(headers: RequestHeaders): boolean {
   const read = (name: string): unknown =>
     typeof headers.get === "function" ? headers.get(name) : (headers as Record<string, unknown>)[name];

@@ -4,7 +4,7 @@ import type { HandleOptions } from "../intake.ts";
 import type { Reply } from "../receive.ts";
 import { answerBody, METHOD_NOT_ALLOWED, readBytes } from "./raw-body.ts";
 
-/** What a platform passes besides the request; `waitUntil` keeps it alive for work after the response. */
+/** Context that a platform passes besides the request; `waitUntil` keeps it alive for work after the response. */
 export interface FetchContext {
   waitUntil?(work: Promise<unknown>): void;
 }

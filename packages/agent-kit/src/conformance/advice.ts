@@ -25,7 +25,7 @@ const ENDED: Advice = {
   fix: "Catch exceptions for each request. Look at the log for the last request it saw.",
 };
 
-/** What a receiver has probably done that gave a wrong answer to this case, by the answer alone. */
+/** Returns the likely mistake of a receiver that answered a case wrongly, judging by the answer alone. */
 export function adviseByAnswer({ about, expects, advice }: ConformanceCase, kind: AnswerKind): Advice {
   const known = advice?.[kind];
   if (known) return known;

@@ -1,7 +1,7 @@
-/** What cases are about. Those of `state` need a running agent and a marketplace. */
+/** Topics of cases. Those of `state` need a running agent and a marketplace. */
 export type Group = "state" | "control" | "signature" | "events" | "body" | "order" | "robustness";
 
-/** What a receiver has probably done, and how to mend it. */
+/** Likely mistake of a receiver, and its fix. */
 export interface Advice {
   readonly mistake: string;
   readonly fix: string;
@@ -12,13 +12,13 @@ export interface ConformanceCase {
   /** Unique and stable, for example `signature-missing`. */
   readonly id: string;
   readonly group: Exclude<Group, "state">;
-  /** What the receiver must do, as a sentence. */
+  /** Duty of the receiver, as a sentence. */
   readonly title: string;
-  /** What is special about its requests, so that a sentence can name it: "a type it does not know". */
+  /** Peculiarity of its requests, to be named in a sentence: "a type it does not know". */
   readonly about: string;
-  /** What each answer must be: a 2xx, 401, or anything but a failure. */
+  /** Required answer to each request: a 2xx, 401, or anything but a failure. */
   readonly expects: "accepted" | "refused" | "survived";
-  /** What a receiver has done that answers in one of these ways, where this case knows more than the answer says. */
+  /** Likely mistake by kind of answer, where this case knows more than the answer tells. */
   readonly advice?: Readonly<Partial<Record<AnswerKind, Advice>>>;
   /** The requests, sent in this order; those of an inner list at the same time. */
   readonly requests: readonly (CaseRequest | readonly CaseRequest[])[];
@@ -39,18 +39,18 @@ export interface CaseRequest {
   readonly repeat?: boolean;
 }
 
-/** What came back. */
+/** Answer to a request. */
 export interface Answer {
   /** Null when there was no answer: the connection failed, or time was up. */
   readonly status: number | null;
   readonly body: string;
-  /** How long it took, ms. */
+  /** Duration, ms. */
   readonly ms: number;
-  /** Why there was no answer. */
+  /** Reason there was no answer. */
   readonly error: string | null;
 }
 
-/** What an answer means. */
+/** Meaning of an answer. */
 export type AnswerKind =
   | "accepted"
   | "redirected"
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<number, AnswerKind>> = {
   503: "busy",
 };
 
-/** What an answer means to the service. */
+/** Returns the meaning of an answer to the service. */
 export function kindOf({ status, ms, error }: Answer): AnswerKind {
   if (status === null) return /within/.test(error ?? "") ? "slow" : error === "ECONNREFUSED" ? "gone" : "closed";
   if (ms > DEADLINE_MS) return "slow";

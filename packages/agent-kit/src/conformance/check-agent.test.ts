@@ -87,7 +87,7 @@ test.each(RIGHT)(
   600_000,
 );
 
-// What follows from a failure is not graded, so that the report names one mistake.
+// Consequences of a failure are not graded, so that the report names one mistake.
 test.each(WRONG)(
   "an agent that %s fails %s",
   async (flaw, id, mistake) => {

@@ -9,20 +9,20 @@ import type { Finding, StateCase } from "./state-case.ts";
 import { STATE_CASES } from "./state-cases.ts";
 import { TimeLimit } from "./time-limit.ts";
 
-/** What `checkAgent` takes. */
+/** Options of `checkAgent`. */
 export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
   /**
    * Starts the agent with these variables, `AGENT_WEBHOOK_SECRET` and `MAILSVC_URL`, and resolves when its webhook listens. It is called
    * again after a kill; what the agent stored must still be there then.
    */
   start: (variables: Readonly<Record<string, string>>) => Promise<RunningAgent>;
-  /** How long an expected call may take. Default: 10 000 ms. */
+  /** Time limit for an expected call. Default: 10 000 ms. */
   waitMs?: number | undefined;
   /** Time within which another process takes over what a killed one had begun, ms. Default: 60 000. */
   takeOverMs?: number | undefined;
   /** Time for which a paused agent is watched at least, ms; one that calls less often is watched for longer. Default: 3000. */
   quietMs?: number | undefined;
-  /** How long a run at work may be silent. Default: 120 000 ms. */
+  /** Maximum silence of a run at work. Default: 120 000 ms. */
   heartbeatMs?: number | undefined;
 }
 

@@ -19,21 +19,18 @@ import { Samples } from "./samples.ts";
 import { deliver } from "./send.ts";
 import { TimeLimit } from "./time-limit.ts";
 
-/** What `checkReceiver` takes. */
+/** Options of `checkReceiver`. */
 export interface CheckOptions {
-  /** Where the receiver listens, for example `http://localhost:3000/webhook`. */
+  /** URL of the receiver, for example `http://localhost:3000/webhook`. */
   url: string;
   /** The secret the receiver verifies with. */
   secret: string;
   /** Only cases whose id contains this. */
   only?: string | undefined;
-  /**
-   * How long to wait for an answer, ms. Default: 12 000, which is longer than the service waits, so that a slow answer can be told from
-   * none.
-   */
+  /** Time limit for an answer, ms. Default: 12 000, longer than the service waits, so that a slow answer differs from none. */
   timeoutMs?: number | undefined;
   /**
-   * How long the whole check may take, ms. Default: ten minutes. Cases that remain after it are not graded, and the case `time-limit` fails.
+   * Time limit for the whole check, ms. Default: ten minutes. Cases that remain after it are not graded, and the case `time-limit` fails.
    */
   limitMs?: number | undefined;
   /** Cancels the check between two requests; it then throws the signal's reason. */
@@ -48,11 +45,11 @@ export interface CaseResult {
   readonly group: Group;
   readonly title: string;
   readonly passed: boolean;
-  /** How long it took, ms. */
+  /** Duration, ms. */
   readonly ms: number;
-  /** What is wrong, the likely mistake, how to mend it, and the request as a curl command; null when it passed. */
+  /** Fault, the likely mistake, its fix, and the request as a curl command; null when it passed. */
   readonly failure: { readonly problem: string; readonly mistake: string; readonly fix: string; readonly curl: string } | null;
-  /** Why it was not graded; null when it was. */
+  /** Reason it was not graded; null when it was. */
   readonly skipped: string | null;
 }
 

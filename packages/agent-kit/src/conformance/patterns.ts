@@ -7,9 +7,9 @@ type Faults = ReadonlyMap<string, Fault | null>;
 /** A mistake that shows in several cases at once. */
 interface Pattern {
   readonly advice: (faults: Seen) => Advice;
-  /** Whether this receiver has made it. */
+  /** True if this receiver has made the mistake. */
   readonly applies: (faults: Seen) => boolean;
-  /** Whether it explains the fault of this case. */
+  /** True if the mistake explains the fault of this case. */
   readonly explains: (id: string, kind: AnswerKind, seen: Seen) => boolean;
 }
 
@@ -30,12 +30,12 @@ class Seen {
     return ids.every((id) => this.faults.get(id) === null);
   }
 
-  /** Whether all of these forged requests were accepted. */
+  /** True if all of these forged requests were accepted. */
   accepted(...ids: string[]): boolean {
     return ids.every((id) => this.kind(id) === "accepted");
   }
 
-  /** Whether all of these right requests were refused as forged. */
+  /** True if all of these valid requests were refused as forged. */
   refused(...ids: string[]): boolean {
     return ids.every((id) => isRefusal(this.kind(id)));
   }
@@ -54,7 +54,7 @@ const isRefusal = (kind: AnswerKind | null): boolean => kind !== null && ["unaut
 const isFailure = (kind: AnswerKind | null): boolean => kind === "failed" || kind === "closed" || kind === "busy";
 const isSignature = (id: string): boolean => id.startsWith("signature-");
 
-/** What a loose comparison accepts. */
+/** Cases that a loose comparison accepts. */
 const LOOSE = ["truncated", "prefix-only", "extended", "not-hex", "labelled", "separated"].map((name) => `signature-${name}`);
 /** Signatures of the length of a right one. */
 const SAME_LENGTH = ["random", "zeros", "other-secret"].map((name) => `signature-${name}`);
@@ -240,7 +240,7 @@ const PATTERNS: readonly Pattern[] = [
   },
 ];
 
-/** What explains the faults of a receiver, by the ids of their cases. Faults that no pattern explains are not in it. */
+/** Explains the faults of a receiver, by the ids of their cases. Faults that match no pattern are missing. */
 export function explain(faults: Faults): Map<string, Advice> {
   const seen = new Seen(faults);
   const found = new Map<string, Advice>();

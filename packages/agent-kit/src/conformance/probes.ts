@@ -88,7 +88,7 @@ export function listProbes({ secret, now, samples }: CheckInput): Probe[] {
   ];
 }
 
-/** What to say when no probe was accepted. */
+/** Advice when no probe was accepted. */
 export const REFUSES_ALL: Advice = {
   mistake: "The receiver refuses every signature: its secret is another one, or what it verifies is not the raw body.",
   fix: `${FORM} Check that AGENT_WEBHOOK_SECRET is the webhookSecret of the listing, without quotes or spaces.`,

@@ -4,10 +4,10 @@ import { signedRequest } from "../testing/signed-request.ts";
 import type { CaseRequest } from "./case.ts";
 import type { Samples } from "./samples.ts";
 
-/** What cases are made of. */
+/** Input of cases. */
 export interface CheckInput {
   readonly secret: string;
-  /** When the requests are sent, ms since 1970. */
+  /** Time of sending the requests, ms since 1970. */
   readonly now: number;
   readonly samples: Samples;
 }

@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import { currentTime, sleep } from "../runtime.ts";
 import type { Answer, CaseRequest } from "./case.ts";
 
-// Of an answer so much is kept; a receiver may send without end.
+// Maximum bytes kept of an answer, because a receiver may send without end.
 const MAX_ANSWER = 65_536;
 // The waits of the service between its direct attempts.
 const REPEAT_MS = [1000, 2000, 4000];

@@ -15,7 +15,7 @@ export function listMore(before: Effects, after: Effects): string[] {
   return more.map((name) => `${name} (${before[name]}, then ${after[name]})`);
 }
 
-/** How long the check waits, ms by this machine. */
+/** Time limits of the check, ms by this machine. */
 interface StageLimits {
   /** For a call that is expected. */
   readonly waitMs: number;
@@ -57,7 +57,7 @@ export class Stage {
   first: StagedActivation | null = null;
   second: StagedActivation | null = null;
   third: StagedActivation | null = null;
-  /** Whether the agent calls after a message; null before it was tried. */
+  /** True if the agent calls after a message; null before that was tried. */
   answersMessages: boolean | null = null;
   /** True once the brand has seen something of what the agent does after a message. */
   messagesHaveEffect = false;
@@ -243,7 +243,7 @@ export class Stage {
     return ms;
   }
 
-  /** What the brand sees of the agent's work, as numbers. */
+  /** Counts the agent's work as its brand sees it. */
   async effects({ brand, id }: StagedActivation): Promise<Effects> {
     const messages = await brand.messages.list(id).toArray();
     const runs = await brand.runs.list(id).toArray();

@@ -14,7 +14,7 @@ export class TimeLimit {
     this.#ms = ms;
   }
 
-  /** What is left, ms; 0 when the time is over. */
+  /** Remaining time, ms; 0 when it is over. */
   get left(): number {
     return Math.max(0, this.#from + this.#ms - currentTime());
   }

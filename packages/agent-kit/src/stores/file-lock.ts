@@ -56,7 +56,7 @@ async function createWhole(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** What file systems without hard links say. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EISDIR"]);
 
 async function createPlainly(path: string, text: string): Promise<boolean> {

@@ -138,7 +138,7 @@ async function load(path: string, unlock: () => Promise<void>): Promise<Opened> 
       await file.write(bytes, 0, bytes.length, length);
       await file.datasync();
     } catch (error) {
-      // What was written in part must not be read as a line later.
+      // Removes a partial write, which must not be read as a line later.
       await file.truncate(length).catch((cause) => (broken = cause));
       throw error;
     }

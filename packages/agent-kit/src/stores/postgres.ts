@@ -11,7 +11,7 @@ interface PostgresJs {
   unsafe(text: string, values: (string | number | null)[]): PromiseLike<readonly unknown[]>;
 }
 
-/** What `postgresStore` takes besides the client. */
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /** The name of the table, created on first use. Default: `agent_kit`. */
   table?: string;

@@ -11,7 +11,7 @@ interface NodeRedis {
   sendCommand(args: string[]): Promise<unknown>;
 }
 
-/** What `redisStore` takes besides the client. */
+/** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /** Stands before every key. In braces by default, so that a cluster keeps them on one node. */
   prefix?: string;

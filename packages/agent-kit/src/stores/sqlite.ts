@@ -15,7 +15,7 @@ interface SqliteStatement {
 
 // Expired entries are removed once in this many writes.
 const SWEEP_EVERY = 1000;
-// How long a statement waits for other processes.
+// Time a statement waits for other processes, ms.
 const BUSY_MS = 10_000;
 const PAUSE_MS = 10;
 // Above every character that a key may contain.

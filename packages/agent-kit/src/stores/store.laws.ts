@@ -12,7 +12,7 @@ interface StoreHarness {
   store: Store;
   /** Another handle of the same store, as another process has it; null if there can be only one. */
   other: Store | null;
-  /** What a process that starts later finds; null if nothing survives. */
+  /** Returns the store as a later process finds it; null if nothing survives. */
   reopen(): Promise<Store | null>;
   close(): Promise<void>;
 }
@@ -218,7 +218,7 @@ export function storeLaws(open: () => Promise<StoreHarness>): void {
     );
     const { body, headers } = signedRequest(sampleEvent("agent.activated", { apiKey: "ms_agent_1" }), { secret });
     const replies = await Promise.all(Array.from({ length: 100 }, (_, i) => (agents[i % 2] as Agent).handle(body, headers)));
-    // Those that came during the handler's work are asked to come again.
+    // Deliveries during the handler's work get a 503, so they are sent again.
     expect(replies.filter(({ status }) => status !== 200 && !(mode === "inline" && status === 503))).toEqual([]);
     await vi.waitFor(() => expect(heard).toEqual(["act_sample"]), WAIT);
     for (const agent of agents) await agent.stop();

@@ -2,8 +2,8 @@ import { StoreError, UsageError } from "../errors.ts";
 import { currentTime } from "../runtime.ts";
 
 /**
- * Where an agent keeps what must survive: keys, states of activations, events and results of steps. Three operations are enough for
- * all of it; `store.laws.ts` holds the tests that every store passes.
+ * Storage for an agent's lasting data: keys, states of activations, events and results of steps. Three operations are enough for all of
+ * it; `store.laws.ts` holds the tests that every store passes.
  */
 export interface Store {
   /** The value of a key; null when there is none. */

@@ -8,7 +8,7 @@ import type { AgentOptions } from "../options.ts";
 import { sleep, turn } from "../runtime.ts";
 import { ALL_SCOPES, loadServer, type Scope } from "./service.ts";
 
-/** What `TestMarketplace.create` takes. */
+/** Options of `TestMarketplace.create`. */
 export interface TestMarketplaceOptions {
   /** The seed of everything random in the service. The same seed gives the same ids and keys. */
   seed?: number;
@@ -59,7 +59,7 @@ export interface TestActivation {
 }
 
 const SLUG = "agent-under-test";
-// How many turns of the event loop without a call of the agent count as rest.
+// Ticks of the event loop without a call of the agent that count as rest.
 const QUIET_TURNS = 10;
 const WAIT_MS = 10_000;
 
@@ -74,7 +74,7 @@ const WAIT_MS = 10_000;
 export class TestMarketplace {
   /** The whole service: clients of brand and builder, clock, inbox. */
   readonly world: TestWorld;
-  /** What `createAgent` needs to belong to this marketplace: secret, address, `fetch` and clock. */
+  /** Options for `createAgent` in this marketplace: secret, address, `fetch` and clock. */
   readonly options: Required<Pick<AgentOptions, "baseUrl" | "fetch" | "clock">> & { secret: string };
   readonly #server: Server;
   #agent: Agent | undefined;

@@ -8,7 +8,7 @@ import { ALL_SCOPES, loadServer } from "./service.ts";
 
 /** A call of the agent under test. */
 export interface RecordedCall {
-  /** When it arrived, ms since 1970, by this machine. */
+  /** Time of arrival, ms since 1970, by this machine. */
   readonly at: number;
   readonly method: string;
   readonly path: string;

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../contract.generated.ts";
 import { UsageError } from "../errors.ts";
 
-/** What an agent may ask for. */
+/** Scopes that an agent can ask for. */
 export type Scope = Extract<AgentEvent, { type: "agent.activated" }>["scopes"][number];
 
 const ALL: Record<Scope, true> = {

@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { currentTime } from "../runtime.ts";
 
-/** What `signedRequest` takes besides the event. */
+/** Options of `signedRequest`. */
 export interface SignedRequestOptions {
   /** The secret of the listing. */
   secret: string;
   /** The number of the attempt, from 1. */
   attempt?: number;
-  /** When it is sent, ms since 1970; the time now by default. */
+  /** Time of sending, ms since 1970; now by default. */
   now?: number;
 }
 
