@@ -112,7 +112,7 @@ export interface OverviewEntry {
   group: string;
 }
 
-/** What `mailsvc --help` lists. It is generated into overview.generated.ts, so that the overview loads no commands. */
+/** Lists the entries of `mailsvc --help`. They are generated into overview.generated.ts, so that the overview loads no commands. */
 export async function listOverview(run: Run): Promise<OverviewEntry[]> {
   const program = new Command("mailsvc");
   await addAllCommands(program, run, []);

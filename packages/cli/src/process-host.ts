@@ -56,7 +56,7 @@ export const processHost: Host = {
   exitAfter: (ms) => void setTimeout(() => process.exit(), ms).unref(),
   userId: process.getuid?.(),
   isRunning,
-  // What few commands need is loaded by them.
+  // Loads code that few commands need only when it is used.
   exec: async (argv, variables, stop) => {
     const [{ ChildCommand }, { endTree }] = await Promise.all([import("./runtime/child-command.ts"), import("./runtime/process-tree.ts")]);
     const onTerminal = [0, 1, 2].some((stream) => isatty(stream));

@@ -170,7 +170,7 @@ function refuseValues(argv: readonly string[], command: Command): void {
 function findSwitch(argv: readonly string[], command: Command): { readonly flag: string; readonly instead: string } | null {
   const isSwitch = (word: string | undefined): boolean =>
     command.options.some((one) => one.long === word && !one.required && !one.optional);
-  // What follows -- is another program's, or an argument.
+  // Words after -- are another program's, or arguments.
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const at = own.findIndex((word, i) => /^(?:true|false)$/.test(word) && isSwitch(own[i - 1]));
   const flag = own[at - 1];

@@ -41,7 +41,7 @@ export interface Host {
   exitAfter(ms: number): void;
   /** The user's numeric id; undefined on Windows. */
   readonly userId?: number | undefined;
-  /** Whether a process with this id exists. */
+  /** True if a process with this id exists. */
   isRunning(pid: number): boolean;
   /** Runs a command with our streams and these variables, passes signals on to it, and returns its exit code. Rejects if it cannot be started. */
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, stop: AbortSignal): Promise<number>;
@@ -51,7 +51,7 @@ export interface Host {
   converse(argv: readonly string[]): Promise<Conversation>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
   start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
-  /** Whether something accepts connections at this address. */
+  /** True if something accepts connections at this address. */
   listens(url: URL): Promise<boolean>;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -61,7 +61,7 @@ export interface Conversation {
   write(line: string): void;
   /** The next line that it prints; null once it has ended, or could not be started. */
   read(): Promise<string | null>;
-  /** What it has printed on stderr. */
+  /** Returns its output on stderr. */
   errors(): string;
   /** Ends its input. */
   end(): void;
@@ -93,7 +93,7 @@ export interface Terminal {
   readonly columns: number;
   readonly stdoutTTY: boolean;
   readonly stderrTTY: boolean;
-  /** Whether the program may prompt. */
+  /** True if the program may prompt. */
   readonly interactive: boolean;
 }
 
@@ -123,7 +123,7 @@ export interface Failure {
 /** Returns the flag behind a path of the request (`to[3]`), or undefined when no flag sets it. */
 export type FlagOf = (path: string) => string | undefined;
 
-/** Where a command writes: data to stdout, everything else to stderr. */
+/** Output of a command: data to stdout, everything else to stderr. */
 export interface Output {
   /** True when data is written as JSON: with --json or --jq, and whenever stdout is not a terminal. */
   readonly json: boolean;
@@ -200,7 +200,7 @@ export interface Call {
   forOperator?: boolean;
   /** Limit for the whole call in ms; --timeout by default. */
   timeoutMs?: number;
-  /** How many seconds the server may need before it answers: without `timeoutMs`, the limit is no shorter. */
+  /** Extra seconds the server may need to answer: without `timeoutMs`, the time limit is at least this. */
   waitSeconds?: number;
   /** Maximum number of retries within that time; the client's default otherwise. */
   retries?: number;
@@ -243,7 +243,7 @@ export interface Globals {
   idempotencyKey?: string;
 }
 
-/** What a profile may hold. */
+/** Settings of a profile. */
 export const SETTING_KEYS = ["url", "api-key", "timeout"] as const;
 export type SettingKey = (typeof SETTING_KEYS)[number];
 export type Profile = Partial<Record<SettingKey, string>>;
@@ -257,7 +257,7 @@ export interface ConfigFile {
 /** The global flags that are settings. */
 export type SettingFlags = Partial<Record<SettingKey | "profile", string>>;
 
-/** What a running dev server tells about itself in its dev.json. */
+/** Content of a running dev server's dev.json. */
 export interface DevServerFile {
   path: string;
   url: string;

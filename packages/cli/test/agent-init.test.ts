@@ -32,7 +32,7 @@ test("agent init --packages makes a project that npm installs without asking a r
   const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   expect(manifest.dependencies).toEqual({ "@mailsvc/agent-kit": "file:../../mailsvc-agent-kit-0.1.0.tgz" });
   expect(manifest.devDependencies).toMatchObject({ vitest: expect.any(String), mailsvc: "file:../../mailsvc-0.1.0.tgz" });
-  // What others publish comes from the registry, which there is not here.
+  // Packages of others come from the registry, which is not available here.
   delete manifest.devDependencies.vitest;
   writeFileSync(join(project, "package.json"), JSON.stringify(manifest));
   await run("npm", ["install", "--registry", "http://127.0.0.1:9", "--no-audit", "--no-fund", "--cache", join(cwd, "cache")], {

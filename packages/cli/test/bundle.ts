@@ -7,7 +7,7 @@ import tsconfig from "../../../tsconfig.json" with { type: "json" };
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const from = (path: string): string => join(root, "packages", path);
 
-/** Where a bundle of this name is. */
+/** Returns the path of a bundle. */
 export function findBundle(name: string): string {
   return join(root, "node_modules/.cache/mailsvc", name);
 }

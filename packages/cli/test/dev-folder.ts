@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TestWorld } from "@mailsvc/server/testing";
 import { folder } from "./harness.ts";
 
-/** Where the dev server of a folder seems to listen. */
+/** Address of a folder's pretended dev server. */
 export const SERVER = "http://127.0.0.1:2526";
 
 /** The network of the program: the server's address on this machine leads to the world. */

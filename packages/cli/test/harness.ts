@@ -11,20 +11,20 @@ import { listens } from "../src/runtime/listens.ts";
 import { startCommand } from "../src/runtime/start-command.ts";
 import type { Host, In, Out } from "../src/types.ts";
 
-/** How a command line is run in a test; everything unsaid is a quiet pipe on Linux. */
+/** Setup of a command line in a test; everything unsaid is a quiet pipe on Linux. */
 export interface Setup {
   env?: Record<string, string>;
-  /** What is piped in. */
+  /** Input on stdin. */
   stdin?: string | Uint8Array;
   /** Stdin itself, in place of `stdin`, for keys pressed while the program runs. */
   input?: In;
   /** Receives what the program prints, as it prints it. */
   onOutput?: (text: string) => void;
-  /** Whether the reader of stdout is still there, after what it has read. */
+  /** True while the reader of stdout is still there, after the text it has read. */
   reads?: (all: string) => boolean;
   /** The code of the error with which stdout refuses all that is written. */
   failing?: string;
-  /** Which streams are terminals. */
+  /** Streams that are terminals. */
   tty?: { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   /** Answers typed at a terminal: each is given when its question is shown. */
   answers?: readonly string[];

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { cli, folder } from "./harness.ts";
 
 const wicked = fc.stringMatching(/^['=+\-@;,"|\t {}[\]\\a1]{0,10}$/);
-// What a name may hold: no line breaks of any kind, and no half of a character, which cutting at a length can leave.
+// Characters of a name: no line breaks of any kind, and no half of a character, which cutting at a length can leave.
 const line = (maxLength: number) =>
   fc
     .oneof(fc.string({ unit: "grapheme", maxLength }), wicked)

@@ -238,7 +238,7 @@ describe("templates in a folder", () => {
     expect((await mailsvc(["templates", "push", "--dry-run"], { cwd })).json.changes).toEqual([
       { slug: "button", change: "update", fields: ["html"], conflict: "changed" },
     ]);
-    // What nobody pulled here must not be overwritten either: another folder has no record of what the server has.
+    // Objects that nobody pulled here must not be overwritten either: another folder has no record of the server's state.
     const other = folder();
     put(other, { ...SHOP, "templates/button/template.html": "<i>other</i>" });
     expect(await mailsvc(["templates", "push", "button"], { cwd: other })).toMatchObject({ code: 11, json: { failed: 1 } });

@@ -45,7 +45,7 @@ test.each(readdirSync(pages))("%s is what is printed", { timeout: LIMIT }, async
   await expect(told).toMatchFileSnapshot(`${pages}${page}`);
 });
 
-/** What there is before a transcript begins. */
+/** State before a transcript begins. */
 interface Stage {
   readonly beside: Beside;
   readonly standIns?: Readonly<Record<string, string>>;

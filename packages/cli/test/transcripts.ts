@@ -13,13 +13,12 @@ interface Entry {
   readonly output: string;
 }
 
-/** What transcripts are followed with. */
 interface Surroundings {
   /** Runs a command line of the program in this process. */
   readonly mailsvc: (argv: readonly string[], setup?: Setup) => Promise<Result>;
   /** Waits until the server rests. */
   readonly settle: () => Promise<void>;
-  /** What stands in for what a page names, such as the address of a webhook. */
+  /** Stand-ins for things a page names, such as the address of a webhook. */
   readonly standIns?: Readonly<Record<string, string>>;
   /** The folder in which everything is run; by default a new one for each command. */
   readonly folder?: string;
@@ -99,7 +98,7 @@ export async function retell(file: string, surroundings: Surroundings & { readon
   return told + page.slice(end);
 }
 
-/** How a sign of waiting is taken away from a terminal. */
+/** Escape sequence that removes a waiting sign from a terminal. */
 const CLEAR_LINE = "\u001b[2K";
 
 /**
@@ -142,7 +141,7 @@ class TranscriptShell {
       .replaceAll(/\$([A-Z]+)\b/g, (_all, name: string) => this.#variables.get(name) ?? `$${name}`);
   }
 
-  /** What a command printed, and its exit code; null for one whose output becomes a variable. */
+  /** Returns a command's output and exit code; null for one whose output becomes a variable. */
   async run({ command, output }: Entry): Promise<{ text: string; code: number } | null> {
     const [, name, inner, field = ""] = /^([A-Z]+)=\$\((.*?)(?: \| jq -r (\.\S+))?\)$/.exec(command) ?? [];
     const line = this.expand(inner ?? command);

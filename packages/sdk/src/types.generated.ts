@@ -1553,7 +1553,7 @@ export interface EmailRecipient {
 
 export type EmailStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
 
-/** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */
+/** Data of an open or a click: `machineReason` tells why it counts as a machine's. */
 interface Engagement {
   machineReason?: string;
   /** The mail program. */
@@ -1629,7 +1629,7 @@ export interface EventCondition {
   value?: string | number | boolean | (string | number)[] | undefined;
 }
 
-/** What `data` holds, by type. A field that is added later is no breaking change. */
+/** Fields of `data`, by type. Adding a field is not a breaking change. */
 export interface EventData extends Record<EventType, object> {
   "email.queued": NoData;
   "email.sent": { response: string; attempt: number; relay?: string };
@@ -1654,7 +1654,7 @@ export interface EventData extends Record<EventType, object> {
   "contact.unsubscribed": StatusChange;
   "contact.bounced": StatusChange;
   "contact.complained": StatusChange;
-  /** What you reported with events.track. */
+  /** Event reported with events.track. */
   "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
   "list.joined": { listId: string };
   /** `source`: `preferences` if the person left by themselves. */
@@ -2167,7 +2167,7 @@ export interface Mailbox {
   readonly address: string;
   readonly local: string;
   readonly domain: string;
-  /** What `addressKey` returns for it: equal for all spellings of one mailbox. */
+  /** Result of `addressKey`: equal for all spellings of one mailbox. */
   readonly key: string;
 }
 
@@ -2796,7 +2796,7 @@ export interface Recovery {
 
 export type ReferenceField = "templateId" | "listId" | "segmentId" | "webhookId";
 
-/** Why a message did not go through, in the words of the receiving server. */
+/** Rejection of a message, in the words of the receiving server. */
 interface Refusal {
   type: "PERMANENT" | "TRANSIENT";
   smtpCode: number | null;

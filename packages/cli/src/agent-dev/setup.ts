@@ -29,7 +29,7 @@ interface AgentDevOptions {
   masterKey: () => string;
 }
 
-/** What is there after the set-up, and what of it is new. */
+/** Result of the setup, including the parts that are new. */
 export interface AgentDevSetup {
   slug: string;
   webhookUrl: string;

@@ -10,7 +10,7 @@ type Decision = "approve" | "reject";
 const POLL_MS = 1000;
 const KEYS: Readonly<Record<string, Decision>> = { a: "approve", r: "reject" };
 
-/** How many attempts of each event are not news. */
+/** Number of attempts per event that were reported before. */
 type KnownAttempts = ReadonlyMap<string, number>;
 
 /** The attempts made so far. Take them before the activation, so that its events count as news. */

@@ -27,7 +27,7 @@ export interface AutomationFile
     AutomationDetail,
     "name" | "description" | "trigger" | "goal" | "currency" | "allowReEntry" | "reEntryDelayHours" | "steps" | "connections"
   > {
-  /** Where it was read; null for one from the server. */
+  /** File it was read from; null for one from the server. */
   readonly origin: Origin | null;
 }
 
@@ -110,7 +110,7 @@ export async function readFolder(dir: string, faulty?: Map<string, Fault[]>): Pr
     throw invalidInput(`${faults.length === 1 ? "There is a fault" : `There are ${faults.length} faults`} in ${dir}.`, told(faults));
   for (const [key, own] of Map.groupBy(faults, ({ name, file }) => name ?? file)) {
     faulty?.set(key, told(own));
-    // Of two files with one name neither is pushed.
+    // Two files with one name: neither is pushed.
     found.delete(key);
   }
   return found;

@@ -10,7 +10,7 @@ import {
 } from "@mailsvc/sdk/contract";
 import type { Session } from "../types.ts";
 
-/** What the workspace has of one kind: ids by names, and names by ids. A name of several objects is left out. */
+/** Objects of one kind in the workspace: ids by names, and names by ids. A name of several objects is left out. */
 interface Names {
   readonly ids: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;

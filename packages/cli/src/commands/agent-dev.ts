@@ -61,7 +61,7 @@ export function agentDevCommand(run: Run): Command {
   });
 }
 
-/** What follows the set-up. */
+/** Steps after the setup. */
 interface Plan {
   readonly slug: string;
   /** Turns the agent off first, if it is on. */

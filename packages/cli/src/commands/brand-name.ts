@@ -9,7 +9,7 @@ export const NAME_BRAND = 'mailsvc brand update --name "Acme"';
 // The name of the first workspace before it is renamed.
 const UNNAMED = "default";
 
-/** Whether footers and pages have no name to show. False when the key may not read the brand. */
+/** True if footers and pages have no name to show. False when the key may not read the brand. */
 export async function lacksName(session: Session): Promise<boolean> {
   try {
     const { data } = await session.send(buildCall(contract.brand.get, [], {}, undefined));

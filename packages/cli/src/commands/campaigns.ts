@@ -15,7 +15,7 @@ import { addPreviewOptions, showPreview } from "../views/preview.ts";
 import { printResult } from "../views/show.ts";
 import { lacksName, NAME_BRAND } from "./brand-name.ts";
 
-/** What may be given by its name; all but the template several times. */
+/** Flags that take a name; all but the template can be repeated. */
 const NAMED: readonly { flag: string; about: string; by: Endpoint }[] = [
   { flag: "template", about: "Slug or id of the template to send", by: contract.templates.get },
   { flag: "list", about: "Name or id of a list that gets it", by: contract.lists.get },

@@ -65,7 +65,7 @@ export function doctorCommand(run: Run): Command {
   });
 }
 
-/** What receivers look up of a domain. */
+/** Checks the DNS records that receivers look up. */
 async function checkDomain(session: Session, query: { readonly [name: string]: string }): Promise<Exit> {
   const progress = session.progress("Asking the name servers");
   const call = buildCall(contract.domains.check, [], query, undefined);
@@ -185,11 +185,11 @@ function checkMailer({ mailer, mailerFault, dev }: Me["server"]): Finding {
     : warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.");
 }
 
-/** What the server's readiness says: where it takes mail over SMTP, and whether old mail is dropped. Throws why it is not ready. */
+/** Checks the server's readiness: its SMTP ports, and the deletion of old mail. Throws the reason it is not ready. */
 async function checkReadiness(session: Session): Promise<Finding[]> {
   const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
   const { smtp, inboundPeers, failingReaders = [], retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
-  // Of several workspaces, none is told about the server.
+  // With several workspaces, only the operator key learns about the server.
   if (smtp === undefined) return [skipped("ready", "the server is ready; the operator key shows more")];
   return [
     checkSmtp(smtp),

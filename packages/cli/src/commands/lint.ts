@@ -22,7 +22,7 @@ import type { CommandSpec, Session } from "../types.ts";
 
 type Severity = LintFinding["severity"];
 
-/** What the flags say: the mail, if it is no file, and how it is checked. */
+/** Body built from the flags: the mail, if it is no file, and options of the check. */
 type Body = z.infer<typeof contract.lint.check.body>;
 
 interface Checked extends LintReport {

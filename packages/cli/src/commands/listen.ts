@@ -24,7 +24,7 @@ import { createClient } from "../runtime/transport.ts";
 import type { Session } from "../types.ts";
 
 const FILTERS = ["to", "email", "tag", "campaign", "automation", "contact"] as const;
-// How often the position is stored.
+// Interval between writes of the position.
 const SAVE_MS = 1000;
 
 const HELP = `

@@ -10,7 +10,7 @@ export function addLocation(command: Command): void {
   command.addOption(setOptionMetadata(data, { type: "file" })).addOption(setOptionMetadata(url, { type: "text" }));
 }
 
-/** Where the data is. As `serve` does: a flag wins over its variable, a variable over the default. */
+/** Returns the location of the data. As in `serve`, a flag wins over its variable, a variable over the default. */
 export function readLocation({ env }: Host, flags: Readonly<Record<string, unknown>>): { data: string; databaseUrl: string | null } {
   if (flags["data"] === "") throw usageError("--data needs a folder, but the one given is empty.");
   const data = String(flags["data"] ?? env["MAILSVC_DATA"] ?? "mailsvc-data");

@@ -4,7 +4,7 @@ import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { formatInstant } from "../views/time.ts";
 
-/** Why mail waits, and the command after which it goes on. */
+/** Reason mail waits, and the command that resumes it. */
 interface Obstacle {
   readonly reason: string;
   readonly next: string;

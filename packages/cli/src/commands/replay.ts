@@ -71,7 +71,7 @@ async function replay(session: Session, args: readonly unknown[], flags: Flags):
   return bad > 0 ? EXIT.partial : EXIT.ok;
 }
 
-/** Why the answer is not as it should be; null if it is. What was tampered with must be refused with a 4xx. */
+/** Returns the fault of an answer; null if it is right. A tampered request must be refused with a 4xx. */
 function judge({ status, error }: AttemptResult, tampering: Tampering | undefined): string | null {
   if (tampering === undefined) return error;
   if (status === null) return error;
@@ -80,8 +80,8 @@ function judge({ status, error }: AttemptResult, tampering: Tampering | undefine
 }
 
 /**
- * Why a refusal does not show that the webhook checks the time; null if it does. A webhook that verifies only X-Service-Signature refuses
- * each request that lacks this header, even one with the right time.
+ * Returns the reason a refusal does not show that the webhook checks the time; null if it does. A webhook that verifies only
+ * X-Service-Signature refuses each request that lacks this header, even one with the right time.
  */
 function judgeClock(refused: AttemptResult, { status, error }: AttemptResult): string | null {
   if (status === null) return error;

@@ -67,8 +67,8 @@ async function announce(session: Session, server: Started, dev: boolean): Promis
 }
 
 /**
- * Where a person opens the dashboard. Dev mode needs no sign-in. Production prints a link that signs in, but only where a person sits at
- * the terminal: a service or a container with its own terminal may keep what it prints. It works once, within 15 minutes.
+ * Returns the dashboard's URL for a person. Dev mode needs no sign-in. Production prints a link that signs in, but only where a person
+ * sits at the terminal: a service or a container with its own terminal may keep its output. The link works once, within 15 minutes.
  */
 async function findWayIn(session: Session, { dashboardUrl, createSignInLink }: Started, dev: boolean): Promise<string> {
   const attended = session.term.stderrTTY && session.host.stdin.isTTY === true && !session.globals.quiet && !session.host.env["CI"];

@@ -27,7 +27,7 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
       return { ...failure, hint: "Captured mail is named by its id.", next: `mailsvc inbox list --to ${shellQuote(id)}` };
     // A list below an activation or a listing: the wrong id is that of the activation or listing.
     const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(spec.endpoint.path)?.[1];
-    // What the server says of this very case may name a command already.
+    // The server's hint about this case may name a command already.
     if (failure.hint?.includes("mailsvc ")) return failure;
     const missing = findListOf(failure.message);
     if (missing !== undefined) return { ...failure, next: missing };
@@ -48,7 +48,7 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     };
   }
   if (["invalid_state", "conflict", "id_reused", "limit_reached", "already_refunded"].includes(failure.code ?? "") && spec) {
-    // What the server says of this very case is better than the advice to look at the object.
+    // The server's hint about this case is better than the advice to look at the object.
     if (failure.hint !== undefined && failure.hint !== ERRORS[failure.code as ErrorCode].hint) return failure;
     const next = buildGetCommand(spec, call);
     return next === undefined ? failure : { ...failure, hint: undefined, next };

@@ -11,7 +11,7 @@ import {
 import type { CommandSpec } from "../types.ts";
 import { toKebabCase } from "./fields.ts";
 
-/** How a command differs from the default that the contract gives. */
+/** Differences between a command and the contract's default. */
 interface CommandOverride {
   /** Words after `mailsvc`; `<group> <verb>` by default. */
   words?: readonly string[];

@@ -56,7 +56,7 @@ export function reportPartialFailure(session: Session, data: unknown): Exit {
   return EXIT.partial;
 }
 
-/** Whether an operation has succeeded, of those whose response may be 200 although it failed. */
+/** Success tests of operations whose response may be 200 although they failed. */
 export const SUCCEEDED: Readonly<Record<string, (answer: { [name: string]: unknown }) => boolean>> = {
   "senders.verify": ({ status }) => status === "VERIFIED",
   "deliveries.test": ({ ok }) => ok !== false,

@@ -1,7 +1,7 @@
 import { type Endpoint, ERROR_CODES, type FileRules } from "@mailsvc/sdk/contract";
 import { DURATION } from "@mailsvc/sdk/contract/facts";
 
-/** How a field is written on the command line. */
+/** Form of a field on the command line. */
 export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "duration" | "list" | "map" | "values" | "json" | "file";
 
 /** The direction of a time: of the past, as in filters, or to come, as in schedules. */
@@ -23,7 +23,7 @@ export interface Field {
   choices: readonly string[] | undefined;
   /** The field takes one item or a list; a single item is sent without a list. */
   oneOrMany: boolean;
-  /** Whether the field accepts null. */
+  /** True if the field accepts null. */
   nullable: boolean;
   /** The files an upload accepts. */
   file?: FileRules;
@@ -116,7 +116,7 @@ export function flagSyntax(field: Field): string {
   return field.kind === "boolean" ? `--${field.flag}` : `--${field.flag} <${placeholder(field)}>`;
 }
 
-/** Whether the values of an enum fit into the help. A list as long as the error codes does not. */
+/** True if the values of an enum fit into the help. A list as long as the error codes does not. */
 export function showsChoices(field: Field): boolean {
   return field.choices !== undefined && field.choices.length < ERROR_CODES.length;
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Argument, Command, Option } from "commander";
 import type { FieldKind } from "./fields.ts";
 
-/** What completion and `mailsvc commands` need to know about a flag beyond what commander stores. */
+/** Facts about a flag for completion and `mailsvc commands`, beyond those that commander stores. */
 export interface OptionMetadata {
   type: FieldKind | "file";
   required?: boolean;

@@ -7,12 +7,12 @@ import { findNearest } from "./values.ts";
 
 /** Objects that people know by their own name: where to list them, and which field is the name. */
 interface NamedNoun {
-  /** What the name is, for help and messages. */
+  /** Word for the name, for help and messages. */
   label: string;
   list: Endpoint;
   /** Narrows the list to candidates for `name`; the whole list is read where it cannot. */
   query(name: string): Readonly<Record<string, string>>;
-  /** Where to look for a name that this list does not have, and for those that are similar to it. */
+  /** Further query for names missing from this list, and for similar ones. */
   otherwise?: Readonly<Record<string, string>>;
   name(row: Row): unknown;
 }
@@ -57,7 +57,7 @@ function findNoun(path: string): NamedNoun | null {
   return NAMED[noun] ?? null;
 }
 
-/** What may be given for the `<id>` of a path instead of an id; undefined when only ids are accepted. */
+/** Word for the name that can replace the `<id>` of a path; undefined when only ids are accepted. */
 export function describeName(path: string): string | undefined {
   return findNoun(path)?.label;
 }

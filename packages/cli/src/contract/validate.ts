@@ -28,7 +28,7 @@ interface SafeParser {
   safeParse(value: unknown): { success: boolean; error?: { issues: readonly unknown[] } | undefined };
 }
 
-/** What is wrong with a part of a value. */
+/** Fault in a part of a value. */
 export interface Problem {
   readonly path: readonly PropertyKey[];
   readonly code: string;
@@ -93,9 +93,9 @@ function dropOnlyIndex(path: string, value: unknown): string {
   return whole !== undefined && Array.isArray(list) && list.length === 1 ? `${name}${path.slice(whole.length)}` : path;
 }
 
-// Of a union, reports the branch the user most likely meant: the first one whose top-level type matches.
+// Reports the branch of a union that the user most likely meant: the first one whose top-level type matches.
 function flattenUnion(issue: Issue): Issue[] {
-  // Of a union with a discriminator none of whose branches was chosen, the message says which ones there are.
+  // Keeps a discriminated union without a matching branch: its message names the branches.
   if (issue.code !== "invalid_union" || !issue.errors?.[0]) return [issue];
   const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0];
   return branch.flatMap(flattenUnion).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));

@@ -9,7 +9,6 @@ import { readUpload } from "./files.ts";
 /** A flag's value as commander parsed it. */
 export type Raw = string | boolean | readonly string[];
 
-/** What converting a value may need. */
 interface ReadContext {
   input: InputReader;
   /** The server's time, for relative instants such as `in 10m`. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Flags } from "../runtime/action.ts";
 import type { Host } from "../types.ts";
 
-/** Where the dev server of a command keeps its data. */
+/** Data folder of a command's dev server. */
 interface DataFolder {
   /** Null if the user has chosen a place. */
   readonly temporary: string | null;

@@ -9,8 +9,8 @@ import { chooseRecordingFile } from "./recording-file.ts";
 import { type ReportedRun, renderAnnotations, renderCoverage, renderMarkdown, renderReport } from "./reports.ts";
 
 /**
- * What remains of a run of the dev server: a recording if the command failed or `--record` was given, coverage, reports, and what CI
- * shows. None of it changes the exit code of the command.
+ * Results of a run of the dev server: a recording if the command failed or `--record` was given, coverage, reports, and output for CI.
+ * None of it changes the exit code of the command.
  */
 export class DevRun {
   readonly #session: Session;
@@ -33,7 +33,7 @@ export class DevRun {
     const { out, host } = this.#session;
     const ms = Math.round(host.now() - this.#startedAt);
     const ended = await this.#recorder.end(exitCode);
-    // Of a command that was not started there is nothing to look at.
+    // A command that was not started has nothing to record.
     const recording = (failed && fault === null) || record !== null ? await this.#record(ended, record) : null;
     const run: ReportedRun = { command: ended.command, exitCode, fault, ms, recording, summary: ended.summary() };
     for (const { kind, file } of reports) await this.#try(() => writeReport(file, renderReport(kind, run)));
@@ -66,7 +66,7 @@ export class DevRun {
     return written;
   }
 
-  /** What cannot be written is said, and nothing else depends on it. */
+  /** Reports a write that fails; nothing else depends on it. */
   async #try<T>(work: () => Promise<T>): Promise<T | null> {
     try {
       return await work();

@@ -7,17 +7,17 @@ import type { Host } from "../types.ts";
 const RUN_REPORTS = ["junit", "json", "markdown"] as const;
 export type RunReport = (typeof RUN_REPORTS)[number];
 
-/** What is kept and said of a run. */
+/** Options for the results of a run. */
 export interface RunOptions {
   /** The file in which a step of GitHub Actions names its outputs; null elsewhere. */
   readonly outputs: string | null;
-  /** Where the recording goes in any case; null for a place of our own, and only if the command fails. */
+  /** File for the recording; null for a default place, and only if the command fails. */
   readonly record: string | null;
   readonly coverage: boolean;
   readonly reports: readonly WantedReport<RunReport>[];
   /** The file of GitHub Actions for the summary of a step; null elsewhere. */
   readonly stepSummary: string | null;
-  /** Whether GitHub Actions reads what is printed. */
+  /** True if GitHub Actions reads the output. */
   readonly annotate: boolean;
 }
 
@@ -41,7 +41,7 @@ export function readRunOptions({ env }: Pick<Host, "env">, flags: Flags): RunOpt
   };
 }
 
-/** Whether something was asked for besides what every failed command leaves. */
+/** True if an option asks for more than every failed command leaves. */
 export function wantsRecorder({ record, coverage, reports }: RunOptions): boolean {
   return record !== null || coverage || reports.length > 0;
 }

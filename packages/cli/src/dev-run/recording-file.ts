@@ -7,7 +7,7 @@ const KEPT = 10;
 const FOLDER = join(".mailsvc", "recordings");
 const ENDING = ".ndjson.gz";
 
-/** Where the recording of a failed command goes if no flag says so. The oldest of earlier ones are deleted, so that ten remain. */
+/** Chooses a file for the recording of a failed command without a flag. Deletes the oldest earlier ones, so that ten remain. */
 export async function chooseRecordingFile(host: Pick<Host, "cwd" | "now" | "randomBytes">): Promise<string> {
   const folder = join(host.cwd, FOLDER);
   const { createFolder } = await import("@mailsvc/server");

@@ -6,7 +6,7 @@ import type { RunReport } from "./options.ts";
 export interface ReportedRun {
   readonly command: readonly string[];
   readonly exitCode: number;
-  /** Why the command was not started; null if it was. */
+  /** Reason the command was not started; null if it was. */
   readonly fault: string | null;
   readonly ms: number;
   /** The file of the recording; null without one. */
@@ -29,7 +29,7 @@ export function renderReport(kind: RunReport, run: ReportedRun): string {
   return kind === "junit" ? renderAsJunit(run) : renderMarkdown(run);
 }
 
-/** What was reached and what never, as text. */
+/** Formats the reached and the missing items as text. */
 export function renderCoverage(coverage: CoverageReport): string {
   const lines = listCoverage(coverage).flatMap(({ title, reached, never }) => [
     `${title.padEnd(18)} ${reached.length} of ${reached.length + never.length}`,

@@ -20,7 +20,7 @@ interface StartFault {
   readonly exit?: Exit;
 }
 
-/** Why the system did not start a command, by its error's code. */
+/** Reasons the system did not start a command, by error code. */
 const START_FAULTS: Readonly<Record<string, StartFault>> = {
   ENOENT: { reason: "it was not found", hint: "Is it installed, and on PATH? Programs of node_modules are started with npx." },
   EACCES: { reason: "it may not be executed", exit: EXIT.notExecutable },

@@ -9,8 +9,8 @@ import { assertNoLinks } from "./files.ts";
 const RECORD_FILE = ".mailsvc-base";
 
 /**
- * What the server held when this folder was last pulled from it or pushed to it: one fingerprint for each object, by its id,
- * which is unique in all workspaces. A push compares it with what the server holds now, and so finds the changes of others.
+ * State of the server when this folder was last pulled from it or pushed to it: one fingerprint for each object, by its id, which is
+ * unique in all workspaces. A push compares it with the server's present state, and so finds the changes of others.
  */
 export class BaseRecord {
   readonly #dir: string;
@@ -37,7 +37,7 @@ export class BaseRecord {
     return new BaseRecord(dir, parseFingerprints(text, path));
   }
 
-  /** Whether an object on the server still is what this folder is based on; false when the folder never saw it. */
+  /** True if an object on the server is still the one this folder is based on; false when the folder never saw it. */
   isCurrent(id: string, fingerprint: string): boolean {
     return this.#fingerprints.get(id) === fingerprint;
   }

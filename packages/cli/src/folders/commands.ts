@@ -229,7 +229,7 @@ function refuse<F, S extends Stored<F>>({ noun }: FolderNoun<F, S>, { key, kind,
   return { action: "failed", error: { code: "conflict", message, next, details: [] } };
 }
 
-/** What was pushed is what this folder is based on from now on. */
+/** Records pushed objects as the new base of this folder. */
 function recordPushed<F, S extends Stored<F>>(
   bases: BaseRecord,
   access: FolderAccess<F, S>,

@@ -11,7 +11,7 @@ export interface Stored<F> {
   readonly files: F;
 }
 
-/** What makes the server match the folder. `release` and `remove` have other names for each noun. */
+/** Kinds of changes that make the server match the folder. `release` and `remove` have other names for each noun. */
 export type ChangeKind = "create" | "update" | "release" | "remove";
 
 /** One change that makes the server match the folder. */
@@ -23,7 +23,7 @@ export interface Change<F, S extends Stored<F> = Stored<F>> {
   readonly fields: readonly string[];
   readonly local: F | null;
   readonly stored: S | null;
-  /** Why it is refused without --force; null when nobody changed the object on the server. */
+  /** Reason it is refused without --force; null when nobody changed the object on the server. */
   readonly conflict: Conflict | null;
 }
 
@@ -46,20 +46,20 @@ export interface Outcome {
   };
 }
 
-/** What can be kept as files: templates, automations. */
+/** Kind of object that can be kept as files: templates, automations. */
 export interface FolderNoun<F, S extends Stored<F> = Stored<F>> {
   /** The word after `mailsvc`, and the folder by default. */
   readonly noun: string;
   /** For messages: `Template`. */
   readonly label: string;
-  /** What identifies an object in files and on the server. */
+  /** Field that identifies an object in files and on the server. */
   readonly identity: "slug" | "name";
   readonly words: {
     /** The flag of `push`, its help, and the words of its changes and outcomes. */
     readonly release: { readonly flag: string; readonly about: string; readonly verb: string; readonly done: string };
     readonly remove: { readonly about: string; readonly verb: string; readonly done: string };
   };
-  /** How a folder holds one: shown where none is found. */
+  /** Layout of an object's files: shown when a folder has none. */
   readonly shape: string;
   /** Further examples and remarks in the help of `push`. */
   readonly pushHelp: string;
@@ -78,13 +78,13 @@ export interface FolderAccess<F, S extends Stored<F> = Stored<F>> {
   /** Writes one, in place of the one the folder has of it. */
   write(dir: string, files: F, before: F | undefined): void;
   remove(dir: string, files: F): void;
-  /** What the server has, or the ones in `only`. */
+  /** Reads the server's objects: all, or the ones in `only`. */
   readStored(only: readonly string[]): Promise<Map<string, S>>;
   /** The fields that files and server have in common. */
   readonly fields: readonly (keyof F & string)[];
   /** The keys in the order to push them. */
   sort(all: ReadonlyMap<string, F>): string[];
-  /** What to ask before these are removed from the server. */
+  /** Describes the removal of objects from the server, for the question to the person. */
   describeRemoval(removed: readonly S[]): { readonly target: string; readonly effect?: string };
   /** Applies one change. A refused one is an outcome; errors that concern all, such as a missing key, are thrown. */
   apply(change: Change<F, S>, release: boolean): Promise<Outcome>;

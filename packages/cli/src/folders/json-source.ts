@@ -11,7 +11,7 @@ export interface JsonSource {
   readonly value: unknown;
   /** The place of the part at a path, or of the innermost part around it that is there. */
   locate(path: readonly PropertyKey[]): Place;
-  /** Whether there is a part at this path. */
+  /** True if there is a part at this path. */
   has(path: readonly PropertyKey[]): boolean;
 }
 

@@ -101,7 +101,7 @@ function readAddress(email: unknown): { key: string } | { fault: string } {
 
 /** The faults found while parsing a row, and those the contract finds in it. */
 function listRowFaults(kind: ImportKind, { faults, value, columnOf }: Row): readonly RowFault[] {
-  // When the cells of a row cannot be told apart, any other fault would be misleading.
+  // Only report these: if the cells of a row cannot be told apart, any other fault would mislead.
   if (faults.some(({ code }) => code === "invalid_quotes" || code === "too_many_cells" || code === "invalid_json")) return faults;
   const named = (field: string) => ({ column: columnOf(field), field });
   const email = value["email"] === undefined && !faults.some(({ field }) => field === "email");

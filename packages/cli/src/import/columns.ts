@@ -16,7 +16,7 @@ import type { Fault } from "../types.ts";
 interface ColumnFlags {
   /** `Column=field`, as given. */
   map: readonly string[];
-  /** Whether unknown columns become custom fields. */
+  /** True if unknown columns become custom fields. */
   keepCustom: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface ImportState {
   stopping: boolean;
 }
 
-/** Why an import ended. */
+/** Outcome of an import. */
 export type ImportResult = { why: "done" } | { why: "cancelled" } | { why: "too_many_errors" } | { why: "failed"; error: unknown };
 
 interface ImportJob {

@@ -71,7 +71,7 @@ export async function planImport(session: Session, kind: ImportKind, given: stri
   };
 }
 
-/** What must be unchanged to resume an import: server, workspace, and the flags that decide what is sent. */
+/** Identity of an import, which must be unchanged to resume it: server, workspace, and the flags that decide what is sent. */
 async function buildIdentity(session: Session, kind: ImportKind, flags: Flags): Promise<string> {
   const { workspace } = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as { workspace: { id: string } };
   const names = [

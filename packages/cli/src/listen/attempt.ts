@@ -1,31 +1,31 @@
 import { explainFailedRequest, type FailedRequest } from "./failed-request.ts";
 import { buildSignedHeaders, type OutgoingEvent } from "./signed-headers.ts";
 
-/** What an attempt to deliver an event to a webhook needs. */
+/** Dependencies of an attempt to deliver an event to a webhook. */
 export interface AttemptParts {
   readonly secret: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Whether something accepts connections at this URL. */
+  /** True if something accepts connections at this URL. */
   readonly listens: (url: URL) => Promise<boolean>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
-/** How an attempt ended. */
+/** Result of an attempt. */
 export interface AttemptResult {
   readonly url: string;
   readonly attempt: number;
   /** Null when there was no answer. */
   readonly status: number | null;
-  /** Why there was no answer; null when there was one. */
+  /** Reason there was no answer; null when there was one. */
   readonly failed: FailedRequest["kind"] | null;
   readonly ms: number;
-  /** What went wrong; null for 2xx. */
+  /** Fault; null for 2xx. */
   readonly error: string | null;
 }
 
-/** How a request is spoilt after it was signed, so that a receiver that verifies must refuse it. */
+/** Changes to a request after it was signed, so that a receiver that verifies must refuse it. */
 export const TAMPERINGS = ["body", "signature", "timestamp"] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 

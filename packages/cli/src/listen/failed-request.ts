@@ -1,15 +1,15 @@
 /**
- * Why a request got no answer.
+ * Reason a request got no answer.
  *
  * | kind       | means                                                                                        |
  * | ---------- | -------------------------------------------------------------------------------------------- |
  * | absent     | there was no connection: the webhook is not running, as while it restarts, or no network is up |
  * | unanswered | a connection was there and broke off, or nothing came in time                                |
- * | impossible | no request to this URL can succeed: its certificate, what it speaks, its port                |
+ * | impossible | no request to this URL can succeed: its certificate, its protocol, its port                  |
  */
 export interface FailedRequest {
   readonly kind: "absent" | "unanswered" | "impossible";
-  /** What went wrong, and the remedy if the URL or its server must change. */
+  /** Description of the fault, and the remedy if the URL or its server must change. */
   readonly message: string;
 }
 
@@ -19,7 +19,7 @@ const ABSENT: ReadonlySet<string> = new Set([
 ]);
 const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-/** What must change, by the code of the error: the first that fits. */
+/** Remedies by error code; the first that matches counts. */
 const IMPOSSIBLE: readonly (readonly [codes: RegExp, problem: string, remedy: string])[] = [
   [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "renew it"],
   [/^CERT_NOT_YET_VALID$/, "its certificate is not valid yet", "check the clocks of both machines"],

@@ -42,7 +42,7 @@ test("a URL where nothing listens holds up neither another one nor the place tha
     repeats: () => {},
   });
   const last = new Promise<void>((done) => (wake = done));
-  // Of one subject, so that the order among them counts for each URL.
+  // One subject for these events, so that each URL must get them in order.
   for (let n = 1; n <= 40; n += 1) await forwarder.add(event(n, n === 1 ? "present" : n <= 30 ? "absent" : n === 31 ? "none" : "present"));
   for (let n = 41; n <= 80; n += 1) await forwarder.add({ ...event(n, "absent"), subject: `em_${n}` });
   await last;

@@ -8,11 +8,11 @@ export interface ForwardedEvent extends OutgoingEvent {
   readonly sequence: number | null;
   /** Its place in the stream: the sequence, or the id of an event of an agent. */
   readonly position: Position;
-  /** What it is about: the events of one subject are forwarded one after the other. */
+  /** Id of the object it is about: events of one subject are forwarded one after the other. */
   readonly subject: string;
 }
 
-/** How one attempt to forward an event ended. */
+/** Result of one attempt to forward an event. */
 export interface ForwardResult extends AttemptResult {
   readonly event: ForwardedEvent;
 }
@@ -35,7 +35,9 @@ const MAX_WAITING = 10_000;
 export const KEPT_IDS = 200;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
-/** How often an event is sent that a webhook takes and does not answer: one that ends the webhook each time must not hold up others. */
+/**
+ * Maximum attempts for an event that a webhook takes and does not answer: one that crashes the webhook each time must not hold up others.
+ */
 export const MAX_UNANSWERED = 5;
 
 /** The place of an event in the stream. */

@@ -13,7 +13,10 @@ export interface StoredPosition {
   readonly done: readonly string[];
 }
 
-/** Where `listen` got to in the stream of a workspace or an agent: its own file in a folder next to the config file, so that no other one overwrites it. */
+/**
+ * Position of `listen` in the stream of a workspace or an agent: its own file in a folder next to the config file, so that no other one
+ * overwrites it.
+ */
 export class PositionFile {
   readonly #path: string;
   readonly #stream: string;

@@ -1,7 +1,7 @@
 import { usageError } from "../runtime/errors.ts";
 import { findSimilar } from "../runtime/suggestion.ts";
 
-/** Where events of a type go. */
+/** Target of events of a type. */
 interface Route {
   readonly pattern: string;
   readonly url: string;
@@ -33,7 +33,7 @@ export class Routes {
   }
 }
 
-/** Whether a pattern (a type, `email.*` or `*`) matches a type. */
+/** True if a pattern (a type, `email.*` or `*`) matches a type. */
 export function matchesPattern(pattern: string, type: string): boolean {
   return pattern === "*" || pattern === type || (pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)));
 }

@@ -5,7 +5,7 @@ export interface OutgoingEvent {
   /** The same on every attempt. */
   readonly id: string;
   readonly type: string;
-  /** When it happened, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly at: string;
   /** The bytes that are signed and sent, as text. */
   readonly body: string;

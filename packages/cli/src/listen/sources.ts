@@ -41,7 +41,7 @@ const BEFORE_ALL = `evt_${"0".repeat(26)}`;
 const PAGE = 100;
 const MAX_COUNTED = 1000;
 
-/** Where to begin in the stream of an agent. */
+/** Starting position in the stream of an agent. */
 export interface AgentStart {
   /** The id of an event. */
   readonly after: string;
@@ -55,7 +55,7 @@ export async function findAgentEnd({ deliveries }: Pick<Client, "deliveries">, s
   return { after: known.at(-1) ?? BEFORE_ALL, known };
 }
 
-/** How many events there are behind a place in the stream of an agent, 1,000 at most. */
+/** Counts the events after a position in the stream of an agent, 1,000 at most. */
 export async function countAgentEvents(
   { deliveries }: Pick<Client, "deliveries">,
   slug: string,

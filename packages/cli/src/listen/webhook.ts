@@ -9,7 +9,7 @@ import { parseTarget } from "./routes.ts";
 /** The type of events that go to the webhook which they name, and to no other one. */
 const ADDRESSED = "automation.webhook";
 
-// What the server takes as a filter.
+// Maximum length of a filter that the server accepts.
 const MAX_FILTER = 1000;
 
 /** A webhook of the server whose events are forwarded to this machine as well. */
@@ -42,12 +42,12 @@ export class RegisteredWebhook {
     return text.length > MAX_FILTER || this.patterns.includes("*") ? undefined : text;
   }
 
-  /** Whether it gets an event of its types. */
+  /** True if it gets this event of one of its types. */
   gets({ type, body }: ForwardedEvent): boolean {
     return type !== ADDRESSED || (JSON.parse(body) as { data?: { webhookId?: unknown } }).data?.webhookId === this.id;
   }
 
-  /** Where its events go: to the path of its URL, if `target` names only a server. */
+  /** Returns the URL for its events: if `target` names only a server, with the path of the webhook's URL. */
   locate(target: string): string {
     const place = new URL(parseTarget(target, "--forward-to"));
     if (place.pathname !== "/" || place.search !== "" || target.endsWith("/")) return target;

@@ -8,7 +8,7 @@ export interface ChildSettings {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
-  /** Whether one of our streams is a terminal. */
+  /** True if one of our streams is a terminal. */
   readonly onTerminal: boolean;
   /** Waits in real time. */
   sleep(ms: number): Promise<void>;

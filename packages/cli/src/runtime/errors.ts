@@ -26,7 +26,7 @@ export function cancelledError(): CliError {
   return new CliError({ code: "cancelled", message: "Cancelled.", exit: EXIT.cancelled });
 }
 
-/** What a server says of a path that it does not have, and of nothing else. */
+/** Message of a server for a path that it does not have, and for nothing else. */
 export const NO_SUCH_PATH = "There is nothing at this address.";
 
 // The API's hints are for programs that call it; on the command line the same advice names a flag or a command.
@@ -99,7 +99,7 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
   };
 }
 
-// How OpenSSL names an answer that is not TLS.
+// OpenSSL's codes for an answer that is not TLS.
 const SPEAKS_HTTP = /\((?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)\)/;
 
 /** Either the URL of the server has a path too many, or the server lacks the path of the request. */
@@ -130,7 +130,7 @@ function isErrorCode(code: string): code is ErrorCode {
 
 function fromApiError(error: ApiErrorLike, flagOf: FlagOf): Failure {
   const advice = isErrorCode(error.code) ? HINTS[error.code] : undefined;
-  // What the server says of this very case is better than advice for all of its kind.
+  // The server's hint about this case is better than advice for all of its kind.
   const given = error.hint ?? undefined;
   const special = isErrorCode(error.code) && given !== ERRORS[error.code].hint ? given : undefined;
   const hint = special ?? advice?.hint ?? given;

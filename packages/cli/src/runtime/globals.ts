@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Globals } from "../types.ts";
 import { parseDuration } from "./settings.ts";
-/** Which global flags a command has: it works locally, talks to a server, sends one request, or changes something. */
+/** Scope of a command, which decides its global flags: it works locally, talks to a server, sends one request, or changes something. */
 export type GlobalScope = "local" | "connect" | "read" | "write";
 
 /** The help heading of the flags that all commands share. */

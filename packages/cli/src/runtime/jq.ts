@@ -2,11 +2,11 @@ import type { Conversation, Host } from "../types.ts";
 import { CliError, usageError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
 
-/** What jq makes of a document. */
+/** Result of jq for one document. */
 export interface JqResult {
   /** One result a line. */
   readonly text: string;
-  /** Why the expression does not fit the document; null if it does. */
+  /** Reason the expression does not fit the document; null if it does. */
   readonly fault: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface JqFilter {
 // The exit code of jq for an expression that it cannot compile.
 const COMPILE_ERROR = 3;
 
-// What reads other documents, ends jq or must stand at the beginning: an expression with such a word gets a jq for each document.
+// Words that read other documents, end jq or must stand at the beginning: an expression with one gets a jq process for each document.
 const NEEDS_OWN_JQ = /\b(?:inputs?|halt\w*|import|include|module|input_line_number)\b/;
 
 // Nothing but comments: jq takes it as `.`, but not within another program.

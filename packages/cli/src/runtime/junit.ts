@@ -5,7 +5,7 @@ export interface JunitCase {
   readonly seconds?: number;
   readonly failure?: { readonly message: string; readonly text: string };
   readonly skipped?: string;
-  /** What a case that passed has to say. */
+  /** Output of a case that passed. */
   readonly output?: string;
 }
 

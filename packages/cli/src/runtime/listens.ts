@@ -2,7 +2,7 @@ import { connect } from "node:net";
 
 const WAIT_MS = 1000;
 
-/** Whether something accepts connections at the host and port of an address. */
+/** True if something accepts connections at the host and port of an address. */
 export function listens({ hostname, port, protocol }: URL): Promise<boolean> {
   return new Promise((done) => {
     const host = hostname.replace(/^\[|\]$/g, "");

@@ -30,7 +30,7 @@ function describeProcess(pid: number): Described | null {
   }
 }
 
-/** Where there is no /proc, as on macOS. */
+/** Asks ps, for systems without /proc such as macOS. */
 function askPs(pid: number): Described | null {
   try {
     // Loaded only here, where the system has no /proc.

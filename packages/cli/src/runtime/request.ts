@@ -70,7 +70,7 @@ function toCurl(base: string, call: Call): string {
   return parts.join(" ");
 }
 
-/** What --dry-run prints: the request, with the key masked. */
+/** Returns the output of --dry-run: the request, with the key masked. */
 export function describeDryRun(base: string, call: Call, apiKey: string | undefined) {
   return {
     dryRun: true,

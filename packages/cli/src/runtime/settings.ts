@@ -139,7 +139,7 @@ function findEnvName(key: SettingKey | "profile", { host, flags, file }: Sources
   return ofBuilder && host.env[BUILDER_KEY] ? BUILDER_KEY : ENV_NAMES[key];
 }
 
-/** What the running dev server sets. Its key is for its own address only. */
+/** Returns a setting of the running dev server. Its key is for its own address only. */
 function findDevSetting(key: SettingKey | "profile", { host, flags, file, dev }: Sources): { value: string; path: string } | null {
   if (!dev || (key !== "url" && key !== "api-key")) return null;
   const asked = findRequestedProfile(host, flags);

@@ -101,7 +101,7 @@ function createTeller({ globals, out, term }: Session): (text: string) => void {
 const PRIVATE =
   /^(?:localhost|[^.:]+|.+\.(?:localhost|local|internal|test)|(?:127|10)(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2}|\[(?:::1|f[cd][\da-f:]*)\])$/i;
 
-/** Whether requests to this address cross networks of others without encryption. */
+/** True if requests to this address cross other networks without encryption. */
 function isReadableOnTheWay(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && !PRIVATE.test(hostname);

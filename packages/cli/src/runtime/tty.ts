@@ -11,7 +11,7 @@ export function createStyle(on: boolean): Style {
   };
 }
 
-/** Whether a stream gets colours: NO_COLOR turns them off, FORCE_COLOR on; otherwise they need a capable terminal. */
+/** True if a stream gets colours: NO_COLOR turns them off, FORCE_COLOR on; otherwise they need a capable terminal. */
 function hasColor(env: Host["env"], stream: Out): boolean {
   if (env["NO_COLOR"]) return false;
   const force = env["FORCE_COLOR"];

@@ -13,14 +13,14 @@ export const START_ENDED = "start_ended";
 
 export type ServeLog = ReturnType<typeof createLog>;
 
-/** How a server is started. */
+/** Options for starting a server. */
 interface StartOptions {
   /** The flags of the command. */
   readonly table: readonly ServeFlag[];
   readonly dev: boolean;
   /** The folder whose commands find this server; null for none. */
   readonly project: string | null;
-  /** Whether the data is deleted when the server ends. */
+  /** True if the data is deleted when the server ends. */
   readonly temporary?: boolean;
   /** The command that runs with it; empty without one. */
   readonly command: readonly string[];

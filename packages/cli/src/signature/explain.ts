@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 
-/** How a signature came about. */
+/** Explanation of a signature. */
 interface Explanation {
   /** The transformation under which it matches, for example `reserialised`. */
   readonly id: string;
-  /** What happened, as a sentence. */
+  /** Cause, as a sentence. */
   readonly what: string;
-  /** What to change; null when the signature is right. */
+  /** Fix; null when the signature is right. */
   readonly fix: string | null;
 }
 

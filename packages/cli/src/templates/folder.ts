@@ -26,7 +26,7 @@ export interface TemplateFiles {
   html: string | null;
   text: string | null;
   blocks: unknown[] | null;
-  /** What the HTML is rendered from; the folder then has no template.html. */
+  /** Source the HTML is rendered from; the folder then has no template.html. */
   renderedFrom: TemplateOrigin | null;
 }
 
@@ -223,7 +223,7 @@ function write(folder: string, name: string, text: string | null): void {
   else writeFileSync(file, text);
 }
 
-/** What a template is rendered from, whose paths come from a server. Throws CliError when one leads out of its folder. */
+/** Reads the source of a template, whose paths come from a server. Throws CliError when one leads out of its folder. */
 function parseOrigin({ slug, renderedFrom }: TemplateFiles): TemplateOrigin | null {
   const parsed = TemplateOrigin.nullable().safeParse(renderedFrom);
   if (!parsed.success) throw usageError(`The server has files of ${slug} that are not valid: ${parsed.error.issues[0]?.message ?? ""}`);

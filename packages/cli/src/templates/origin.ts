@@ -15,7 +15,7 @@ interface Renderer {
   readonly label: string;
 }
 
-/** What a template's HTML can be rendered from. The renderers themselves are packages of the person's project. */
+/** Sources a template's HTML can be rendered from. The renderers themselves are packages of the person's project. */
 export const RENDERERS: Readonly<Record<Kind, Renderer>> = {
   mjml: { entries: ["template.mjml"], files: /\.(?:mjml|css)$/, label: "MJML" },
   "react-email": { entries: ["template.tsx", "template.jsx"], files: /\.(?:[jt]sx?|css|json)$/, label: "React Email" },

@@ -5,7 +5,7 @@ import { usageError } from "../runtime/errors.ts";
 import type { Host } from "../types.ts";
 import { renderPreviewPage } from "./preview-page.ts";
 
-/** What the page shows: the last mail that could be rendered, and what is wrong with the files now. */
+/** State of the page: the last mail that could be rendered, and the faults in the files now. */
 export interface PreviewState {
   readonly mail: {
     readonly subject: string | null;

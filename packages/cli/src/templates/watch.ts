@@ -10,7 +10,7 @@ import { PreviewServer, type PreviewState } from "./preview-server.ts";
 import { RenderProcess } from "./render-process.ts";
 import { renderSources } from "./rendering.ts";
 
-/** What is previewed. */
+/** Template being previewed. */
 interface Watched {
   readonly dir: string;
   readonly slug: string;

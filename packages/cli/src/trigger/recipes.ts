@@ -13,15 +13,15 @@ interface Given {
   readonly sender: string;
 }
 
-/** How an event of a type is made to happen: an object is created, or found, and something is done to it. */
+/** Recipe that makes an event of a type happen: it creates or finds an object, and does something to it. */
 export interface Recipe {
   /** The call that creates the object: its fields can be set. Null for what must exist. */
   readonly create: { readonly endpoint: Endpoint; readonly body: (given: Given) => Record<string, unknown> } | null;
-  /** What the ids of such objects begin with. */
+  /** Prefix of the ids of such objects. */
   readonly prefix: string;
-  /** What is done to the object, by its id; nothing if creating it is enough. */
+  /** Acts on the object, by its id; missing if creating it is enough. */
   readonly act?: (client: Mailsvc, id: string, unique: string) => Promise<unknown>;
-  /** How long it takes until the event happens, by the server's clock. */
+  /** Time until the event happens, by the server's clock. */
   readonly after?: string;
 }
 

@@ -70,7 +70,7 @@ function findShape(schema: Schema, [name, ...rest]: readonly PropertyKey[]): Rea
   return inner && findShape(inner, rest);
 }
 
-/** What an optional, nullable or refined schema is about; of a union its first object. */
+/** Returns the schema inside an optional, nullable or refined one; for a union, its first object. */
 function unwrap(schema: Schema): Schema {
   if (schema.shape) return schema;
   const { innerType, options } = schema.def;

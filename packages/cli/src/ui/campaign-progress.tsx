@@ -6,7 +6,6 @@ import type { Session } from "../types.ts";
 import { listStates } from "../views/campaigns.ts";
 import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";
 
-/** What the display of a campaign shows. */
 interface CampaignProgressProps {
   readonly name: string;
   /** The newest statistics; null before the first answer. */

@@ -9,7 +9,7 @@ import type { DevServer, ServerSnapshot } from "./dev-server.ts";
 export interface DevScreenProps {
   url: string;
   apiKey: string | null;
-  /** Where programs submit mail over SMTP; null for nowhere. */
+  /** Address for mail submission over SMTP; null for none. */
   smtpUrl: string | null;
   /** The hosts that mail leaves through; empty while all of it is captured. */
   relayHosts: readonly string[];
@@ -78,7 +78,7 @@ export function DevScreen({ server, sleep, log, ...addresses }: DevScreenProps) 
   );
 }
 
-/** What the server tells again and again, and what the keys make it do. */
+/** Polls the server, and makes the keys act on it. */
 function useServer(server: DevServer, sleep: DevScreenProps["sleep"]) {
   const { exit } = useApp();
   const [snapshot, setSnapshot] = useState<ServerSnapshot>();
@@ -136,7 +136,7 @@ function useServer(server: DevServer, sleep: DevScreenProps["sleep"]) {
   return { snapshot, notice, asksToErase };
 }
 
-/** Where the server is reached, with which keys, and where its mail goes. */
+/** Addresses of the server, its keys, and the destination of its mail. */
 function Addresses({ url, apiKey, smtpUrl, relayHosts, profiles }: Omit<DevScreenProps, "server" | "sleep" | "log">) {
   return (
     <>
@@ -200,7 +200,7 @@ function pad(text: string, width: number): string {
 
 interface InboxProps {
   snapshot: ServerSnapshot | undefined;
-  /** Whether all mail is captured. */
+  /** True if all mail is captured. */
   captures: boolean;
   columns: number;
   rows: number;

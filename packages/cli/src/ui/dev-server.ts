@@ -11,14 +11,14 @@ export interface ServerSnapshot {
   /** Total number of captured mails. */
   total: number;
   faults: number;
-  /** Why mail waits, and what to do; null when it does not. */
+  /** Reason mail waits, and the remedy; null when it does not wait. */
   obstacle: string | null;
   /** Emails that did not arrive, newest first, and how many there are. */
   undelivered: readonly Email[];
   undeliveredTotal: number;
 }
 
-/** What the screen reads from the server and does there. Each action returns a sentence about its result. */
+/** Server as the screen reads it and acts on it. Each action returns a sentence about its result. */
 export interface DevServer {
   poll(): Promise<ServerSnapshot>;
   toggleClock(frozen: boolean): Promise<string>;

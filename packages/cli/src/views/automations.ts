@@ -151,7 +151,7 @@ function formatBranches(branches: StepStats["branches"]): string {
     .join(", ");
 }
 
-/** Where a step leads: `→ wait`, or `→ yes: thanks, no: remind`. */
+/** Formats the next steps: `→ wait`, or `→ yes: thanks, no: remind`. */
 function formatWays({ connections }: AutomationDetail, id: string, dim: (text: string) => string): string {
   const ways = connections.filter(({ from }) => from === id).map(({ to, branch }) => (branch === undefined ? to : `${branch}: ${to}`));
   return ways.length === 0 ? "" : dim(`  → ${safeText(ways.join(", "))}`);

@@ -96,7 +96,7 @@ function person(found: Person, session: Session): string {
   ].join("\n\n");
 }
 
-/** What a person signed up for, went through and was sent: a table each, unless it is empty. */
+/** Tables of a person's sign-ups, automations and mail, without empty ones. */
 function personTables(found: Person, { term: { out, columns } }: Session): string[] {
   const section = <Row>(title: string, rows: readonly Row[], cells: Column<Row>[]): string[] =>
     rows.length > 0 ? [`${out.bold(title)}\n${renderTable(rows, cells, out, columns)}`] : [];

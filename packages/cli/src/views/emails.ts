@@ -156,7 +156,7 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
   return blocks.join("\n\n");
 }
 
-/** Why the texts of an email are not shown whole. */
+/** Explains why the texts of an email are not shown whole. */
 function explainMissing({ text, html }: EmailDetail): string {
   if (text === null && html === null) return "Its texts could not be read; the attached message has all of it.";
   return "Its texts are longer than what is shown here.";

@@ -43,7 +43,7 @@ function paintType(style: Style, text: string): string {
   return BAD.test(type) ? style.red(text) : WARN.test(type) ? style.yellow(text) : GOOD.test(type) ? style.green(text) : text;
 }
 
-/** Whom it is about: the recipient, else the contact, the campaign or the automation. */
+/** Subject of an event: the recipient, else the contact, the campaign or the automation. */
 function describeSubject({ to, contactId, campaignId, automationId }: Event): string {
   return to ?? contactId ?? campaignId ?? automationId ?? "";
 }

@@ -36,7 +36,7 @@ function reported({ id, emailId, to, subject }: Output<MailsvcContract["inbox"][
   return `${out.green("reported")} ${safeText(id)}  ${out.dim(safeText(`to ${to}: ${subject}`))}\n${next}`;
 }
 
-/** Who got it; whom the mail server refused is told as a failure. */
+/** Formats the recipients; those refused by the mail server are reported as a failure. */
 function released({ released: taken }: Output<MailsvcContract["inbox"]["release"]>, { term: { out } }: Session): string {
   return taken.map(({ to, response }) => `${out.green("released")} ${safeText(to)}  ${out.dim(safeText(response))}`).join("\n");
 }

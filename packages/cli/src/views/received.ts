@@ -66,14 +66,14 @@ function mail(m: Output<MailsvcContract["received"]["get"]>, { term: { out } }: 
   ].join("\n");
 }
 
-/** What was found out about the sender: DMARC is what counts, SPF and DKIM are why. */
+/** Describes the sender's authentication: DMARC decides, SPF and DKIM explain it. */
 function describeSender({ spf, dkim, dmarc, signers, policy, reason }: MailAuthentication): string {
   const results = `DMARC ${dmarc ?? "not known"} (SPF ${spf ?? "not checked"}, DKIM ${dkim}${signers.length > 0 ? ` by ${signers.join(", ")}` : ""})`;
   const asked = dmarc === "fail" && policy !== null && policy !== "none" ? `; its domain asks to ${policy} such mail` : "";
   return `${results}${asked}${reason === null ? "" : `. ${reason}`}`;
 }
 
-/** What a recipient wrote in dev mode. */
+/** Formats a mail that a recipient wrote in dev mode. */
 function arrived({ id, from, emailId, subject }: ReceivedMail, { term: { out } }: Session): string {
   return [
     `${out.green("received")} ${safeText(id)}  ${out.dim(safeText(`from ${from ?? ""}: ${subject}`))}`,

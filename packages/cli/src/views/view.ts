@@ -1,7 +1,7 @@
 import type { Session } from "../types.ts";
 import type { Column } from "./table.ts";
 
-/** How a response is shown to people: a table for lists, text for single objects. Endpoints without a view are shown generically. */
+/** Display of a response for people: a table for lists, text for single objects. Endpoints without a view are shown generically. */
 export interface View {
   columns?: readonly Column<never>[];
   /** Shown for an empty list: what it would hold and how to start. */

@@ -171,7 +171,7 @@ function decode(placeholder) {
   return placeholder.replace(/&(?:quot|#x27|lt|gt|amp);/g, (entity) => texts[entity]);
 }
 
-/** Where in the template's folder an error was thrown. */
+/** Returns the place in the template's folder at which an error was thrown. */
 function findPlace(error, folder) {
   for (const [, at, line, column] of String(error?.stack ?? "").matchAll(/((?:file:\/\/)?\/[^\s()]+):(\d+):(\d+)/g)) {
     const file = at.startsWith("file:") ? fileURLToPath(at) : at;
