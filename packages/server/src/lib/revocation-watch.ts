@@ -9,8 +9,9 @@ interface Watched {
 }
 
 /**
- * Watches what connections that live longer than a request depend on, such as keys: it is checked when the connection opens, and may be
- * revoked a second later. What this process revokes ends at once, what another one revokes within `CHECK_MS`; one query reads all.
+ * Watches the rights of connections that live longer than a request, such as keys: they are checked when the connection opens,
+ * and may be revoked a second later. A revocation by this process takes effect at once, one by another process within `CHECK_MS`;
+ * one query reads all.
  */
 export class RevocationWatch {
   readonly #findLive: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;

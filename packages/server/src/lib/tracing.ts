@@ -18,7 +18,7 @@ export interface Span {
   fail(reason: string): void;
 }
 
-/** Traces of OpenTelemetry. Where they are off, there is none. */
+/** Traces of OpenTelemetry. Absent while tracing is off. */
 export interface Tracing {
   /** Runs work in a span, which ends with it. An error marks the span as failed. */
   span<T>(options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;

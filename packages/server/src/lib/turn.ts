@@ -18,8 +18,8 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /**
- * Lets the event loop serve others, between chunks of long work. Of all long works one goes on in each turn, so that a turn lasts no
- * longer with several of them: three mails of 5 MB that were composed side by side made turns of 0.2 s.
+ * Lets the event loop serve others, between chunks of long work. Only one long work goes on in each turn, so that several of them
+ * do not make it longer: three mails of 5 MB that were composed side by side made turns of 0.2 s.
  */
 export function waitForTurn(): Promise<void> {
   return new Promise((done) => {
