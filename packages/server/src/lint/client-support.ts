@@ -58,7 +58,7 @@ export function listUnsupporting(slug: string, clients: readonly MailClient[]): 
   return MAIL_CLIENT_IDS.flatMap((id, i) => (support[i] === "n" && clients.includes(id) ? [MAIL_CLIENTS[id]] : []));
 }
 
-/** The features of a declaration. Those within an at-rule are for mail programs that understand it. */
+/** The features of a declaration. Declarations in an at-rule are skipped: they are for mail programs that understand it. */
 export function listFeatures(part: StylePart): Feature[] {
   if (part.kind === "selector") return [];
   if (part.kind === "at-rule") return keepKnown([{ slug: AT_RULES[part.name] ?? "", shown: `@${part.name}` }]);

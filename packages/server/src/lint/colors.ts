@@ -2,7 +2,7 @@ import { contrast } from "../html/colors.ts";
 import type { MailDocument, MailElement } from "./document.ts";
 import type { Findings } from "./findings.ts";
 
-/** Checks colors that are written at elements. Those of style elements depend on selectors, which lint does not follow. */
+/** Checks colors that are written at elements. Colors of style elements depend on selectors, which lint does not follow. */
 export function checkColors({ elements }: MailDocument, findings: Findings): void {
   for (const element of elements) {
     const { start, sets, colors, hasWords } = element;
