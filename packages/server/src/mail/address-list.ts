@@ -22,8 +22,8 @@ interface AddressList {
 export const MAX_BOXES = 1000;
 
 /**
- * Reads the unfolded value of an address header, in one pass: 128 KB take 10 ms, whatever they are, where postal-mime's parser takes up to a
- * second. What is no mailbox is left out.
+ * Reads the unfolded value of an address header, in one pass: 128 KB take 10 ms, whatever they are, where postal-mime's parser
+ * takes up to a second. Texts that are no mailbox are left out.
  */
 export function readAddressList(value: string): AddressList {
   const boxes: WrittenMailbox[] = [];

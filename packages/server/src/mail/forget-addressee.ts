@@ -5,8 +5,8 @@ import type { Addressee } from "./mailer.ts";
 import { splitMessage } from "./message-head.ts";
 
 /**
- * A message whose To and Cc headers name a person no more; `key` is the address as `addressKey` returns it. What the headers of a signature
- * cover is then no longer what was signed. A header with more mailboxes than are read names nobody afterwards.
+ * Returns a message whose To and Cc headers no longer name a person; `key` is the address as `addressKey` returns it. Signatures
+ * over these headers are invalid afterwards. A header with more mailboxes than are read names nobody afterwards.
  */
 export async function forgetAddressee(message: Buffer, key: string): Promise<Buffer> {
   const { decodeWords } = await import("postal-mime");

@@ -14,8 +14,8 @@ const SMALL_BYTES = 1024;
 const JOINED = 256;
 
 /**
- * Takes messages off their connections into memory, within a limit for all of them together: a hundred connections could bring 2.5 GB. What a
- * message has beyond the bytes that are kept of it, or beyond the limit, is read and dropped.
+ * Takes messages off their connections into memory, within a limit for all of them together: a hundred connections could bring
+ * 2.5 GB. Bytes of a message beyond the limits are read and dropped.
  */
 export class Intake {
   readonly #limit: number;

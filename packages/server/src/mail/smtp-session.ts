@@ -49,7 +49,7 @@ type Command = readonly [name: "MAIL FROM" | "RCPT TO" | "DATA", line: string];
 
 /** The way of one message. */
 interface Progress {
-  /** The first refusal. What goes wrong after it changes nothing. */
+  /** The first refusal. Later failures change nothing. */
   refusal: SmtpError | null;
   /** True once the server has answered 354. */
   begun: boolean;

@@ -45,7 +45,7 @@ export class SmtpReplies {
     });
   }
 
-  /** Ends the replies, because of the first failure. Those that are whole can still be read. */
+  /** Ends the replies, because of the first failure. Complete replies can still be read. */
   fail(failure: SmtpFailure): void {
     this.#failure ??= failure;
     this.#reader?.reject(this.#failure);
