@@ -53,8 +53,8 @@ export type AgentQuery = Reader<AgentTables> | Tx<AgentTables>;
 export type AgentTx = Tx<AgentTables>;
 
 /**
- * The dependencies of code that acts for an agent: nothing with which it could store or send for the brand, and only the jobs of the
- * agent API. What a brand's handler gets can be passed where these are required, but not the other way round.
+ * The dependencies of code that acts for an agent: nothing with which it could store or send for the brand, and only the jobs of
+ * the agent API. The dependencies of a brand's handler can be passed where these are required, but not the other way round.
  */
 export interface AgentDeps {
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { AgentHandlers } from "./agent-access.ts";
 import { explainToAgent } from "./agent-webhooks/explain.ts";
 import { explainRunOf } from "./runs/explain.ts";
 
-/** What an agent may have explained: its own activation and, if it may read them, the runs of it. */
+/** Explanations for an agent: of its own activation and, if it may read them, of its runs. */
 export const agentExplanationHandlers: AgentHandlers<"explanations"> = {
   get: async ({ id }, { read, deps, workspaceId, agent }) => {
     const { activationId } = agent;

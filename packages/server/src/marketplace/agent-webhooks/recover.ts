@@ -25,8 +25,8 @@ export async function assertRecoveryRate({ limiter }: AgentWebhookDeps, workspac
 }
 
 /**
- * Makes due what the webhook of a listing has missed, in its order: what is dead or waits, of activations that have such an event since
- * then. Those that were paused because it failed are resumed. Throws ApiError not_found.
+ * Makes due the events that the webhook of a listing has missed, in their order: dead or waiting events of activations that have
+ * such an event since then. Activations that were paused because the webhook failed are resumed. Throws ApiError not_found.
  */
 export async function recoverDeliveries(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { AgentDeps } from "../agent-access.ts";
 
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
 
-/** What a link grants access to. */
+/** Access that a link grants. */
 type LinkPurpose = "download" | "preview";
 
 /** The public address of an image, for mails and pages elsewhere. */

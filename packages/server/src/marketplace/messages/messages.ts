@@ -257,7 +257,10 @@ interface PageToPublish {
   readonly title: string;
 }
 
-/** The permission that approving a page gives. What the agent has chosen comes last and between quotation marks, which it cannot contain. */
+/**
+ * The permission that approving a page gives. The title that the agent has chosen comes last and between quotation marks, which
+ * it cannot contain.
+ */
 function sayPublish({ slug, title }: PageToPublish): string {
   const quoted = title.replace(/\p{Default_Ignorable_Code_Point}/gu, "").replace(/["\u201c-\u201f\u00ab\u00bb]/g, "'");
   return `Publish the page ${slug} as it is now: “${quoted}”`;
