@@ -62,7 +62,7 @@ function countContacts({ contacts, rows }: Arguments): Reach {
   return { people: known.size, isPossible: true, addresses: readAddresses(named), what: "This may send mail" };
 }
 
-/** The id or address of a contact, or of a row with one. What is none is refused by the API. */
+/** The id or address of a contact, or of a row with one. The API refuses anything else. */
 function readContact(given: unknown): unknown {
   return typeof given === "object" && given !== null && "email" in given ? given.email : given;
 }
@@ -148,7 +148,7 @@ function toLine(text: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-/** The mails of a batch. What is none is refused by the API. */
+/** The mails of a batch. The API refuses anything else. */
 function toMails(emails: unknown): readonly Arguments[] {
   return Array.isArray(emails) ? emails.filter((mail): mail is Arguments => typeof mail === "object" && mail !== null) : [];
 }
@@ -158,7 +158,7 @@ function toTexts(field: unknown): readonly string[] {
   return Array.isArray(field) ? field.filter((item) => typeof item === "string") : [];
 }
 
-/** The address of a mailbox in lower case. What is none is refused by the API. */
+/** The address of a mailbox in lower case. The API refuses anything else. */
 function toAddress(text: string): string {
   try {
     return parseMailbox(text).key;
