@@ -83,7 +83,7 @@ export class Claims {
     return LANES.some((lane) => this.#wanted(lane, demand) > 0);
   }
 
-  /** Claims jobs. Those of the lane `default` wait in `ahead`, and the others are returned. */
+  /** Claims jobs. Jobs of the lane `default` wait in `ahead`, and the others are returned. */
   async claim(demand: Demand): Promise<readonly LaneJob[]> {
     const limits: LaneLimits = {
       default: this.#addAhead(this.#wanted("default", demand), demand.overloaded),

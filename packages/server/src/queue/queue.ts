@@ -163,7 +163,7 @@ export interface Queue {
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Removes some of the jobs whose payload names a workspace, except those that run. Returns how many. */
   cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number>;
-  /** Makes planned jobs due at once. Those that run stay as they are. */
+  /** Makes planned jobs due at once. Running jobs stay as they are. */
   runNow(tx: Tx, jobs: PlannedJobs): Promise<void>;
   /**
    * Takes values out of a list in the payload of a job that runs: a later attempt does not see them. Returns those that were in it, none
@@ -180,7 +180,7 @@ export interface Queue {
   idle(): Promise<void>;
   /** Looks for due jobs, after the table was changed from outside (a restored snapshot). */
   refresh(): void;
-  /** Stops all jobs of the lanes `mail` and `bulk`, on all processes and until `resume`. Those that run go on. */
+  /** Stops all jobs of the lanes `mail` and `bulk`, on all processes and until `resume`. Running jobs go on. */
   pause(tx: Tx, reason: string | null): Promise<void>;
   resume(tx: Tx): Promise<void>;
   /** The pause that stands; null when there is none. */
@@ -191,8 +191,8 @@ export interface Queue {
   /** Gives a dead job a fresh set of attempts; null when there is no dead job with this id. */
   retry(tx: Tx, id: string): Promise<JobRow | null>;
   /**
-   * Counts the jobs that wait for a build that knows their kind, by kind: those of a newer version after a downgrade, or of a kind that
-   * was renamed. Of 10,000 jobs at most.
+   * Counts the jobs that wait for a build that knows their kind, by kind: jobs of a newer version after a downgrade, or of a kind
+   * that was renamed. Stops at 10,000 jobs.
    */
   countUnhandled(read: Reader | Tx): Promise<Record<string, number>>;
   get(read: Reader, id: string): Promise<JobRow | null>;

@@ -45,11 +45,11 @@ interface SettlingOptions {
 }
 
 /**
- * Stores what attempts leave behind. Outcomes that come while others are being stored share a transaction (`OutcomeLine`), which ends
- * their jobs in one statement and writes their effects. When that fails, each is stored alone, so that one effect that cannot be
- * written hurts only its own job. Where the store takes several transactions at a time, those of single handlers run next to each
- * other, because each effect waits for its own round trip; those of batch handlers update the same rows, such as the counters of a
- * campaign, and would only conflict.
+ * Stores the outcomes of attempts. Outcomes that come while others are being stored share a transaction (`OutcomeLine`), which
+ * ends their jobs in one statement and writes their effects. If it fails, each outcome is stored alone, so that one effect that
+ * cannot be written hurts only its own job. If the store takes several transactions at a time, outcomes of single handlers run
+ * next to each other, because each effect waits for its own round trip. Outcomes of batch handlers update the same rows, such as
+ * the counters of a campaign, and would only conflict.
  */
 export class Settling {
   readonly #options: SettlingOptions;

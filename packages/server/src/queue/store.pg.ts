@@ -17,8 +17,8 @@ export interface PostgresStoreOptions extends HeartbeatTimes {
   log: Log;
 }
 
-// Until the transaction has committed nobody claims the job that has the key. A claim under way is waited for, and the transaction runs again:
-// the job that it adds is not lost. Of several transactions with the key none waits for another.
+// Until the transaction has committed nobody claims the job that has the key. If a claim is under way, the transaction waits for
+// it and runs again, so the job that it adds is not lost. Several transactions with the same key do not wait for each other.
 const KEEP_WAITING = "select from jobs where dedupe_key = $1 for key share";
 
 /**

@@ -22,10 +22,11 @@ const LET_GO = { claimedBy: null, claimedAt: null } as const;
 const WAITING: readonly JobState[] = ["ready", "unhandled"];
 
 /**
- * Jobs in the table `jobs`. What the databases do differently is in `store.sqlite.ts` and `store.pg.ts`: which processes there are, and in
- * which transactions jobs are claimed and those with keys are added.
+ * Jobs in the table `jobs`. `store.sqlite.ts` and `store.pg.ts` hold the differences between the databases: the list of
+ * processes, and the transactions in which jobs are claimed and jobs with keys are added.
  *
- * Claiming and ending are statements of our own, because a job's effect and its end are one transaction and time is the app's clock.
+ * Claiming and ending are statements of our own, because a job's effect and its end are one transaction and time is the app's
+ * clock.
  */
 export abstract class TableJobStore<Database extends Db> implements JobStore {
   abstract readonly workers: WorkerRegistry | null;

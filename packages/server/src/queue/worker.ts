@@ -41,8 +41,8 @@ const REST_MS = 50;
  *
  * `stop` leads from every mode to stopping. A claim that is under way then is put back.
  *
- * Of its parts one adapts: `Claims` claims as many jobs ahead as began a moment ago, 0 to `store.maxClaimAhead`, and none while requests
- * wait. All other numbers are fixed. Requests win over the mode: while they wait,
+ * Only `Claims` adapts to load: it claims as many jobs ahead as began a moment ago, 0 to `store.maxClaimAhead`, and none while
+ * requests wait. All other numbers are fixed. Requests win over the mode: while they wait,
  * claims are small and 50 ms apart. The batch handlers decide how many of their jobs are claimed.
  */
 export class Worker {
