@@ -47,7 +47,7 @@ export async function answerReceived(
       ...(deps.config.replyDomain !== null && { replyTo: AUTO_REPLY_TO }),
       bypassUnsubscribe: true,
     },
-    // These have written to us: that they want no newsletter does not matter here. Whom else the mail names has not.
+    // These people have written to us, so it does not matter here that they want no newsletter. Other recipients have not.
     bypassFor: new Set([row.fromKey, answered?.email.toKey].filter((key) => typeof key === "string")),
     workspaceId,
     test: row.emailId !== null && isTestMail(row.emailId),
@@ -74,7 +74,7 @@ function buildSubject(subject: string): string {
   return (RE.test(subject) ? subject : `Re: ${subject}`).slice(0, MAX_SUBJECT).toWellFormed();
 }
 
-/** In-Reply-To and References (RFC 5322 3.6.4). Of a long conversation the first mail and the last ones are named. */
+/** In-Reply-To and References (RFC 5322 3.6.4). A long conversation is cut to its first mail and its last ones. */
 function buildReferences({ messageId, references }: ReceivedRow): Record<string, string> {
   if (messageId === null) return {};
   const [first, ...others] = references;

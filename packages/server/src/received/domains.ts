@@ -21,7 +21,7 @@ import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
  * | PENDING  | VERIFIED, unless another workspace has it | gone    |
  * | VERIFIED | –                                         | gone    |
  *
- * What becomes of a verified one one of whose records goes is in `senders/recheck.ts`.
+ * `senders/recheck.ts` handles verified domains whose records disappear.
  */
 
 /** Configuration that tells the host name of this server. */
