@@ -21,7 +21,7 @@ export class KnownValues {
     this.#slots[slotOf(value, 0)] = 1;
   }
 
-  /** The text with `instead` in place of each value. Of values that overlap, all characters are removed. */
+  /** The text with `instead` in place of each value. All characters of overlapping values are removed. */
   removeFrom(text: string, instead: string): string {
     if (this.#byStart.size === 0) return text;
     let cleaned = "";

@@ -22,7 +22,7 @@ const MAX_BYTES = 128 * MB;
 const CHUNK_BYTES = MB;
 
 /**
- * Reads a recording. What is damaged at its end, as by a disk that was full, is left out. Throws RecordingError for what is not a recording, or
+ * Reads a recording. A damaged end, as left by a full disk, is skipped. Throws RecordingError for a file that is no recording or
  * one of a later version, and the system's error for a file that cannot be opened.
  */
 export async function readRecording(file: string): Promise<Recording> {

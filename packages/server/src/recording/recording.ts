@@ -56,8 +56,8 @@ const MAX_TEXT = 64 * MB;
 const SETTLE_MS = 1000;
 
 /**
- * Records a run of a dev server: requests and answers, mail, emails with their events, deliveries to webhooks, moves of the clock, faults
- * and the log. What the database holds is read when the run ends, and before each reset. Secrets are removed.
+ * Records a run of a dev server: requests and answers, mail, emails with their events, deliveries to webhooks, moves of the
+ * clock, faults and the log. The database is read when the run ends, and before each reset. Secrets are removed.
  */
 export class RunRecorder {
   /** @internal */

@@ -32,8 +32,8 @@ export interface SecretPage {
 }
 
 /**
- * Removes secrets of an installation from what is recorded: its keys, webhook secrets, signatures, and the tokens of its links and
- * addresses. What a program writes into its own mail stays.
+ * Removes secrets of an installation from a recording: its keys, webhook secrets, signatures, and the tokens of its links and
+ * addresses. Texts that a program writes into its own mail stay.
  */
 export class SecretFilter {
   readonly #known = new KnownValues();
