@@ -26,13 +26,14 @@ interface TokenStoreParts {
   readonly seal: Seal;
   readonly clock: Clock;
   readonly relay: string;
-  /** The refresh token that the relay was set up with. What came from another one is not used. */
+  /** The refresh token that the relay was set up with. Tokens that came from another one are not used. */
   readonly refreshToken: string | null;
 }
 
 /**
- * The tokens of a relay, in one row of the database that all processes read. Who asks the token server holds a lease in it: no transaction
- * stays open meanwhile. Each write replaces the row as it was read, so that of two processes one gets the lease.
+ * The tokens of a relay, in one row of the database that all processes read. A process that asks the token server holds a lease
+ * in that row, so that no transaction stays open meanwhile. Each write replaces the row as it was read, so only one of two
+ * processes gets the lease.
  */
 export class RelayTokenStore implements TokenStore {
   readonly #parts: TokenStoreParts;
