@@ -132,7 +132,7 @@ const developerDeliveries: Records = {
   },
 };
 
-/** Events, with their deliveries to developers' webhooks: those could not be sent any more. What campaigns still need stays. */
+/** Events, with their deliveries to developers' webhooks, which could not be sent any more. Events that campaigns still need stay. */
 const events: Records = {
   policy: "events",
   list: walk(({ events: e }) => ({ table: e, key: e.sequence, createdAt: e.at })),
