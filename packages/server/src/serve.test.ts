@@ -200,7 +200,7 @@ test("metrics are served on their own port", async () => {
   ])
     expect(text).toMatch(line);
   expect(text).not.toMatch(/ada@|em_unknown|ms_dev_/);
-  // The alerts of the documentation name metrics that exist. Those of Prometheus itself and of Postgres have no rows here.
+  // The alerts of the documentation name metrics that exist. Metrics of Prometheus itself and of Postgres have no rows here.
   const rules = readFileSync(new URL("../../../docs/prometheus-rules.yml", import.meta.url), "utf8");
   const named = new Set([...rules.matchAll(/\b(?:mailsvc|process)_[a-z_]+/g)].map(([name]) => name));
   expect(named.size).toBeGreaterThan(8);

@@ -20,8 +20,8 @@ export async function stopWork({ queue, mailer, real }: { queue: Queue; mailer: 
 }
 
 /**
- * Does the steps of a stop, one after the other, and waits for them until the time is over. What is left then is left to the end of the
- * process: everything acknowledged is stored already. False if it took too long.
+ * Does the steps of a stop, one after the other, and waits for them until the time is over. Work that remains is left to the end
+ * of the process: everything acknowledged is stored already. False if it took too long.
  */
 export async function stopInTime(steps: readonly (() => Promise<void> | void)[], real: Clock["real"], stopMs = STOP_MS): Promise<boolean> {
   const all = async (): Promise<boolean> => {
