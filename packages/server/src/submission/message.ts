@@ -56,8 +56,9 @@ const MAX_HEAD = 128 * 1024;
 const MAX_RECEIVED = 100;
 
 /**
- * Reads a submitted message, whose lines `mendLines` has mended: who it is from, whom its headers name, and what they say to this server. What is not for others is taken out of
- * the headers and a Received header is added; all else stays as it is. Throws ApiError validation_error.
+ * Reads a submitted message, whose lines `mendLines` has mended: its sender, the people in its headers, and its instructions to
+ * this server. Headers that are not for others are removed and a Received header is added; all else stays as it is. Throws
+ * ApiError validation_error.
  */
 export async function readMessage(raw: Buffer, envelope: Envelope): Promise<ReadMessage> {
   const { fields, headBytes, content } = splitMessage(raw, MAX_HEAD);
