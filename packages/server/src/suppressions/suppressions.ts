@@ -199,8 +199,9 @@ export async function saveSuppressions(tx: Tx, deps: SuppressionDeps, changes: r
 }
 
 /**
- * Removes suppressions by their ids, and records `suppression.removed`. Returns them as they were. Of an address that was suppressed for
- * another reason and whose person unsubscribed besides, the unsubscription stays, in scope `marketing`: see `keepsUnsubscription`.
+ * Removes suppressions by their ids, and records `suppression.removed`. Returns them as they were. If an address was suppressed
+ * for another reason and its person unsubscribed as well, the unsubscription stays, in scope `marketing`: see
+ * `keepsUnsubscription`.
  */
 export async function removeSuppressionRows(
   tx: Tx,
