@@ -47,7 +47,7 @@ import { canContinue, type Job, takeOverStreams, toClaim } from "./streams.ts";
  *   any                      holdStream: the policy asked for it                      held: only events that pass a hold
  *   held                     releaseStreams                                           due
  *
- * One loop records what has completed and claims what is next, in one transaction for both (completeBatch). What waits for an
+ * One loop records finished attempts and claims the next events, in one transaction for both (completeBatch). Events that wait for an
  * endpoint without a free slot waits in the database, and nothing waits behind it.
  */
 

@@ -149,8 +149,8 @@ function isAside(streamId: string): boolean {
 }
 
 /**
- * Makes all waiting streams of an endpoint due now, with their next events. Those that a worker has continue by themselves, and an
- * event that was moved aside keeps its time.
+ * Makes all waiting streams of an endpoint due now, with their next events. Streams that a worker has continue by themselves, and
+ * an event that was moved aside keeps its time.
  */
 export async function hurryStreams(tx: Tx, { id: endpointId, policy }: Pick<Endpoint, "id" | "policy">, now: number): Promise<void> {
   const { [policy.outbox]: e, webhookStreams: s } = tx.t;

@@ -103,7 +103,7 @@ function outboxColumns(c: ColumnTypes) {
     tries: c.int("tries").notNull(),
     /** Due time of the next attempt; null once the event is settled. */
     dueAt: c.instant("due_at"),
-    /** The last attempt that was recorded: its number, start, and duration in ms. Those before it are in webhookAttempts. */
+    /** The last attempt that was recorded: its number, start, and duration in ms. Earlier ones are in webhookAttempts. */
     lastAttempt: c.int("last_attempt"),
     lastAt: c.instant("last_at"),
     lastMs: c.int("last_ms"),
