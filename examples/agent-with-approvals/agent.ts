@@ -1,6 +1,6 @@
 import { type Agent, type AgentOptions, createAgent } from "@mailsvc/agent-kit";
 
-/** What a page costs the brand, in credits. */
+/** Price of a page for the brand, in credits. */
 export const PRICE = 5;
 
 /** An agent that drafts a landing page for each brand, asks for approval, publishes the page and reports it. */

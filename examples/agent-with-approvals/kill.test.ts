@@ -27,7 +27,7 @@ async function poll<T>(what: string, look: () => Promise<T | undefined>): Promis
   throw new Error(`Waited a minute for ${what}.`);
 }
 
-/** When a process is killed: at one of its calls, or this many milliseconds after the activation. */
+/** Moment at which a process is killed: at one of its calls, or this many milliseconds after the activation. */
 type Kill = { call: number; when: "before" | "after" } | { ms: number };
 
 /** The n-th kill, so that all points are used in turns. */

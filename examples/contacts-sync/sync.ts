@@ -7,7 +7,7 @@ export interface Customer {
   plan: string;
 }
 
-/** What a sync did; `failed` names the customers whose rows were refused, and why. */
+/** Result of a sync; `failed` names the customers whose rows were refused, and the reasons. */
 export interface SyncReport {
   created: number;
   updated: number;

@@ -30,7 +30,7 @@ test("passes the cases of signatures and events, and stores an event once", asyn
 
   const refused = await checkReceiver({ url, secret: SECRET, only: "signature-" });
   expect(refused.results.filter((result) => !result.passed)).toEqual([]);
-  // Of all of them only the request that shows whether a right one is accepted.
+  // The only event stored is the one that shows that a valid request is accepted.
   expect(readdirSync(events)).toHaveLength(1);
 
   const accepted = await checkReceiver({ url, secret: SECRET, only: "event-" });

@@ -1,8 +1,8 @@
 import { connectLocal, toHaveSent } from "@mailsvc/sdk/testing";
 
 /**
- * What specs, which run in the browser, ask of the mail server by `cy.task`. It is the server of `mailsvc dev -- COMMAND`, or the one
- * that runs in this folder. A task that answers nothing returns null, because Cypress takes undefined for a mistake.
+ * Tasks by which specs, which run in the browser, reach the mail server through `cy.task`. It is the server of `mailsvc dev -- COMMAND`,
+ * or the one that runs in this folder. A task without a result returns null, because Cypress takes undefined for a mistake.
  */
 export async function connectMail() {
   const server = await connectLocal();

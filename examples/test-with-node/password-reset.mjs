@@ -25,7 +25,7 @@ export class PasswordResets {
     });
   }
 
-  /** Whether a code is the one of the mail. It is good for one time. */
+  /** True if a code is the one in the mail. It works once. */
   confirm(address, code) {
     return this.#codes.get(address) === code && this.#codes.delete(address);
   }

@@ -3,7 +3,7 @@ import { isApiError, type Mailsvc } from "@mailsvc/sdk";
 const FROM = "Acme <hello@acme.example>";
 const REMIND_AFTER_MS = 3 * 86_400_000;
 
-/** How a sign-up ended. */
+/** Outcome of a sign-up. */
 export type SignUp = { outcome: "welcome"; reminderId: string } | { outcome: "unreachable" };
 
 /** Welcomes a new user now, and reminds them in three days. */
