@@ -12,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const cache = join(root, "node_modules/.cache/mailsvc");
 const packages = ["sdk", "agent-kit", "server", "cli"];
 
-/** What is built, each with what remembers its last build and with files that must be there. */
+/** Parts of the build, each with the stamp of its last build and files that must exist. */
 const PROGRAMS = {
   stamp: join(cache, "programs"),
   outputs: ["sdk/dist/index.js", "agent-kit/dist/index.js", "server/dist/main.js", "cli/dist/main.js"],

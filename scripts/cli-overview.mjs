@@ -1,4 +1,4 @@
-// What `mailsvc --help` lists, generated so that it can be printed without loading the contract.
+// Entries of `mailsvc --help`, generated so that it can be printed without loading the contract.
 import { listOverview } from "../packages/cli/src/all-commands.ts";
 
 /** The text of packages/cli/src/overview.generated.ts. */

@@ -69,7 +69,7 @@ export function kitContract() {
   ].join("\n");
 }
 
-/** What of an event is kept in the kit's tables, by type. */
+/** Builds the kit's table of an event property, by type. */
 function mapEvents(pick) {
   return Object.fromEntries(Object.entries(AGENT_EVENTS).map(([type, kind]) => [type, pick(kind)]));
 }

@@ -13,7 +13,7 @@ const hours = (n) => (n % 24 === 0 && n > 24 ? days(n / 24) : `${count(n)} ${n =
 const minutes = (n) => (n % 1440 === 0 ? days(n / 1440) : `${count(n)} minutes`);
 const seconds = (n) => (n % 86_400 === 0 ? days(n / 86_400) : n === 60 ? "1 minute" : `${count(n)} seconds`);
 
-/** What each limit of the contract is about, and how its number is written. */
+/** Title of each limit of the contract, and the format of its numbers. */
 const MEANINGS = {
   SEND_LIMITS: {
     title: "A send",

@@ -11,7 +11,7 @@ import "./sources.mjs";
 
 const { MAIL_CLIENTS } = await import("@mailsvc/sdk/contract");
 
-/** Where the data has our mail programs: family and platform. */
+/** Our mail programs in the data: family and platform. */
 const PLACES = {
   "gmail-web": ["gmail", "desktop-webmail"],
   "gmail-ios": ["gmail", "ios"],
@@ -69,7 +69,7 @@ ${lines.join("\n")}
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What the newest tested version says, in one letter. */
+/** Returns the result of the newest tested version, as one letter. */
 function lastOf(versions = {}) {
   const letter = Object.values(versions).at(-1)?.[0] ?? "u";
   return "yan".includes(letter) ? letter : "u";

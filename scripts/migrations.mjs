@@ -42,7 +42,7 @@ const withoutRowid = (sql) =>
 /** Texts of Postgres are compared by their bytes, as on SQLite: ids sort by time in every language, and an index finds a prefix. */
 const byBytes = (sql) => sql.replace(/^(\t"\w+"|ALTER TABLE "\w+" ADD COLUMN "\w+") text\b/gm, '$1 text COLLATE "C"');
 
-/** What drizzle-kit cannot declare. */
+/** Changes to SQL that drizzle-kit cannot declare. */
 const amended = { sqlite: withoutRowid, pg: byBytes };
 
 const sqlFiles = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".sql")) : []);

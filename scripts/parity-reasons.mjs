@@ -1,5 +1,5 @@
-// Why an operation lacks a way on the page docs/reference/parity.md, by operation or by noun. What MCP clients do not reach has its reason
-// where that is decided, in packages/server/src/mcp/policy.ts.
+// Reasons an operation lacks a way on the page docs/reference/parity.md, by operation or by noun. Reasons for MCP clients are in
+// packages/server/src/mcp/policy.ts, which excludes the operations.
 
 const CALLBACK = "Only the provider calls it, with a signature.";
 const LINK = "Only the link in a mail calls it.";

@@ -1,5 +1,5 @@
-// Where each operation of the API can be used and looked up, found by looking at what exists. What has no place has a reason in
-// parity-reasons.mjs; the test of the page fails without one, and with one that is needed no more.
+// Ways to use and look up each operation of the API, found in the code. Each missing way has a reason in parity-reasons.mjs; the test of
+// the page fails without one, and with one that is no longer needed.
 import { readFileSync } from "node:fs";
 import { agentContract, contract } from "@mailsvc/sdk/contract";
 import { listCommandSpecs } from "../packages/cli/src/contract/command-map.ts";
@@ -65,7 +65,7 @@ export const listParity = (document, { served, answers }) => {
   });
 };
 
-/** Why an operation lacks a way: the reason for it, or for its noun. Null without one. */
+/** Returns the reason an operation lacks a way: its own, or its noun's. Null without one. */
 export const findReason = (way, { id, noun, refusal }) => (way === "mcp" ? refusal : (REASONS[way][id] ?? REASONS[way][noun] ?? null));
 
 /** The reasons that are needed no more: what they are about has the way, or is gone. */
@@ -126,7 +126,7 @@ const isInSdk = (noun, verb) => {
   return own?.[verb] !== undefined;
 };
 
-/** Whether a parameter of its path is the id of something that can be explained. */
+/** True if a parameter of its path is the id of an object that can be explained. */
 const isExplained = ({ examples = [] }) =>
   examples.some(({ params = {} }) => Object.values(params).some((value) => Object.hasOwn(EXPLAINERS, String(value).split("_")[0])));
 
@@ -151,7 +151,7 @@ const findTool = (noun, verb, endpoint, named) => {
   return findRefusal({ id: `${noun}.${verb}`, endpoint }, MCP) === null ? "`api_call`" : null;
 };
 
-/** Why MCP clients do not reach an operation, in the words of those who decide; null if they do. */
+/** Returns the reason MCP clients do not reach an operation, in the words of the policy; null if they do. */
 const explainRefusal = (noun, verb, endpoint) => {
   if (!contract[noun]?.[verb])
     return noun.startsWith("agent.") ? "It takes the key of an activation." : "Only the provider calls it, with a signature.";

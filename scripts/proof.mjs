@@ -22,7 +22,7 @@ const { parts, prove } = await import("../test/proof/proof.ts");
 const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
 if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(", ")}. There are: ${parts.map(({ name }) => name).join(", ")}.`);
 if (!(Number(values.share) > 0 && Number(values.share) <= 1)) throw new Error("--share must be above 0 and at most 1.");
-// What is tried is the built server; the build does nothing if it is up to date.
+// Build the server to test; this does nothing if it is up to date.
 execFileSync(process.execPath, [`${root}scripts/build.mjs`], { stdio: ["ignore", 2, 2] });
 const held = await prove({
   only: positionals,

@@ -90,7 +90,7 @@ const outputLines = (schema) => {
   });
 };
 
-/** What a call of the endpoint has answered. */
+/** Formats the recorded answer of an endpoint. */
 const answerLines = (id) => (id in answers ? ["```json", JSON.stringify(answers[id], null, 2), "```", ""] : []);
 
 const operationLines = (document, method, path, operation, aliases, endpoint) => {

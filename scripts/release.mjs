@@ -120,7 +120,7 @@ async function main() {
 }
 
 if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
-  // What was started and written for a moment is removed when the process exits.
+  // Exit handlers remove started processes and temporary files.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
   try {
     await main();

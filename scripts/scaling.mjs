@@ -9,7 +9,7 @@ const RESULTS = new URL("../bench/results.json", import.meta.url);
 const DAY_SECONDS = 86_400;
 /** A peak is this many times the average of a day. */
 const PEAK = 10;
-// What a mail leaves behind: an email, three events, their labels, and its share of the contents.
+// Rows and bytes that a mail leaves behind: an email, three events, their labels, and its share of the contents.
 const ROWS_PER_MAIL = 8;
 const BYTES_PER_MAIL = 1500;
 
@@ -21,7 +21,7 @@ const rough = (n) => count(Number(n.toPrecision(2)), 2);
 const row = (cells) => `| ${cells.join(" | ")} |`;
 const table = ([head, ...rows]) => [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n");
 
-/** What a bench measured last: its figures by name, and where and when. */
+/** Returns the last result of a bench: its figures by name, and their place and time. */
 const readBench = (results, bench) => {
   const found = results.find((one) => one.bench === bench);
   if (!found) throw new Error(`bench/results.json has nothing of ${bench}: npm run bench -- ${bench} --save`);
@@ -60,7 +60,7 @@ const processes = (results) => {
   ].join("\n\n");
 };
 
-// Where the next limit lies, by millions of mails a day.
+// Next limit, by millions of mails a day.
 const LIMITS = {
   10: "none: one small machine for each",
   100: "the disk: keep mail for weeks (`--keep`), put the log on a disk of its own",

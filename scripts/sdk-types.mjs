@@ -1,5 +1,5 @@
-// What the SDK's client is made of, as plain TypeScript without zod: the types of the contract with their documentation, the methods, and
-// the table of endpoints from which the methods are built.
+// Types of the SDK's client, as plain TypeScript without zod: the types of the contract with their documentation, the methods, and the
+// table of endpoints from which the methods are built.
 import { agentContract, Bytes, contract, NOUN_SUMMARIES, Pagination, paramNames } from "@mailsvc/sdk/contract";
 import { z } from "zod";
 import { exportedNames, readDeclaredTypes } from "./sdk-declared-types.mjs";
@@ -7,7 +7,7 @@ import { commentOf, typeOf } from "./typescript.mjs";
 
 const HEAD = "// Generated from the contract by `npm run generate`.";
 
-/** What describes endpoints and schemas themselves: only programs that work with the contract need it, from its own entry. */
+/** Types that describe endpoints and schemas themselves: only programs that work with the contract need them, from its own entry. */
 const OF_THE_CONTRACT = new Set(["AtLeastOne", "MailsvcContract", "AgentContract", "RuleFields", "StepType", "AgentEventKind"]);
 
 /** @returns {Promise<Record<string, string>>} the files of the SDK with its types: those of the contract, and of the methods */
@@ -179,7 +179,7 @@ function createTypes(declared) {
     return io === "input" && differs(id) ? `${name}Input` : name;
   };
   const isWritten = (id) => byName.has(id) && !schemaOf(byName.get(id));
-  /** Whether a schema of both sides is another type in requests. */
+  /** True if a schema of both sides is another type in requests. */
   const differs = (id, seen = new Set()) => {
     const [input, output] = [sides.input.get(id), sides.output.get(id)];
     if (!input || !output || isWritten(id) || seen.has(id)) return false;

@@ -24,7 +24,7 @@ export function takenPaths(served) {
   ].join("\n");
 }
 
-/** Whether a path can be filled so that it is the other one, with a word of that in the place of a parameter. */
+/** True if the parameters of a path can be filled with words of the other path so that both are equal. */
 function takes(path, other) {
   const [own, its] = [path.split("/"), other.split("/")];
   const isParam = (segment) => segment.startsWith(":");

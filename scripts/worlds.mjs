@@ -25,7 +25,7 @@ const { values } = parseArgs({
     mutation: { type: "string" },
     script: { type: "string" },
     processes: { type: "string" },
-    // Of a process that another one has started: which of how many.
+    // Set for a process started by another one: its number and the total.
     share: { type: "string" },
   },
 });

@@ -12,12 +12,12 @@ import { COLUMNS, ROWS } from "./screen.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const run = promisify(execFile);
 
-// What is random is so from one seed: a recording that is made again differs by its times only.
+// Seed of all random values: a recording that is made again differs by its times only.
 const SEED = "1";
 const PATIENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What is typed. `$ID` is the email whose command was the last to print one. Commands of README.md stand there word by word. */
+/** Typed commands. `$ID` is the email whose command was the last to print one. Commands of README.md are copied word by word. */
 export const COMMANDS = [
   'npx mailsvc send --from hello@acme.example --to ada@example.com --subject Hi --text "From the terminal" --wait',
   "npx mailsvc inbox list",

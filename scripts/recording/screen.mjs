@@ -5,7 +5,7 @@ export const COLUMNS = 112;
 /** Lines that are seen at once. */
 export const ROWS = 27;
 
-/** What the codes for colors and weights change. */
+/** Styles set by the codes for colors and weights. */
 const STYLES = {
   0: { color: "", bold: false },
   1: { bold: true },
