@@ -49,8 +49,8 @@ const fileTypesOnDemand = {
   },
 };
 
-// Of undici only the client: its fetch, WebSockets, caches, mocks and experimental parser are two thirds of it. Another name that is
-// imported from it fails the build.
+// Bundles only the client of undici: its fetch, WebSockets, caches, mocks and experimental parser are two thirds of it. Importing another
+// name from it fails the build.
 const undiciClient = {
   name: "undici-client",
   setup: (pass) => {
@@ -149,8 +149,8 @@ export const files = () => new Map(packed.map(([name, file]) => [name, { ...file
 };
 
 /**
- * What is not bundled: optional dependencies of dependencies, which are not installed, and what listhen has for its own command
- * line.
+ * Modules that are not bundled: optional dependencies of dependencies, which are not installed, and those that listhen has for its own
+ * command line.
  */
 export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher", "@parcel/watcher-wasm"];
 

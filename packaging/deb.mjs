@@ -20,7 +20,7 @@ const SHELLS = {
   fish: "usr/share/fish/vendor_completions.d/mailsvc.fish",
 };
 
-/** Where each file of the repository goes, with its mode. */
+/** Destination of each file of the repository, with its mode. */
 const FILES = [
   ["build/mailsvc", "usr/bin/mailsvc", 0o755],
   ["packaging/debian/mailsvc.service", "usr/lib/systemd/system/mailsvc.service", 0o644],

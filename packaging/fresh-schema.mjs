@@ -1,5 +1,5 @@
-// What all migrations of SQLite lead to, as one script. A new database is made with it: the migrations would alter its empty tables
-// one by one, which takes a third of the first start.
+// Schema after all migrations of SQLite, as one script for new databases: running the migrations would alter their empty tables one by
+// one, which takes a third of the first start.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
@@ -15,7 +15,7 @@ export function freshSchema() {
     migrate(drizzle(db), { migrationsFolder: folder });
     const tables = db.prepare("SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'").all();
     const made = tables.filter(({ type }) => type === "table").map(({ name }) => name);
-    // Those of the full-text search come with its virtual tables.
+    // Shadow tables of the full-text search come with its virtual tables.
     const shadows = new Set(tables.filter(({ type }) => type === "shadow").map(({ name }) => name));
     const filled = made.filter((name) => name !== "__drizzle_migrations" && db.prepare(`SELECT 1 FROM "${name}"`).get());
     if (filled.length > 0) throw new Error(`The migrations fill tables of an empty database: ${filled.join(", ")}.`);

@@ -17,7 +17,7 @@ export async function joinChunks(outputs, entry) {
   await build({ ...OPTIONS, stdin: { contents: all.join("\n"), resolveDir: dirname(file) }, outfile: file, plugins: [loadOnly(joined)] });
   await importFrom(file, outputs, joined);
   for (const [place, chunk] of joined.entries()) {
-    // What is also imported lazily keeps its name.
+    // A chunk that is also imported lazily keeps its name.
     if (outputs[chunk].entryPoint) writeFileSync(chunk, reexport(`./${basename(file)}`, namesOf(outputs, chunk, place).map(turned)));
     else rmSync(chunk);
   }
@@ -81,7 +81,7 @@ async function importFrom(file, outputs, joined) {
   }
 }
 
-/** What a chunk exports, each with its name in the joined file, where several chunks may use one name. */
+/** Lists the exports of a chunk, each with its name in the joined file, because several chunks may use one name. */
 const namesOf = (outputs, chunk, place) => outputs[chunk].exports.map((name) => [name, `${name}$${place}`]);
 
 const turned = ([name, as]) => [as, name];

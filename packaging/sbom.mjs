@@ -10,7 +10,7 @@ const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
 const purlOf = (name, version) => `pkg:npm/${name.replace("@", "%40")}@${version}`;
 
-/** What Node contains, as it reports itself: a scanner finds a vulnerable OpenSSL by it. */
+/** Lists the parts of Node, as it reports them: a scanner finds a vulnerable OpenSSL by it. */
 export function nodeComponent() {
   const { node, modules: _abi, ...parts } = process.versions;
   const components = Object.entries(parts)

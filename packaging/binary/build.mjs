@@ -88,7 +88,7 @@ const embed = {
     pass.onResolve({ filter: /\.node$/ }, () => ({ path: "addon", namespace: "addon" }));
     pass.onLoad({ filter: /./, namespace: "addon" }, () => ({ contents: 'module.exports = require("mailsvc:addon").addon();' }));
     pass.onResolve({ filter: /^mailsvc:addon$/ }, ({ path }) => ({ path, external: true }));
-    // What drizzle's own migrators read.
+    // Drizzle's own migrators read the embedded migrations.
     pass.onResolve({ filter: /\/migrator\.js$/ }, ({ importer, path }) =>
       path === "../migrator.js" && importer.includes("drizzle-orm") ? { path: embedded } : undefined,
     );
@@ -147,7 +147,7 @@ const inkWithoutTools = {
     })),
 };
 
-/** What dependencies load for their own command lines: questions at a terminal, and the browser that they open. */
+/** Modules that dependencies load for their own command lines: questions at a terminal, and the browser that they open. */
 const withoutCommandLines = {
   name: "without-command-lines",
   setup: (pass) =>

@@ -27,7 +27,7 @@ export async function rehearse({ node, folder }) {
   }
 }
 
-/** What the server prints when it is ready. */
+/** Returns the first line of the server's output, printed when it is ready. */
 async function firstLine(server) {
   let text = "";
   for await (const chunk of server.stdout.iterator({ destroyOnReturn: false })) {

@@ -7,7 +7,7 @@ import { startProgram, useServer } from "./server.mjs";
 const nameOf = (version) => `mailsvc-${version}-linux-${process.arch}`;
 const fileOf = (version) => `${nameOf(version)}.tar.xz`;
 
-/** What is in the archive, and where a build writes it. */
+/** Content of the archive, by the path to which a build writes it. */
 const CONTENTS = {
   mailsvc: "build/mailsvc",
   LICENSE: "LICENSE",

@@ -11,7 +11,7 @@ const DATA = "/var/lib/mailsvc";
 
 const fileOf = (version) => `mailsvc_${version}_${ARCHITECTURE}.deb`;
 
-/** What the package installs, with the mode of each file. */
+/** Installed files of the package, with their modes. */
 const INSTALLED = {
   "usr/bin/mailsvc": 0o755,
   [UNIT]: 0o644,

@@ -15,7 +15,7 @@ async function main() {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   const epoch = execFileSync("git", ["log", "-1", "--format=%ct"], { cwd: root, encoding: "utf8" }).trim();
-  // What dpkg-deb gives its entries as their time.
+  // Time that dpkg-deb gives its entries.
   process.env.SOURCE_DATE_EPOCH = epoch;
   const work = mkdtempSync(join(tmpdir(), "mailsvc-artefacts-"));
   const place = (name) => {

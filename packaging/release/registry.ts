@@ -18,7 +18,7 @@ interface Packument {
   readonly versions: Record<string, unknown>;
 }
 
-/** What `npm publish` sends. */
+/** Body of the request of `npm publish`. */
 interface Publication extends Packument {
   readonly _attachments: Record<string, { readonly data: string }>;
 }

@@ -48,7 +48,7 @@ const nameOf = (path) => path.slice(path.lastIndexOf("node_modules/") + "node_mo
 const purlOf = (path, { name, version }) => `pkg:npm/${(name ?? nameOf(path)).replace("@", "%40")}@${version}`;
 const digestOf = ({ integrity }) => integrity && Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex");
 
-/** Of several folders with the same package in the same version, the first. */
+/** Keeps the first of several folders with the same package in the same version. */
 function oneOfEach(folders) {
   const seen = new Map();
   for (const folder of folders) {
@@ -75,7 +75,7 @@ function listProduction(locked) {
   return [...found].filter((path) => path.includes("node_modules/"));
 }
 
-/** Where Node finds a package that one at `path` imports: the nearest node_modules upwards. */
+/** Returns the package that one at `path` imports, as Node does: from the nearest node_modules upwards. */
 function resolve(locked, path, name) {
   for (let place = path; ; place = place.slice(0, Math.max(0, place.lastIndexOf("/")))) {
     const at = `${place === "" ? "" : `${place}/`}node_modules/${name}`;

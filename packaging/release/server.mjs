@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { SMTPServer } from "smtp-server";
 import { atExit, until } from "./command.mjs";
 
-/** What is sent to try a release. */
+/** Mail for trying a release. */
 export const MAIL = { from: "hello@acme.example", to: "ada@example.com", subject: "A release", text: "It works." };
 
 /**
