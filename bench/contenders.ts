@@ -75,7 +75,7 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
 /** A mailsvc under test. */
 export interface MailsvcContender extends Contender {
   workspaceId: string;
-  /** Where it takes mail over SMTP. */
+  /** URL of its SMTP server. */
   smtpUrl: string;
   /** The key of another workspace. */
   builderKey: string;

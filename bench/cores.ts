@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 
 let pinning: boolean | undefined;
 
-/** What to put before a command so that it stays on one core; nothing where that cannot be done. */
+/** Returns the command prefix that pins a process to one core; empty if that is impossible. */
 export function onCore(core: number): string[] {
   pinning ??= canPin();
   return pinning ? ["taskset", "-c", String(core)] : [];

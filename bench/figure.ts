@@ -13,7 +13,7 @@ export interface Figure {
   rounds?: readonly number[];
 }
 
-/** What the command line chooses. Only some benchmarks look at it. */
+/** Options of the command line. Only some benchmarks use them. */
 interface BenchOptions {
   minutes: number;
   /** Requests a second. */
@@ -40,7 +40,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Whether a figure reaches its goal; null without one. */
+/** True if a figure reaches its goal; null without one. */
 export function reached({ value, ratio, goal }: Figure): boolean | null {
   if (!goal) return null;
   const is = ratio ?? value;

@@ -2,7 +2,7 @@ import { cpus, loadavg, totalmem, type } from "node:os";
 import Database from "better-sqlite3";
 import { type Bench, type Figure, reached } from "./figure.ts";
 
-/** How many processes wanted a core in the last minute. */
+/** Formats the load average of the last minute. */
 export function busy(): string {
   return `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
 }
@@ -35,7 +35,7 @@ export function asRow(figure: Figure): string {
     .trimEnd();
 }
 
-/** What a run measured of one bench, as results.json keeps it. */
+/** Result of one bench, as stored in results.json. */
 export interface Result {
   /** The name of the bench. */
   readonly bench: string;

@@ -4,7 +4,7 @@ import { get } from "node:http";
 import { promisify } from "node:util";
 import { type StartOptions, startServer } from "../test/support/server.ts";
 
-/** How long a program takes from its start to its end, in ms: Node, unless another is named. Throws when it fails. */
+/** Measures the duration of a program, in ms: Node, unless another is named. Throws when it fails. */
 export async function timeOf(args: readonly string[], program: string = process.execPath): Promise<number> {
   const from = performance.now();
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
@@ -24,7 +24,9 @@ export async function outputOf([command = "", ...args]: readonly string[]): Prom
   return (await promisify(execFile)(command, args)).stdout;
 }
 
-/** How long a server takes from the start of its process to its first 200 at /readyz, in ms: the built one in dev mode, unless told otherwise. */
+/**
+ * Measures the start of a server, from its process to its first 200 at /readyz, in ms: the built one in dev mode, unless told otherwise.
+ */
 export async function firstAnswer(options: Pick<StartOptions, "data" | "program" | "flags">): Promise<number> {
   const from = performance.now();
   const server = startServer({ flags: ["--dev"], ...options });

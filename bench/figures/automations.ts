@@ -60,7 +60,7 @@ async function withServer<T>(run: (server: Contender) => Promise<T>, options?: M
   }
 }
 
-/** How long some work took, and how much processor time of the server, which a busy machine disturbs least. */
+/** Duration of some work, and processor time of the server, which a busy machine disturbs least. */
 interface Effort {
   readonly seconds: number;
   readonly cpuSeconds: number;

@@ -14,7 +14,7 @@ const BINARY = fileURLToPath(new URL("../../build/mailsvc", import.meta.url));
 const ROUNDS = 11;
 const SETTLE_MS = 1500;
 
-/** What the single executable file weighs, and how long it keeps a person waiting. */
+/** Size of the single executable file, and the time a person waits for it. */
 export const binary: Bench = {
   name: "binary",
   meaning:

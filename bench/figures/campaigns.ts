@@ -9,15 +9,15 @@ const RECIPIENTS = 100_000;
 const POOL_MAILS = 8000;
 const IMPORT = 1000;
 const POLL_MS = 100;
-// Of single sends during a campaign.
+// Rounds of single sends during a campaign.
 const ROUNDS = 3;
 
-/** How one campaign went. */
+/** Measurements of one campaign. */
 interface Sent {
   readonly perSecond: number;
-  /** How long the request to send took, ms. */
+  /** Duration of the request to send, ms. */
   readonly startMs: number;
-  /** How long its statistics took at the end, ms. */
+  /** Duration of its statistics at the end, ms. */
   readonly statsMs: number;
   /** Resident memory at its largest, MB. */
   readonly residentMb: number;
@@ -182,7 +182,7 @@ async function compareTail(smtp: readonly string[], count: number): Promise<Figu
   }
 }
 
-/** Whether mail of a campaign still waits or is being handed over. */
+/** True while mail of a campaign still waits or is being handed over. */
 async function isUnderWay(server: Contender, path: string): Promise<boolean> {
   const { recipients } = (await call(server, "GET", `${path}/stats`)) as { recipients: { queued: number; sending: number } };
   return recipients.queued + recipients.sending > 0;

@@ -12,7 +12,7 @@ const ROUNDS = 3;
 const PATIENCE_MS = 60_000;
 const MARKET = "/api/v1/marketplace";
 
-/** How fast an agent that is taken out of the catalog is out. */
+/** Time until an agent taken out of the catalog is off everywhere. */
 export const cancel: Bench = {
   name: "cancel",
   meaning:

@@ -5,7 +5,7 @@ import { bareNode, timeOf } from "../runs.ts";
 const CLI = fileURLToPath(new URL("../../packages/cli/bin/mailsvc.mjs", import.meta.url));
 const ROUNDS = 11;
 
-/** How long the command line tool keeps a person waiting. */
+/** Time a person waits for the command line tool. */
 export const cli: Bench = {
   name: "cli",
   meaning: "The built command line tool from start to end, against Node with nothing to do.",

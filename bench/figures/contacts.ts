@@ -133,7 +133,7 @@ function residentMb(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" })) / 1024;
 }
 
-/** How many people a second bare prepared statements write, into the same tables with the same indexes. */
+/** Measures the people a second that bare prepared statements write, into the same tables with the same indexes. */
 async function raw(target: string): Promise<number> {
   return Number(await outputOf([...onCore(0), process.execPath, INSERT, target, `${PERSONS_PER_REQUEST}`, "50000"]));
 }

@@ -13,7 +13,7 @@ const WHEELS = 200;
 const SETTLE_MS = 3000;
 const VIEWPORT = { width: 1360, height: 860 };
 
-/** What the dashboard costs those who look at it, and those who do not. */
+/** Cost of the dashboard for its users, and for the others. */
 export const dashboard: Bench = {
   name: "dashboard",
   meaning:

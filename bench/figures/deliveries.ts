@@ -15,7 +15,7 @@ const PENDING = 100_000;
 const file = fileURLToPath(new URL("../peers/deliveries.ts", import.meta.url));
 const node = [process.execPath, "--import", fileURLToPath(new URL("../../scripts/sources.mjs", import.meta.url)), file];
 
-/** How fast and how fairly events reach webhooks. */
+/** Speed and fairness of the delivery of events to webhooks. */
 export const deliveries: Bench = {
   name: "deliveries",
   meaning:

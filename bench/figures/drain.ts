@@ -17,13 +17,13 @@ const ROUNDS = 3;
 /** Connections to the mail server. */
 export const CONNECTIONS = 20;
 
-/** What a round measured: mails a second, and processor time per mail of server and database together, µs. */
+/** Measurements of a round: mails a second, and processor time per mail of server and database together, µs. */
 interface Drained {
   readonly perSecond: number;
   readonly cpu: number;
 }
 
-/** How fast accepted mail leaves. */
+/** Speed at which accepted mail leaves. */
 export const drain: Bench = {
   name: "drain",
   meaning:

@@ -7,10 +7,10 @@ const KEYS = 40;
 /** Connections that each key asks for. */
 const PER_KEY = 10;
 const REQUESTS = 400;
-/** How often something happens in the followed workspace. */
+/** Interval of events in the followed workspace. */
 const EVENT_MS = 10;
 
-/** What followers of one workspace cost another one. */
+/** Cost of one workspace's followers for another workspace. */
 export const followers: Bench = {
   name: "followers",
   meaning:

@@ -25,7 +25,7 @@ interface Sends {
   readonly p99: number;
 }
 
-/** What is measured with one number of rows. */
+/** Measurements with one number of rows. */
 interface Measured {
   readonly lists: ListTimes;
   readonly alone: readonly Sends[];

@@ -6,7 +6,7 @@ import { load, sends } from "../load/load.ts";
 const ROUNDS = 3;
 const SETTLE_MS = 1500;
 
-/** What the server holds in memory. */
+/** Memory of the server. */
 export const memory: Bench = {
   name: "memory",
   meaning: "Resident memory of the server process: idle, a while after its start, and at the end of 3 s of sends at 100 connections.",

@@ -104,7 +104,7 @@ interface Accepted {
   cpu: number;
 }
 
-/** What `size` server processes on one database accept together. */
+/** Measures the mails that `size` server processes on one database accept together. */
 async function accept(size: number): Promise<Accepted> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const database = await startPostgres({ durable: true });

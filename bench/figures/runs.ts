@@ -19,7 +19,7 @@ const PATIENCE_MS = 60_000;
 const MARKET = "/api/v1/marketplace";
 const SCOPES = ["agent:write_runs"];
 
-/** How fast runs that have fallen silent are found among those at work. */
+/** Time to find silent runs among those at work. */
 export const runs: Bench = {
   name: "runs",
   meaning: `Of ${count(ACTIVATIONS * LIVE_EACH)} runs at work, ${ACTIVATIONS} more fall silent at one instant, and ${count(ACTIVATIONS * MANY_EACH)} a second later. sweep: from the first instant until those have FAILED on disk, each with its run_force_failed in the outbox. fail: how many a second do so of the many, while their events are being delivered.`,

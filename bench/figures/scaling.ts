@@ -19,7 +19,7 @@ const MAILS = 6000;
 const AT_A_TIME = 50;
 const PATIENCE_MS = 300_000;
 
-/** What a mail costs, from the request to the reply of the mail server: processor time in µs. */
+/** Cost of a mail, from the request to the reply of the mail server: processor time in µs. */
 interface Cost {
   readonly server: number;
   readonly postgres: number;
@@ -34,7 +34,7 @@ const PARTS = [
   ["wal", "bytes/mail"],
 ] as const;
 
-/** What a mail costs when several processes share a database: what grows with them is what ends first. */
+/** Cost of a mail when several processes share a database. A cost that grows with their number becomes the limit. */
 export const scaling: Bench = {
   name: "scaling",
   meaning:

@@ -10,7 +10,7 @@ import { CONNECTIONS, deliverAll, onPostgres, startSink } from "./drain.ts";
 const MB = 1e6;
 const WARM_UP = 500;
 
-/** What a machine needs: disk for stored mails, and memory at most. */
+/** Needs of a machine: disk for stored mails, and peak memory. */
 export const sizing: Bench = {
   name: "sizing",
   meaning:

@@ -9,7 +9,7 @@ import { startMixedLoad } from "../load/mixed.ts";
 /** Enough for V8 to reach the size of its young generation and for SQLite to fill its caches; after 60,000 they were still filling. */
 const WARMUP_REQUESTS = 150_000;
 const SAMPLE_MS = 2000;
-/** How many samples are taken at the start and again at the end: of the resident memory, and of the memory after a garbage collection. */
+/** Number of samples at the start and again at the end: of the resident memory, and of the memory after a garbage collection. */
 const SAMPLES = 10;
 const HELD_SAMPLES = 10;
 /** The load that the slope is given for: a leak holds this many bytes for each request, however fast they come. */
@@ -25,7 +25,7 @@ interface Sample {
   heap: number;
 }
 
-/** Whether the server's memory stays where it is under a steady load. */
+/** Test that the server's memory stays constant under a steady load. */
 export const soak: Bench = {
   name: "soak",
   onlyByName: true,
@@ -102,7 +102,7 @@ function middle(samples: readonly Sample[], key: keyof Sample): number {
   return median(samples.map((sample) => sample[key]));
 }
 
-/** What the server allocates between a garbage collection and the reading counts as well: megabytes on a busy machine. */
+/** Returns the lowest sample: allocations between a garbage collection and the reading count as well, megabytes on a busy machine. */
 function least(samples: readonly Sample[], key: keyof Sample): number {
   return Math.min(...samples.map((sample) => sample[key]));
 }

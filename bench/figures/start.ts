@@ -6,7 +6,7 @@ import { bareNode, firstAnswer } from "../runs.ts";
 
 const ROUNDS = 11;
 
-/** How long a cold start takes. */
+/** Duration of a cold start. */
 export const start: Bench = {
   name: "start",
   meaning:

@@ -4,7 +4,7 @@ import { load, sends } from "../load/load.ts";
 
 const ROUNDS = 5;
 
-/** How the slowest answers compare with the usual ones when many connect at once. */
+/** Slowest answers compared with the usual ones when many connect at once. */
 export const tail: Bench = {
   name: "tail",
   meaning:

@@ -34,7 +34,7 @@ export const verify: Bench = {
   },
 };
 
-/** How often `work` runs in a second. */
+/** Measures the runs of `work` in a second. */
 function rate(work: () => unknown): number {
   const from = performance.now();
   let count = 0;

@@ -16,7 +16,7 @@ const PROGRAM = `
   }
   console.log(JSON.stringify(times));`;
 
-/** How long a test waits for its own world. */
+/** Time a test waits for its own world. */
 export const world: Bench = {
   name: "world",
   meaning:

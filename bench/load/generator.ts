@@ -25,7 +25,7 @@ const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 class Client {
   #socket: Socket | undefined;
   #buffer: Buffer | null = null;
-  /** When the request under way was sent, or the connection asked for; 0 when there is none. */
+  /** Time the request under way was sent, or the connection asked for; 0 when there is none. */
   #since = 0;
 
   open(): void {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { onCore } from "../cores.ts";
 
-/** What the generator is to do. */
+/** Order to the generator. */
 export interface Order {
   port: number;
   /** Whole requests, sent in turn. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { onCore } from "../cores.ts";
 
-/** What the generator of SMTP load is to do. */
+/** Order to the generator of SMTP load. */
 export interface SmtpOrder {
   port: number;
   /** The password of the login; null for none. */

@@ -29,12 +29,12 @@ export class NextMailServer {
     return typeof address === "object" && address ? address.port : 0;
   }
 
-  /** How often each mail came, by its number. */
+  /** Number of deliveries of each mail, by the mail's number. */
   get taken(): ReadonlyMap<number, number> {
     return this.#taken;
   }
 
-  /** When the last mail came, as `performance.now()` tells it; 0 before the first. */
+  /** Arrival of the last mail, by `performance.now()`; 0 before the first. */
   get lastAt(): number {
     return this.#lastAt;
   }

@@ -12,7 +12,7 @@ const JSON_ONLY = { kind: "http", path: "/send", headers: {} } as const;
 
 /** A database that a queue is kept in. */
 interface Storage {
-  /** Where the application finds it. */
+  /** Address for the application. */
   readonly address: string;
   pid(): number;
   kill(): Promise<void>;

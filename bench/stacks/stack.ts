@@ -1,4 +1,4 @@
-/** Where a stack takes mail. */
+/** Endpoint at which a stack takes mail. */
 export type Entrance =
   | { readonly kind: "http"; readonly port: number; readonly path: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: "smtp"; readonly port: number };
@@ -18,12 +18,12 @@ export interface RunningStack {
   stop(): Promise<void>;
 }
 
-/** What is compared. */
+/** Stack to compare. */
 export interface Stack {
   readonly name: string;
-  /** When a mail is on disk, in words. */
+  /** Moment at which a mail is on disk, in words. */
   readonly durability: string;
-  /** Why it cannot be run here; null when it can. */
+  /** Reason it cannot be run here; null when it can. */
   missing(): string | null;
   /** Starts it with an empty queue. It hands its mail to the mail server on `smtpPort`, over at most CONNECTIONS connections. */
   start(smtpPort: number): Promise<RunningStack>;

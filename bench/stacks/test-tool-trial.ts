@@ -7,7 +7,7 @@ const MAILS = 50;
 // A mail that was not found after this long is not there.
 const PATIENCE_MS = 5000;
 
-/** What a tool does for a test. */
+/** Results of a tool in a test. */
 export interface ToolReport {
   /** From its start until it takes mail, ms. */
   readonly ready: number;
@@ -18,9 +18,9 @@ export interface ToolReport {
   /** Mails that it still knows after it was killed and started again, of those it had acknowledged. */
   readonly kept: number;
   readonly sent: number;
-  /** What it says of a mail to the address for bounces; null where there is no such address. */
+  /** Status of a mail to the address for bounces; null where there is no such address. */
   readonly bounce: string | null;
-  /** What it says of a mail that was scheduled for an hour later, after its clock was moved by two; null without schedules. */
+  /** Status of a mail that was scheduled for an hour later, after its clock was moved by two; null without schedules. */
   readonly scheduled: string | null;
 }
 
@@ -66,7 +66,7 @@ async function sendScheduled(running: RunningTool): Promise<string> {
   return settledStatus(running, n);
 }
 
-/** What is said of a mail once that has not changed for a moment. */
+/** Returns the status of a mail once it has not changed for a moment. */
 async function settledStatus(running: RunningTool, n: number): Promise<string> {
   let status = await lookFor(running, n);
   for (let same = 0; same < 10; ) {

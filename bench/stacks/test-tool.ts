@@ -1,4 +1,4 @@
-/** What a mail of a test may be besides ordinary. */
+/** Mail of a test, with its special wishes. */
 export interface TestMail {
   /** Its number, which its subject names. */
   readonly n: number;
@@ -12,7 +12,7 @@ export interface TestMail {
 export interface RunningTool {
   pid(): number;
   send(mail: TestMail): Promise<void>;
-  /** What the tool says of a mail, in its own word, such as `delivered`; null while it does not know it. */
+  /** Returns the status of a mail, in the tool's own word, such as `delivered`; null while the tool does not know it. */
   find(n: number): Promise<string | null>;
   /** Moves the tool's clock by two hours; absent if it has none. */
   advance?(): Promise<void>;
@@ -23,12 +23,12 @@ export interface RunningTool {
   stop(): Promise<void>;
 }
 
-/** What developers test their mail with. */
+/** Tool with which developers test their mail. */
 export interface TestTool {
   readonly name: string;
-  /** What it takes: an API, or SMTP. */
+  /** Accepted input: an API, or SMTP. */
   readonly takes: string;
-  /** How bounces and schedules are asked for; false where they cannot be. */
+  /** True if bounces and schedules can be requested. */
   readonly bounces: boolean;
   readonly schedules: boolean;
   start(): Promise<RunningTool>;

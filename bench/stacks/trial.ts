@@ -15,7 +15,7 @@ const LIFE = { least: 300, most: 1500 };
 // A mail that has not come by then, after the last one that came, is missing.
 const PATIENCE_MS = 60_000;
 
-/** How fast a stack is. */
+/** Speed of a stack. */
 export interface Speed {
   /** Mails a second that were acknowledged. */
   readonly accepted: number;
@@ -27,7 +27,7 @@ export interface Speed {
   readonly memory: number;
 }
 
-/** What became of the mails that were acknowledged while a stack was killed again and again. */
+/** Fate of the mails that were acknowledged while a stack was killed again and again. */
 export interface Survival {
   readonly acknowledged: number;
   /** Acknowledged and not delivered. */

@@ -1,4 +1,4 @@
-// What many applications run today: fastify takes a send, BullMQ keeps it in Redis, a worker in the same process hands it to nodemailer's
+// Typical application of today: fastify takes a send, BullMQ keeps it in Redis, a worker in the same process hands it to nodemailer's
 // pool. Prints its port when it is ready.
 //
 //   node bullmq.mjs REDIS_PORT SMTP_PORT CONNECTIONS [PORT]
