@@ -82,7 +82,7 @@ async function travel(
     const effect = await foreseeStep(context, traveller, step);
     const assumed = Object.hasOwn(assume, step.id);
     branch = assumed ? assume[step.id] : effect.branch;
-    // An event that is assumed comes at once. What it says is not known.
+    // An assumed event comes at once. Its data is unknown.
     const isMet = step.type === "wait_for_event" && branch === "event";
     const until = isMet ? undefined : effect.waitUntil;
     path.push({

@@ -2,7 +2,7 @@ import { TEMPLATE_LIMITS, type TemplateDetail } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 
-/** Automations that are neither deleted nor archived and send a template in the newest version of their steps; newest first, with a limit. */
+/** Lists automations, neither deleted nor archived, whose newest steps send a template; newest first, with a limit. */
 export async function listAutomationsOfTemplate(
   q: Tx | Reader,
   { workspaceId, id }: { readonly workspaceId: string; readonly id: string },

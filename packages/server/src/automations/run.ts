@@ -62,7 +62,7 @@ async function runDue(deps: AutomationDeps, automationId: string): Promise<boole
 
 type Due = Awaited<ReturnType<typeof findDue>>[number];
 
-/** Runs entries in one transaction, or each alone if that fails. Returns how many were still due; null if the automation does not run any more. */
+/** Runs entries in one transaction, or each alone if that fails. Returns how many were still due; null if the automation no longer runs. */
 async function runBatch(deps: AutomationDeps, automationId: string, due: readonly Due[]): Promise<number | null> {
   try {
     const plans = await loadPlans(deps, automationId, due);

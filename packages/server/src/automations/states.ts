@@ -12,8 +12,8 @@ import { pinReferences } from "./references.ts";
 import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow } from "./store.ts";
 
 /*
- * The states of an automation (docs/automations.md#states-and-versions). Rows: state. Columns: what happens. `–` answers without a
- * change, `×` is refused with invalid_state.
+ * The states of an automation (docs/automations.md#states-and-versions). Rows: state. Columns: action. `–` answers without a change, `×` is
+ * refused with invalid_state.
  *
  * |        | activate | pause  | delete | trigger       | entry is due | update of steps                  |
  * | ------ | -------- | ------ | ------ | ------------- | ------------ | -------------------------------- |
@@ -25,7 +25,7 @@ import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow }
  *    pinned, once for each version of the definition.
  * 2. At once; a job deletes the entries.
  * 3. As the row in `automation_contacts` allows.
- * 4. With the checks of 1. What became due meanwhile is done at once, and later waits count from then. Days that a date trigger
+ * 4. With the checks of 1. Steps that became due meanwhile are done at once, and later waits count from then. Days that a date trigger
  *    missed are not made up for.
  *
  * An automation that is not ACTIVE can be archived: it keeps its state, lists leave it out, and activate, pause and update are refused
@@ -33,8 +33,8 @@ import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow }
  */
 
 /**
- * Activates an automation, or continues a paused one. Throws ApiError not_found, conflict if it was changed since `revision`, invalid_state,
- * validation_error or sender_not_verified.
+ * Activates an automation, or continues a paused one. Throws ApiError not_found, conflict if it was changed since `revision`,
+ * invalid_state, validation_error or sender_not_verified.
  */
 export async function activateAutomation(
   tx: Tx,

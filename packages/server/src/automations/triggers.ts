@@ -39,7 +39,7 @@ export interface Occurrence extends Pick<NewEvent, "type" | "at" | "data" | "mac
   readonly contactId?: string | null;
 }
 
-/** The keys of what listens to an event, by its type. What machines opened or clicked, and what programs answered, counts nowhere. */
+/** Keys of the listeners to an event, by its type. Opens and clicks of machines and replies of programs count nowhere. */
 const KEYS: Readonly<Partial<Record<EventType, (event: Occurrence) => string[]>>> = {
   "contact.created": (event) => [event.type, ...listTagKeys(event, "tagsAdded", "tag.added")],
   "contact.updated": (event) => [...listTagKeys(event, "tagsAdded", "tag.added"), ...listTagKeys(event, "tagsRemoved", "tag.removed")],

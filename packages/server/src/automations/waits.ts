@@ -8,8 +8,8 @@ import { getVersionRow, type VersionRow } from "./store.ts";
 import { passesFilter, toEntryEvent } from "./triggers.ts";
 
 /**
- * Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. What happens when the
- * timeout is over comes too late, also if the entry still stands there because its automation is paused or the worker is behind.
+ * Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. An event after the
+ * timeout comes too late, even if the entry is still at its step because its automation is paused or the worker is behind.
  */
 export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: ReadonlyMap<string, readonly ReadEvent[]>): Promise<void> {
   const { automationEntries: e } = tx.t;

@@ -96,8 +96,8 @@ export interface Foresight {
 /** Functions that perform and predict steps of one kind. */
 export interface StepKind<Type extends StepType> {
   /**
-   * Entries take the step, all of them at once, in the transaction that moves them on. Returns a result for each, in their order. What
-   * cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
+   * Entries take the step, all of them at once, in the transaction that moves them on. Returns a result for each, in their order. A step
+   * that cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
    */
   perform(context: StepContext, entries: readonly EntryAt<StepOf<Type>>[]): Promise<StepResult[]>;
   /** Predicts the step for one contact. Only reads. An ApiError means that the step would be skipped, with its code as the reason. */
