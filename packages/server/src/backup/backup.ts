@@ -40,10 +40,9 @@ const FORMAT = "1";
 const REMEDY = "Use another backup.";
 
 /**
- * Backs an installation up while its servers run: one consistent state of all tables, as a SQLite file, from a folder or from
- * Postgres. Before the file gets its name, it is checked for damage, its rows are read back and compared, and their checksums
- * and the key are stored in it. Throws BackupRefused, BackupDamaged, or StorageUnavailable when the database cannot be read or is of a newer
- * version.
+ * Backs an installation up while its servers run: one consistent state of all tables, as a SQLite file, from a folder or from Postgres.
+ * Before the file gets its name, it is checked for damage, its rows are read back and compared, and their checksums and the key are stored
+ * in it. Throws BackupRefused, BackupDamaged, or StorageUnavailable when the database cannot be read or is of a newer version.
  */
 export async function createBackup(schema: DatabaseSchema, options: BackupOptions): Promise<BackupReport> {
   const createdAt = iso(systemClock.now());
