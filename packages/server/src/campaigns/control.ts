@@ -73,7 +73,10 @@ export async function cancelCampaign(tx: Tx, deps: CampaignDeps, workspaceId: st
 // Recipients marked in one transaction.
 const CHUNK = 500;
 
-/** Marks the recipients of a cancelled campaign, a few hundred at a time, once everybody of its audience is one. One that is being handed over is left to its delivery. */
+/**
+ * Marks the recipients of a cancelled campaign, a few hundred at a time, once its whole audience has become recipients. A recipient whose
+ * email is being handed over is left to the delivery.
+ */
 export function cancelRecipients(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];

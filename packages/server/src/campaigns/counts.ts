@@ -87,7 +87,7 @@ export interface Counts {
   readonly hours: ReadonlyMap<number, ReadonlyMap<SeriesMetric, number>>;
 }
 
-/** Reads the counters of a campaign. Those that are zero may be absent. */
+/** Reads the counters of a campaign. Counters that are zero may be absent. */
 export async function readCounts(q: Tx | Reader, campaignId: string): Promise<Counts> {
   const total = new Map<Metric, number>();
   const variants = new Map<string, Map<Metric, number>>();

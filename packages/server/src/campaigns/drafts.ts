@@ -205,7 +205,9 @@ function shorten(name: string): string {
   return [...name].slice(0, CAMPAIGN_LIMITS.name).join("");
 }
 
-/** Checks what a campaign refers to; if it is scheduled, that it could start now, but for content that is still to come. Throws ApiError. */
+/**
+ * Checks the objects a campaign refers to; if it is scheduled, that it could start now, except for content still to come. Throws ApiError.
+ */
 async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);

@@ -20,8 +20,8 @@ export async function enqueueFinish(
 }
 
 /**
- * Enqueues a look at those of some campaigns that have released all their recipients; of those in `lost`, which have lost recipients outside
- * the sample of an A/B test, also at those that wait for its winner.
+ * Enqueues a check of the campaigns that have released all their recipients. A campaign in `lost`, which lost recipients outside the
+ * sample of an A/B test, is also checked while it waits for the winner.
  */
 export async function finishReleased(tx: Tx, deps: CampaignDeps, campaignIds: readonly string[], lost: ReadonlySet<string>): Promise<void> {
   for (const row of await findRows(tx, tx.t.campaigns, { id: campaignIds }))

@@ -17,8 +17,8 @@ import {
 } from "./recipient-events.ts";
 
 /**
- * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted
- * after this: a person is erased. What is left still equals a recount.
+ * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted after
+ * this: a person is erased. The remaining statistics still equal a recount.
  */
 export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: string, emailIds: readonly string[]): Promise<void> {
   const { emails: t } = tx.t;
@@ -46,8 +46,8 @@ export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: 
 }
 
 /**
- * Deletes the clicked links of a workspace's campaigns whose address contains one of these texts, in any case, or is one of these, with their
- * numbers. Returns how many rows that were.
+ * Deletes the clicked links of a workspace's campaigns whose address contains one of `texts`, in any case, or is one of `urls`, with their
+ * numbers. Returns the number of deleted rows.
  */
 export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly string[], urls: readonly string[]): Promise<number> {
   const { campaigns: c, campaignLinks: t } = tx.t;

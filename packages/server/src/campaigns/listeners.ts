@@ -37,7 +37,9 @@ async function finishThose(tx: Tx, deps: CampaignDeps, recipients: readonly Pick
   await finishReleased(tx, deps, [...new Set(recipients.map(({ campaignId }) => campaignId))], lost);
 }
 
-/** Counts the states of recipients, what happens to them by hour, and who opened and clicked; ends campaigns that have no recipient left. */
+/**
+ * Counts the states of recipients, their events by hour, and the people who opened and clicked; ends campaigns without a recipient left.
+ */
 export function campaignsReader(deps: () => CampaignDeps): EventReader {
   return {
     name: CAMPAIGNS_READER,

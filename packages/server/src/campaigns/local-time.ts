@@ -11,7 +11,7 @@ export function findLocalTime({ at }: Pick<LocalTime, "at">, timeZone: string): 
   return findTimeOfDate({ year, month, day }, minutesOfDay(time), timeZone);
 }
 
-/** Throws ApiError validation_error for a local time over a year after sending starts, such as one with a mistyped year: sending would not end. */
+/** Throws ApiError validation_error for a local time over a year after sending starts, such as a mistyped year: sending would not end. */
 export function assertWithinYear(localTime: LocalTime | null, startAt: number): void {
   const days = CAMPAIGN_LIMITS.scheduleDays;
   if (localTime !== null && findLocalTime(localTime, "UTC") > startAt + days * DAY)

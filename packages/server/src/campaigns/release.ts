@@ -9,8 +9,8 @@ import { addCounts } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 /**
- * Releases up to `count` recipients for delivery. Returns how many were released: fewer only if no more of them are due. What one variant
- * does not need of its share is shared again by the others.
+ * Releases up to `count` recipients for delivery. Returns how many were released: fewer only if no more of them are due. If one variant
+ * needs less than its share, the others share the rest.
  */
 export async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
   let groups = await orderGroups(tx, deps, campaign, count);
@@ -30,8 +30,8 @@ export async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow,
 }
 
 /**
- * Releases recipients once more that were put back because their campaign was paused when they were read, if it is not any more: since it was
- * resumed nobody else looks for them.
+ * Releases recipients again that were put back because their campaign was paused when they were read, if it has been resumed since: nobody
+ * else looks for them.
  */
 export async function releaseResumed(tx: Tx, deps: CampaignDeps, emails: readonly EmailRow[]): Promise<void> {
   const { emails: t } = tx.t;
@@ -51,7 +51,7 @@ export async function releaseResumed(tx: Tx, deps: CampaignDeps, emails: readonl
 /** Recipients of a variant, or those outside of the sample of an A/B test. */
 type Group = VariantName | null;
 
-/** The groups whose recipients may be released. Of too few for all of them the groups take turns, in the order of their recipients. */
+/** The groups whose recipients may be released. If there are fewer releases than groups, the group with the oldest recipient is first. */
 async function orderGroups(tx: Tx, { clock }: CampaignDeps, campaign: CampaignRow, count: number): Promise<Group[]> {
   const groups = listWaitingGroups(campaign);
   if (count >= groups.length) return groups;

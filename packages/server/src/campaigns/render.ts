@@ -99,8 +99,8 @@ export async function renderAgain(
 }
 
 /**
- * The subjects that recipients of campaigns read, by the ids of the emails, with the contacts' present fields. Where the contact is gone, or
- * the subject cannot be rendered with them, there is none. Subjects are compiled alone, and kept nowhere: a list of emails would displace the
+ * Renders the subjects that recipients of campaigns read, by the ids of the emails, with the contacts' present fields. Omits emails whose
+ * contact is gone, or whose subject cannot be rendered. Subjects are compiled alone, and kept nowhere: a list of emails would displace the
  * templates that are being sent.
  */
 export async function renderSubjects(

@@ -30,9 +30,9 @@ type SelectionDeps = Pick<CampaignDeps, "clock" | "config">;
 const SUBSCRIBED: SegmentRule = { field: "status", operator: "equals", value: "SUBSCRIBED" };
 
 /**
- * Selects the contacts that a campaign goes to, a few thousand at a time, so that others run between: some seconds for a million. What
- * changes meanwhile may count or not; what was committed before the call counts. Throws ApiError not_found for a list, segment or
- * campaign that does not exist, and invalid_state for a campaign to send again whose recipients are not known any more.
+ * Selects the contacts that a campaign goes to, a few thousand at a time, so that others run between: some seconds for a million. A change
+ * made meanwhile may count or not; a change committed before the call counts. Throws ApiError not_found for a list, segment or campaign
+ * that does not exist, and invalid_state for a campaign to send again whose recipients are not known any more.
  */
 export async function selectAudience(
   read: Reader,

@@ -34,7 +34,8 @@ const RELEASED = 500;
  * | PAUSED            | all read     | any             | nothing                                  | none, until it resumes  |
  * | another run or state | any       | any             | nothing                                  | none                    |
  *
- * 1. Released from the start, without a throttle, an A/B test or a local time: to release them later would write them, and all their indexes, twice.
+ * 1. Released from the start, without a throttle, an A/B test or a local time: to release them later would write them, and all their
+ *    indexes, twice.
  * 2. A test that cannot compare, because fewer than two recipients are in its sample, is decided at once, unless you pick the winner.
  */
 export function continueSending(deps: CampaignDeps): JobHandler {

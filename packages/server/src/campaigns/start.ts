@@ -210,7 +210,10 @@ export async function start(
   return started;
 }
 
-/** The audience that was selected for a campaign. Throws ApiError: what kept it from being selected, or conflict if it is that of another version. */
+/**
+ * Returns the audience that was selected for a campaign. Throws the ApiError that kept it from being selected, or conflict if the campaign
+ * has changed since.
+ */
 function getSelection(audience: PreparedStart["audience"], row: CampaignRow): Selection {
   if (audience instanceof ApiError) throw audience;
   if (audience === null || !isSelectedBy(audience, row))
