@@ -11,7 +11,7 @@ interface BuiltFile {
   readonly brotli: Uint8Array;
 }
 
-/** The files by name. Those in `assets/` have their hash in the name and never change; `index.html` is every page. */
+/** The files by name. Files in `assets/` have their hash in the name and never change; `index.html` is every page. */
 export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 
 // Almost every browser takes brotli. For the others a few files are kept in the form they take.

@@ -20,7 +20,7 @@ export const SCHEMES = {
   dark: '<meta name="color-scheme" content="dark">',
 } as const;
 
-// A mail of a megabyte can name an image a hundred thousand times. What is inlined beyond this many characters is left out.
+// Maximum characters of inlined images; further ones are left out. A mail of a megabyte can name an image a hundred thousand times.
 const MAX_INLINED = 32 * MB;
 
 interface ShownMail {

@@ -71,8 +71,8 @@ export async function createSession(tx: Tx, deps: SessionDeps, subject: Subject)
 }
 
 /**
- * The session of a token; null when there is none, it has ended, or its key was revoked. Who came by single sign-on has the role that the
- * server's flags give them now, which may be another one than at their sign-in.
+ * Finds the session of a token; null when there is none, it has ended, or its key was revoked. A person who came by single sign-on has the
+ * role that the server's flags give them now, which may have changed since their sign-in.
  */
 export async function findSession(
   read: Reader,
