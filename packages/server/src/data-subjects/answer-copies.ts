@@ -6,7 +6,7 @@ import { MINUTE } from "../lib/units.ts";
 
 // Rows looked through by one statement: a few ms, after which others have their turn.
 const CHUNK = 500;
-// An answer gets its time within its transaction: one that was being stored during the search has a time of before. No transaction takes longer.
+// Longest time of a transaction. An answer gets its time within its transaction, so one stored during the search may have an earlier time.
 const STORING_MS = MINUTE;
 
 /** The key of a stored answer to a request with an Idempotency-Key. */

@@ -30,7 +30,7 @@ export async function exportDataSubject(
 }
 
 /**
- * The stored answers that name the person. All answers of the workspace are looked through, so call it before the transaction. Throws ApiError
+ * Finds the stored answers that name the person. Searches all answers of the workspace, so call it before the transaction. Throws ApiError
  * validation_error.
  */
 export async function findAnswers(

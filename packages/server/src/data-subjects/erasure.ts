@@ -27,8 +27,8 @@ export async function eraseEmails(tx: Tx, { workspaceId, emails }: ErasedSubject
 }
 
 /**
- * Deletes the contents of the emails to a person, with attachments, unless other emails share them. Of a mail that still goes to other
- * recipients, the headers name the person no more.
+ * Deletes the contents of the emails to a person, with attachments, unless other emails share them. Removes the person from the headers of
+ * mails that still go to other recipients.
  */
 export async function eraseContents(tx: Tx, { workspaceId, emails, address }: ErasedSubject): Promise<number> {
   const own = emails.filter(({ ofCampaign }) => !ofCampaign);
