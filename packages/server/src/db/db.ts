@@ -67,8 +67,8 @@ export interface RowChange<Table extends PgTable> {
 export interface Tx<T = Schema> extends Session<T>, Omit<Queries, "insert"> {
   insert: InsertInto;
   /**
-   * Inserts many rows into one table, at a few µs a row, and lets the event loop serve others between stretches of many or large ones. Throws UniqueViolation if one of the unique keys exists; if another
-   * transaction has just taken it, this one runs again.
+   * Inserts many rows into one table, at a few µs a row; yields to the event loop for large batches. Throws UniqueViolation if one of the
+   * unique keys exists; if another transaction has just taken it, this one runs again.
    *
    * With `newKeys` the caller asserts that no other transaction writes these keys, because they are random or assigned under a lock.
    * Postgres then inserts without ON CONFLICT, at three fifths of the cost; a key that exists still throws.
@@ -82,7 +82,10 @@ export interface Tx<T = Schema> extends Session<T>, Omit<Queries, "insert"> {
    * same row.
    */
   updateAll<Table extends PgTable>(table: Table, changes: readonly RowChange<Table>[]): Promise<boolean[]>;
-  /** Deletes many rows of one table, each if it has these values, and tells for each whether it was deleted. All name the same columns, a key first. */
+  /**
+   * Deletes many rows of one table, each if it has these values, and tells for each whether it was deleted. All rows name the same
+   * columns, a key first.
+   */
   deleteAll<Table extends PgTable>(table: Table, rows: readonly Partial<InferSelectModel<Table>>[]): Promise<boolean[]>;
   /** Reserves the next `n` values of a table's counter, for rows that refer to each other. */
   nextNumbers(table: PgTable, n: number): Promise<number[]>;

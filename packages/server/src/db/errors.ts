@@ -40,7 +40,7 @@ const UNSTORABLE = new Set(["22021", "22P05"]);
 // The disk is full (SQLite, Postgres), the database is read-only, or its user lacks a right.
 const REFUSES_WRITES = /^(?:SQLITE_FULL|SQLITE_READONLY|SQLITE_IOERR|53100|25006|42501)/;
 const DAMAGED = /^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/;
-// On Postgres: connection, login, a database that is gone or closed, resources, shutting down, the disk, a read-only standby, missing rights.
+// On Postgres: connection, login, a missing or closed database, resources, shutting down, the disk, a read-only standby, missing rights.
 const AWAY =
   /^(?:SQLITE_(?:FULL|IOERR|CANTOPEN|READONLY)|08|53|57P|58|28|3D000|55000|25006|42501|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 // Limits of time, and transactions that conflicted more often than they were retried: others may succeed meanwhile.

@@ -25,8 +25,8 @@ export interface HeldContact {
 }
 
 /**
- * Takes a contact for held without a lock of its own. True only if this transaction wrote its row, or a row that the deletion of the contact
- * writes too, such as its entry in an automation; say which at the call.
+ * Takes a contact for held without a lock of its own. This is safe only if this transaction wrote its row, or a row that the deletion of
+ * the contact writes too, such as its entry in an automation; say which at the call.
  */
 export function assumeContactHeld<Contact extends { readonly id: string; readonly seq: number }>(contact: Contact): Contact & HeldContact {
   return contact as Contact & HeldContact;

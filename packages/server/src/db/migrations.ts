@@ -1,7 +1,7 @@
 import { StorageUnavailable } from "./errors.ts";
 import { listMigrations } from "./migration-files.ts";
 
-/** Called with the names of all facts about the installation (`meta`) before tables that exist are migrated. Throws to leave them as they are. */
+/** Called with the names of all facts about the installation (`meta`) before existing tables are migrated. Throws to prevent it. */
 export type CheckBefore = (facts: ReadonlySet<string>) => void;
 
 /** Migration state of a database. */

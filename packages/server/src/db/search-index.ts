@@ -23,7 +23,10 @@ export interface SearchIndex {
    * first, or cannot narrow the search much.
    */
   scanFirst(...parts: readonly string[]): number;
-  /** Looks up the rows that contain one of these texts, across all workspaces. Null when one is too short for the index, so that only a scan finds it. */
+  /**
+   * Looks up the rows that contain one of these texts, across all workspaces. Null when one is too short for the index, so that only a
+   * scan finds it.
+   */
   hits(...parts: readonly string[]): Promise<SearchHits | null>;
 }
 

@@ -173,7 +173,8 @@ async function listParts(raw: Raw, table: string, { counted }: MonthlyTables): P
 /** Makes an ordinary table the first part of a divided one; what is made from an instant (ms) on comes into other parts. */
 async function divide(client: pg.Client, group: MonthlyTables, from: number): Promise<void> {
   const bound = group.firstKey(from);
-  // The keys of a counter are checked beforehand, while others use the table. Rows that are apart are moved, so that those are checked again.
+  // Checks the keys of a counter first, while others use the table. With rows that are kept apart this would be in vain: they are moved,
+  // and the keys are checked again.
   if (group.apart === null) for (const table of group.tables) await checkBelow(client, nameOf(table.table), table, bound);
   await alone(client, group, async () => {
     for (const table of group.tables) await divideTable(client, table, group, from);

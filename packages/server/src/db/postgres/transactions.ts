@@ -38,8 +38,8 @@ interface Committed<T> {
 
 /**
  * Runs ordinary transactions, each on its own connection, at REPEATABLE READ: what a transaction has read cannot change before it
- * writes, so a feature that reads, decides and updates is as safe as behind SQLite's single writer. Of two that update the same row
- * the later one fails with 40001 and runs again here, so the work of a transaction may run more than once. `afterCommit` hooks run once.
+ * writes, so a feature that reads, decides and updates is as safe as behind SQLite's single writer. If two update the same row, the
+ * later one fails with 40001 and runs again here, so the work of a transaction may run more than once. `afterCommit` hooks run once.
  *
  * | transaction is | trigger                            | becomes                                            |
  * | -------------- | ---------------------------------- | -------------------------------------------------- |

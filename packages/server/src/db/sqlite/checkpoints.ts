@@ -128,7 +128,7 @@ export class Checkpoints {
     return worker;
   }
 
-  /** After a checkpoint: pages that came meanwhile are left. Those that a reader or another checkpoint keeps there are not tried again. */
+  /** Goes on after a checkpoint if pages came meanwhile. Pages that a reader or another checkpoint keeps in the log are not tried again. */
   #continue(checkpointed: number): void {
     if (this.#closed) return;
     const { log } = this.#length.get() as Log;

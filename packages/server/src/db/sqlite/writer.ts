@@ -67,7 +67,7 @@ const STALLED = "A transaction waited for something other than its queries (netw
  *
  * The flush runs outside the event loop: the next group is read, run and committed meanwhile, and may see rows that are not
  * durable yet. No caller is answered before they are: neither those who wrote a row nor those who only read it in a
- * transaction. When a flush fails it is unknown what the disk holds, so nothing more is written until the next start.
+ * transaction. After a flush that failed, the content of the disk is unknown, so nothing more is written until the next start.
  *
  * Inside a transaction only queries and `breathe` may be awaited. Queries settle within the same turn of the event loop, so a
  * transaction that is still open in the next turn, and is not breathing, waits for something else, which would block every other
@@ -136,9 +136,9 @@ export class Writer {
   }
 
   /**
-   * The transaction that the current code runs in. Throws MisplacedQuery when it runs in none, or its transaction has ended, and
-   * StorageUnavailable after SQLite has rolled it back by itself, as it does where the disk is full: a query made at the same time as the one
-   * that failed would be committed on its own.
+   * Finds the transaction that the current code runs in. Throws MisplacedQuery when it runs in none, or its transaction has ended, and
+   * StorageUnavailable after SQLite has rolled it back by itself, as it does when the disk is full: a query made at the same time as the
+   * failed one would be committed on its own.
    */
   findScope(): Scope {
     const scope = this.#open;

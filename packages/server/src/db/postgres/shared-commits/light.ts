@@ -15,7 +15,7 @@ class NotLight extends Error {
   override name = "NotLight";
 }
 
-// Characters of the rows of one transaction, roughly. Those of larger ones are sent one by one: 20 MB in one statement take 50 ms to send.
+// Approximate maximum of a transaction's rows, in characters. Larger ones are sent one by one: 20 MB in one statement take 50 ms to send.
 const MAX_SIZE = 2 * CHUNK_BYTES;
 
 const ORDINARY_ONLY = ["select", "selectDistinct", "insert", "update", "delete", "$count", "prepared", "raw", "updateAll", "deleteAll"];

@@ -11,7 +11,7 @@ import { LightTransaction } from "./light.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 /*
- * The only door of this folder. The others are, in reading order: `light.ts` collects the rows of one transaction, `groups.ts`
+ * The public interface of this folder. The other files, in reading order: `light.ts` collects the rows of one transaction, `groups.ts`
  * commits the rows of many, `shared-reads.ts` answers the lookups of many, and `batcher.ts` decides when either is sent.
  */
 
