@@ -38,9 +38,9 @@ interface Line {
  * | under way    | a receipt; or the mailer throws, for a bug of ours          | left: its outcome waits in `OutcomeBatch`            |
  * | left         | the next marks are stored, or 25 ms pass                    | settled, or failed if the mailer threw               |
  *
- * Settled: `storeEffects` has written what becomes of the email, in the transaction that ends its job. Failed: its job runs again.
- * A crash before the mark is durable leaves no trace, and the job is claimed again. One between mark and stored outcome leaves the email
- * `sending`: it is in doubt and is sent again under the same Message-ID. There are no more of those than slots and 64.
+ * Settled: `storeEffects` has written the outcome of the email, in the transaction that ends its job. Failed: its job runs again.
+ * A crash before the mark is durable leaves no trace, and the job is claimed again. A crash between mark and stored outcome leaves the
+ * email `sending`: it is in doubt and is sent again under the same Message-ID. These are at most as many as there are slots, and 64.
  *
  * An email that hangs holds its own slot only. A slot is free when the receipt has come; that of a captured email when its outcome
  * is stored, so that no more captured emails wait in memory than there are slots.

@@ -15,8 +15,8 @@ const PASSED_ON: Receipt = {
 };
 
 /**
- * Hands one email over to the mailer that was chosen for it, and decides what the receipt means. `renew` decides anew what becomes of it: it
- * is asked right before the bytes of the message are sent. A mailer that throws, for a bug of ours, fails the attempt.
+ * Hands one email over to the mailer that was chosen for it, and decides what the receipt means. Calls `renew`, which decides anew about
+ * the email, right before the bytes of the message are sent. A mailer that throws, for a bug of ours, fails the attempt.
  */
 export async function handOver(
   { mailers, db, clock, random }: DeliveryDeps,

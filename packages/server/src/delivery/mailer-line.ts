@@ -104,7 +104,7 @@ export class MailerLine {
     });
   }
 
-  /** The mailer is out of service: gives away what waits for it. Those that are marked get another attempt, the others another mailer. */
+  /** The mailer is out of service: gives away the emails that wait for it. Marked ones get another attempt, the others another mailer. */
   async #handOn(): Promise<void> {
     for (const marked of this.#marks.drain()) void this.#handOver(marked);
     const waiting = this.#slots.drain();

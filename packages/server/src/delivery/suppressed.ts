@@ -6,7 +6,10 @@ import type { Next } from "./next.ts";
 import { suppressedOutcome } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
-/** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed, and those to the simulated one that counts as suppressed. */
+/**
+ * The emails to addresses that were suppressed since they were accepted, because they bounced or unsubscribed, and those to the simulated
+ * address that counts as suppressed.
+ */
 export async function listSuppressed(q: Reader | Tx, mails: readonly PendingMail[]): Promise<ReadonlySet<PendingMail>> {
   const refused = new Set<PendingMail>();
   const groups = Map.groupBy(mails, ({ email, contents }) => `${email.workspaceId} ${contents.bypassUnsubscribe}`);

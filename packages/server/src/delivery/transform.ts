@@ -38,8 +38,8 @@ export interface PendingMail {
 }
 
 /**
- * Changes a batch of emails before they are handed over: renders per recipient, rewrites links, adds headers. Reads what it needs
- * for all of them at once. When it throws, it is called again for each email alone.
+ * Changes a batch of emails before they are handed over: renders per recipient, rewrites links, adds headers. Reads its data for all of
+ * them at once. If it throws, it is called again for each email alone.
  */
 export type MailTransform = (read: Reader, mails: readonly PendingMail[]) => Promise<void>;
 
