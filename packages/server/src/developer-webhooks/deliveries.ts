@@ -100,8 +100,8 @@ export async function listSentDeliveries(read: Reader, limit: number): Promise<S
 const CHUNK = 100;
 
 /**
- * Deletes the deliveries of events that were deleted, with what receivers answered: it may name a person. Those of a webhook that was
- * deleted are left to its job.
+ * Deletes the deliveries of events that were deleted, with the responses of receivers, which may name a person. Deliveries of a deleted
+ * webhook are left to its job.
  */
 export async function forgetDeliveries(tx: Tx, events: readonly DeletedEvent[]): Promise<void> {
   const { webhookDeliveries: e, developerWebhooks: w } = tx.t;
