@@ -5,7 +5,9 @@ interface DialectEnvironment {
   readonly variables: (url: string) => Readonly<Record<string, string>>;
 }
 
-/** The variables that lead programs of other services here, as `mailsvc dev` lists and sets them. Any key in this form works in dev mode. */
+/**
+ * The variables that lead programs of other services here, as `mailsvc dev` lists and sets them. In dev mode any key in this form works.
+ */
 export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
   {
     dialect: "resend",

@@ -7,7 +7,9 @@ import type { DialectDeps } from "./deps.ts";
 
 const ByteList = z.custom<number[]>(isByteList, "The content of a file is base64, or an array of its bytes from 0 to 255.");
 
-/** The content of a file in JSON: base64, an array of bytes as SDKs for Python and Go write it, or what JSON.stringify makes of a Buffer. */
+/**
+ * The content of a file in JSON: base64, an array of bytes as the SDKs for Python and Go write it, or a Buffer written by JSON.stringify.
+ */
 export const FileContent = z.union([z.string(), ByteList, z.object({ type: z.literal("Buffer"), data: ByteList })]);
 type FileContent = z.output<typeof FileContent>;
 

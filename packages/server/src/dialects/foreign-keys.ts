@@ -11,7 +11,10 @@ export function lookUpForeignKeys(keys: KeyLookup, isForeign: (key: string) => b
   return { ...keys, parseKind: (key) => keys.parseKind(toOwn(key)), hash: (key) => keys.hash(toOwn(key)) };
 }
 
-/** The same error. Where any key of the other service counts, the one about a key that does not names its form, such as `re_…`. */
+/**
+ * Returns the same error. If keys in the form of the other service count here, the error for a missing or unknown key names that form,
+ * such as `re_…`.
+ */
 export function adviseForeignKey(error: ApiError, form: string, devKey: string | null): ApiError {
   if (devKey === null || error.code !== "unauthorized") return error;
   const { code, message, details, headers } = error;

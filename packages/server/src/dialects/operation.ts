@@ -16,7 +16,7 @@ type Grade = "full" | "part";
 export interface Reads {
   readonly deps: DialectDeps;
   readonly workspaceId: string;
-  /** For functions of rooms that no endpoint has; permissions are checked by `read` and `write` only. */
+  /** Access for functions of modules that no endpoint has; only `read` and `write` check permissions. */
   readonly rows: Reader | Tx;
   /** A request header; null when it was not sent. */
   header(name: string): string | null;

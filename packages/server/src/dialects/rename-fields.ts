@@ -5,7 +5,7 @@ import { ApiError } from "../lib/api-error.ts";
 /** Functions by which operations call the contract. */
 export type Calls = Pick<ContractCalls, "read" | "write" | "prepare" | "authorize">;
 
-/** The names that a dialect has for fields of an endpoint. A field inside another one is written with it, without places in lists: `variables.name`. */
+/** The names that a dialect has for fields of an endpoint. Nested fields have dots, and no positions in lists: `variables.name`. */
 export type FieldNames = Readonly<Record<string, string>>;
 
 /** Calls of the contract whose errors name the fields as the dialect does, because its programs never wrote the others. */

@@ -1,4 +1,5 @@
-// Variables of broadcasts, in three braces: {{{FIRST_NAME|there}}}, {{{contact.plan}}}. A fallback may contain braces, up to three that open.
+// Variables of broadcasts, in three braces: {{{FIRST_NAME|there}}}, {{{contact.plan}}}. A fallback may contain braces, except three
+// opening ones.
 const VARIABLE = /\{\{\{\s*([A-Za-z_][\w.]*)\s*(?:\|((?:(?!\{\{\{)[\s\S])*?))?\}\}\}(?!\})/g;
 
 const OWN_NAMES: Readonly<Record<string, string>> = {

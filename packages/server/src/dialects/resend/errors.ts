@@ -45,7 +45,7 @@ const WORDINGS: Partial<Readonly<Record<ErrorCode, Wording>>> = {
   storage_unavailable: { name: "internal_server_error", status: 503 },
 };
 
-/** An error as Resend answers it. Its message names fields in their spelling there, and ends with the hint, since there is no place for it. */
+/** Formats an error as Resend does. Its message spells fields as Resend does, and ends with the hint, which has no field of its own. */
 export function describeError(error: ApiError, headers: HeaderReader): DialectAnswer {
   const known = findWording(error);
   const isWithoutKey = error.code === "unauthorized" && headers.get("authorization") === null;

@@ -6,7 +6,7 @@ const BROADCAST: FieldNames = { subjectLine: "subject", listId: "segment_id", fr
 const CONTACT: FieldNames = { customFields: "properties", status: "unsubscribed" };
 const WEBHOOK: FieldNames = { url: "endpoint" };
 
-/** The fields that Resend calls otherwise. Those that are missing here differ by their spelling at most: replyTo is reply_to. */
+/** The fields with another name at Resend. Fields that are missing here differ at most in spelling: replyTo is reply_to. */
 export const FIELD_NAMES: ReadonlyMap<Endpoint, FieldNames> = new Map<Endpoint, FieldNames>([
   [contract.emails.sendTemplate, { slug: "template.id", variables: "template.variables" }],
   [contract.templates.create, TEMPLATE],

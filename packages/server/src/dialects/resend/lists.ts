@@ -29,8 +29,8 @@ const MAX_PAGES = 20;
 type FindCursor = (id: string) => Promise<string>;
 
 /**
- * A list as Resend answers it, newest first. `findCursor` is for lists that are not in the order of their ids. Throws ApiError validation_error
- * for an id that is not in the list.
+ * Returns a list as Resend does, newest first. `findCursor` is for lists that are not in the order of their ids. Throws ApiError
+ * validation_error for an id that is not in the list.
  */
 export async function answerList<Item extends { readonly id: string }>(
   { limit, after, before }: ListInput,
@@ -44,7 +44,10 @@ export async function answerList<Item extends { readonly id: string }>(
   return { object: "list", has_more: hasMore, data: items.map(show) };
 }
 
-/** A part of a short list, as Resend answers it, by the ids that `show` gives its items. Throws ApiError validation_error for an id that is not among them. */
+/**
+ * Returns a part of a short list, as Resend does, by the ids that `show` gives its items. Throws ApiError validation_error for an id that
+ * is not among them.
+ */
 export function answerPart<Item>(
   { limit, after, before }: z.output<typeof partQuery>,
   items: readonly Item[],

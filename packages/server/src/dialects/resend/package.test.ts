@@ -9,7 +9,7 @@ import { call, type ResendServer, startResend } from "../../../test/resend-serve
 import { ABSENT } from "./absent.ts";
 import { RESEND_OPERATIONS } from "./resend.ts";
 
-// Every method of the official package, found by reflection, is called with sensible arguments. It gets a right answer in Resend's shape, or
+// Calls every method of the official package, found by reflection, with sensible arguments. It gets a right answer in Resend's shape, or
 // 501 with the way to do it here. The newest version is tested, and an older one that programs still pin.
 
 const NEWEST = process.env["RESEND_PACKAGE"] ?? "resend";

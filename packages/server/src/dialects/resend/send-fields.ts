@@ -89,7 +89,10 @@ export async function toContractEmail(email: ResendEmail, calls: Reads, fetcher:
 // As programs print times: also without a zone, and with a blank instead of the T.
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** The instant of `scheduled_at` in ISO 8601. Times without a zone, and words such as "tomorrow at 9am", are those of UTC. Throws ApiError validation_error. */
+/**
+ * Returns the instant of `scheduled_at` in ISO 8601. Times without a zone, and words such as "tomorrow at 9am", are in UTC. Throws
+ * ApiError validation_error.
+ */
 export function readTime(text: string, { deps }: Reads, path: string): string {
   const [, day, time, zone = "Z"] = ISO_TIME.exec(text.trim()) ?? [];
   const at = parseTimeWords(day === undefined ? text : `${day}T${time}${zone}`, deps.clock.now(), "UTC");

@@ -2,7 +2,7 @@
 const FOREIGN = /\{\{\{\s*([A-Za-z_]\w*)\s*\}\}\}/g;
 const OWN = /(?<!\{)\{\{\s*([A-Za-z_]\w*)\s*\}\}(?!\})/g;
 
-/** The source of a template as mailsvc stores it. What is neither text nor a variable is left as it is. */
+/** Converts the source of a template to that of mailsvc. Anything but text and variables stays as it is. */
 export function toOwnSource(source: string): string {
   return source.replace(FOREIGN, "{{$1}}");
 }

@@ -10,7 +10,7 @@ const Events = z.array(z.string()).min(1).max(50);
 const NOTE =
   "there are no events of domains, topics and shared inboxes; contact.deleted and suppression.removed name the id only, because events hold no personal data";
 
-/** Webhooks. Those that are registered here get events as Resend writes them, with the headers of Svix. */
+/** Webhooks. Webhooks registered here get events in Resend's format, with the headers of Svix. */
 export const webhookOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
