@@ -53,8 +53,8 @@ export function findOrganization({ places }: TreeWalk): string {
 }
 
 /**
- * The record that decides about mail from the domain where a walk started: its own, that of its organizational domain, or that of the public
- * suffix above this one. Null if there is none; one on the way between them does not count.
+ * Finds the record that decides about mail from the domain where a walk started: its own, that of its organizational domain, or that of
+ * the public suffix above this one. Null if there is none; a record on the way between them does not count.
  */
 export function findPolicyRecord(walk: TreeWalk): { readonly domain: string; readonly tags: ReadonlyMap<string, string> } | null {
   const organization = findOrganization(walk);
