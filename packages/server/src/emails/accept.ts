@@ -52,7 +52,9 @@ export interface NewSend extends Origin {
   readonly asIs?: AsIs;
   /** The number of further recipients of a submitted message that were refused one by one. */
   readonly refused?: number;
-  /** The keys of the recipients who may be written to though they unsubscribed; without it, `bypassUnsubscribe` of the request holds for all. */
+  /**
+   * The keys of recipients who may be written to although they unsubscribed; without it, the request's `bypassUnsubscribe` holds for all.
+   */
   readonly bypassFor?: ReadonlySet<string>;
 }
 

@@ -34,10 +34,10 @@ interface Examined {
 }
 
 /**
- * A page of emails, newest first, for filters that need rows of several tables. One index yields candidates: that of the recipient, else
- * that of a label or the campaign, else that of the status, else all emails. The newest of them are looked at until the page is full, ten
- * thousand at most, so a page takes as long in a million emails as in ten thousand: it may be short, or empty, and there be more; `examined`
- * of its pagination says how many were looked at. `readable` gives mails of the page their final subjects.
+ * Lists a page of emails, newest first, for filters that need rows of several tables. One index yields candidates: that of the recipient,
+ * else that of a label or the campaign, else that of the status, else all emails. The newest of them are examined until the page is full,
+ * ten thousand at most, so a page takes as long in a million emails as in ten thousand. A page may therefore be short, or empty, although
+ * more follow; `examined` of its pagination tells how many were examined. `readable` gives mails of the page their final subjects.
  */
 export async function listExamined(
   read: Reader,

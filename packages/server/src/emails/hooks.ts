@@ -10,7 +10,10 @@ export interface RenderedMail {
 
 /** Callbacks that render mails whose stored content is a template: mails of campaigns. `features.ts` connects them. */
 export interface RenderHooks {
-  /** The subjects that the recipients read, by the ids of the emails. What is no such mail, or cannot be rendered any more, is left out. */
+  /**
+   * Renders the subjects that the recipients read, by the ids of the emails. Omits emails of other kinds, and those that cannot be
+   * rendered any more.
+   */
   renderSubjects(read: Reader, emails: readonly EmailRow[]): Promise<ReadonlyMap<string, string>>;
   /** The whole mail; null if it is no such mail, or cannot be rendered any more. */
   renderMail(read: Reader, email: EmailRow): Promise<RenderedMail | null>;

@@ -20,8 +20,8 @@ export async function joinThread(tx: Tx, workspaceId: string, mailId: string, th
 }
 
 /**
- * A mail by its Message-ID: ours, which has its id, or that of a program that submitted the message. A program may submit a message once for
- * each recipient, which makes as many mails: the one to the recipient `toKey` is found, else the newest.
+ * Finds a mail by its Message-ID: ours, which has its id, or that of a program that submitted the message. A program may submit a message
+ * once for each recipient, which makes as many mails: returns the one to the recipient `toKey`, else the newest.
  */
 export async function findMailByMessageId(
   q: Tx | Reader,
@@ -100,8 +100,8 @@ export async function insertLabels(tx: Tx, labelled: readonly LabelledEmails[]):
 }
 
 /**
- * Deletes the labels of emails whose contents are still there, and returns how many there were. They follow from the contents and the name
- * that a relay gave the email, so that no index has to find them by their email: it took a seventh of what SQLite does for a send with two tags.
+ * Deletes the labels of emails whose contents still exist, and returns how many there were. The labels follow from the contents and the
+ * name that a relay gave the email, so they need no index by email: it took a seventh of SQLite's work for a send with two tags.
  */
 export async function deleteLabels(
   tx: Tx,

@@ -72,7 +72,9 @@ export function buildMailJob(
   };
 }
 
-/** Removes the job of a scheduled mail, which would stay until its date. A job that runs already finds the email changed and does nothing. */
+/**
+ * Removes the job of a scheduled mail, which would stay until its date. A job that already runs finds the email changed and does nothing.
+ */
 export async function cancelScheduledJob(
   tx: Tx,
   { queue }: Pick<EmailDeps, "queue">,

@@ -19,7 +19,7 @@ export function buildMessageId(
   return messageId ?? `<${mailId ?? id}@${parseAnyMailbox(from).domain}>`;
 }
 
-/** A mail as lists show it. Of several recipients it sums up what is known of each. */
+/** Shows a mail as lists do. A mail to several recipients sums up their states. */
 export function showEmail({ emails, contents }: ListedMail): Email {
   const [first] = emails;
   if (!first) throw new Error("A mail has a recipient.");

@@ -6,9 +6,9 @@ import type { EmailDeps } from "./deps.ts";
 import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
 
 /*
- * The states of an email and the ways between them are `EMAIL_STATES` of the contract. What moves an email, and the place that decides it:
+ * The states of an email and the ways between them are `EMAIL_STATES` of the contract. Events that move an email, and the code for them:
  *
- * | what happens                                                           | place                                          |
+ * | event                                                                  | code                                           |
  * | ---------------------------------------------------------------------- | ---------------------------------------------- |
  * | it is marked `sending` before it is handed over by SMTP                | `delivery/effects.ts`                          |
  * | its receipt comes                                                      | `delivery/outcome.ts`                          |
@@ -67,13 +67,13 @@ export interface StatusChange {
 export type StatusListener = (tx: Tx, changes: readonly StatusChange[]) => Promise<void>;
 
 /**
- * Moves emails to other states, all in one statement, records their events and tells the listeners. Tells for each whether it was
- * moved: not if its status or the number of its attempts has changed since it was read. No email may be among them twice. What
- * `along` writes, once it is known which were moved, is sent together with the events.
+ * Moves emails to other states, all in one statement, records their events and tells the listeners. Tells for each whether it was moved:
+ * not if its status or the number of its attempts has changed since it was read. No email may be among them twice. `along` is called with
+ * the moved emails; its writes are sent together with the events.
  *
- * An email that goes out at once leaves `queued` a few milliseconds after it was accepted, so its `email.queued` event is
- * written then: it would cost accepting it a third more. A scheduled email has the event from the start. A recipient of a campaign has
- * none: campaign.started says it for all of them.
+ * An email that goes out at once leaves `queued` a few milliseconds after it was accepted, so its `email.queued` event is written then:
+ * writing it earlier would make accepting the email cost a third more. A scheduled email has the event from the start. A recipient of a
+ * campaign has none: campaign.started covers all of them.
  */
 export async function moveEmails(
   tx: Tx,

@@ -143,7 +143,7 @@ interface NewMessage {
   readonly contents: NewContents;
 }
 
-/** Inserts contents for each message of each send, and returns their ids in that order. Of messages with the same files the first owns them. */
+/** Inserts contents for each message of each send, and returns their ids in order. The first message with a set of files owns them. */
 async function insertMessages(tx: Tx, deps: EmailDeps, sends: readonly AcceptedSend[]): Promise<(readonly number[])[]> {
   const traceparent = deps.tracing?.current() ?? null;
   const messages = sends.map((send) => listMessages(send).map((message) => ({ send, contents: toContents(send, message, traceparent) })));

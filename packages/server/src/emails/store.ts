@@ -46,7 +46,7 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
   return found;
 }
 
-/** Contents to be inserted. What is left out is empty, false or null. */
+/** Contents to be inserted. Omitted fields are empty, false or null. */
 export type NewContents = Pick<ContentsRow, "workspaceId" | "from" | "subject"> & Partial<Omit<ContentsRow, "id" | "threadId">>;
 
 /** Inserts contents and returns their ids, in the same order. */
@@ -57,7 +57,7 @@ export async function insertContents(tx: Tx, rows: readonly NewContents[]): Prom
   );
 }
 
-/** An email to be inserted. What is left out is null. */
+/** An email to be inserted. Omitted fields are null. */
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt"> &
   Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt" | "contactId">> & { readonly contactId?: HeldContactId | null };
 
@@ -233,7 +233,7 @@ export interface EmailFilter {
   inDoubt?: boolean | undefined;
 }
 
-/** Chooses the index that serves a filter with few rows read. Of a mail to several recipients it finds the first one that matches. */
+/** Chooses the index that serves a filter with few rows read. It finds the first matching recipient of a mail to several. */
 export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenFilters> {
   const { emails } = q.t;
   const { since, test, status, scheduledAfter, toKey, inDoubt } = filter;
