@@ -12,7 +12,7 @@ import type { EventRow } from "./show.ts";
 import type { EventStream, LongerStream, StreamReader } from "./stream.ts";
 
 /*
- * Readers write what follows from events: each keeps the number of the last event of a workspace that it has read, and goes on from
+ * Readers store the effects of events: each keeps the number of the last event of a workspace that it has read, and goes on from
  * there, in transactions of its own. The effects of some events and the new number are written together, so a crash repeats nothing.
  *
  *   a reader of a workspace is   trigger                                        becomes
@@ -311,8 +311,8 @@ async function storeNumbers(tx: Tx, rows: readonly EventReaderRow[]): Promise<vo
 }
 
 /**
- * The number up to which what follows from events of a workspace is stored by a reader. A transaction of the reader at the same time collides
- * with this one, and the later one runs again.
+ * Returns the number up to which a reader has stored the effects of a workspace's events. A transaction of the reader at the same time
+ * collides with this one, and the later one runs again.
  */
 export async function holdReader(tx: Tx, reader: string, workspaceId: string): Promise<number> {
   const [position = 0] = await lockNumbers(tx, [{ reader, workspaceId }]);

@@ -11,8 +11,8 @@ type Shown = Pick<Received, "from" | "fromName" | "subject" | "mailbox" | "attac
 const GONE: Shown = { from: null, fromName: null, subject: null, mailbox: null, attachments: [] };
 
 /**
- * The same events, in which those of `email.received` say whom the mail came from, to which mailbox, and with which subject and files. It is
- * read from the mail, never stored with the event: nothing of it is left when the mail is deleted, or its sender erased.
+ * Returns the same events, with the sender, mailbox, subject and files in those of `email.received`. They are read from the mail, never
+ * stored with the event: nothing of them is left when the mail is deleted, or its sender erased.
  */
 export async function addReceivedData<Row extends EventRow>(q: Pick<Reader | Tx, "select" | "t">, events: readonly Row[]): Promise<Row[]> {
   const received = events.filter(({ type }) => type === "email.received");
