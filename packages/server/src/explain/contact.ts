@@ -20,7 +20,10 @@ export async function explainContact(read: Reader, deps: ExplainDeps, workspaceI
   return explainPerson(read, deps, workspaceId, { contact, address: contact.email });
 }
 
-/** The same by address, which may stand in a mailbox with a name, also for one that is not a contact but had mail or is suppressed. Throws ApiError not_found or validation_error. */
+/**
+ * Explains an address, perhaps in a mailbox with a name: also one that is not a contact but had mail or is suppressed. Throws ApiError
+ * not_found or validation_error.
+ */
 export async function explainAddress(read: Reader, deps: ExplainDeps, workspaceId: string, mailbox: string): Promise<Explanation> {
   const { error } = MailboxText.safeParse(mailbox);
   if (error) throw invalid("id", "invalid_address", error.issues[0]?.message ?? "This is not an address.");
