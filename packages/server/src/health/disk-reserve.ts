@@ -22,8 +22,8 @@ interface DiskReserveOptions {
 }
 
 /**
- * A file in a data folder that takes space while there is some. It is emptied when the disk is full, so that a server can start, and records
- * can be deleted, where no byte is left for the log of the database. Its space counts as taken until it is back.
+ * A file in a data folder that takes space while there is some. It is emptied when the disk is full, so that a server can start, and
+ * records can be deleted, although no byte is left for the log of the database. Its space counts as taken until it is back.
  */
 export class DiskReserve {
   readonly #file: string;
@@ -34,7 +34,7 @@ export class DiskReserve {
     this.#file = join(options.folder, RESERVE_FILE);
   }
 
-  /** Gives up the space of the file if the disk is full. Returns the free bytes of the disk then; one that does not tell is not taken for full. */
+  /** Gives up the space of the file if the disk is full. Returns the free bytes then; a disk that does not tell is not taken for full. */
   async giveUp(): Promise<number> {
     const free = await this.#readFree();
     const size = this.#readSize() ?? 0;

@@ -23,9 +23,9 @@ interface DiskWatchOptions {
 }
 
 /**
- * Watches the free space of a disk, so that writes are refused with a clear message before the disk is full: what was accepted can
- * then still be delivered. Gives up the reserve of a full disk, and keeps it again when there is room. Checks once before it returns, and then the more often the less space is left above the watermark, every 5 s
- * at least. Gives a function that stops the watch.
+ * Watches the free space of a disk, so that writes are refused with a clear message before the disk is full: accepted mail can then still
+ * be delivered. Gives up the reserve of a full disk, and keeps it again when there is room. Checks once before it returns, and then more
+ * often the less space is left above the watermark, at least every 5 s. Returns a function that stops the watch.
  */
 export async function watchDisk(options: DiskWatchOptions): Promise<() => void> {
   const { folder, minFreeBytes, storage, real, log, reserve } = options;
