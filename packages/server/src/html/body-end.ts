@@ -11,8 +11,8 @@ const MAY_STAY_OPEN = new RegExp(`<(?:[!?]|/(?:body|html|[^a-z])|plaintext|${[..
 const BETWEEN_TAGS = /<!--(?:-?>|[\s\S]*?--!?>)|<(?:[?/]|!(?!--))[^>]*>|<(?=[a-z!?/])/gi;
 
 /**
- * The position behind the last content of an HTML mail: before `</body>`, else before `</html>`, else the end. What never ends, such as a
- * comment or a style, is no content: what is put there would not be seen.
+ * Finds the position behind the last content of an HTML mail: before `</body>`, else before `</html>`, else the end. Anything that never
+ * ends, such as a comment or a style, is no content: text put there would not be seen.
  */
 export async function findBodyEnd(html: string): Promise<number> {
   // The content of many a mail is a fragment.
