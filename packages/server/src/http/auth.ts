@@ -25,7 +25,7 @@ export interface AgentKey {
 
 type KeyKind = "developer" | "operator" | "agent";
 
-/** Looks keys up. Features implement it (`features.ts`), so that this room knows neither developer keys nor activations. */
+/** Looks keys up. Features implement it (`features.ts`), so that this module knows neither developer keys nor activations. */
 export interface KeyLookup {
   /** The kind of a well-formed key; null when its shape or its checksum is wrong. Asks no database. */
   parseKind(key: string): KeyKind | null;
@@ -63,9 +63,9 @@ export interface AdmittedSession {
   readonly watch: (until: AbortSignal) => AbortSignal;
 }
 
-/** Looks up the sessions of browsers. `features.ts` connects it, so that this room does not know the dashboard. */
+/** Looks up the sessions of browsers. `features.ts` connects it, so that this module does not know the dashboard. */
 export interface SessionLookup {
-  /** The session of a request without a key; null when it names none. Throws ApiError unauthorized, or forbidden for another site's write. */
+  /** The session of a request without a key; null if it names none. Throws ApiError unauthorized, or forbidden for another site's write. */
   admit(request: BrowserRequest): Promise<AdmittedSession | null>;
   /** True if a request without a key is the operator's; false when it names no session. Throws as `admit` does, and for other sessions. */
   admitOperator(request: BrowserRequest): Promise<boolean>;
@@ -130,7 +130,7 @@ export function namesOperatorKey(headers: HeaderReader, keys: KeyLookup): boolea
   return key !== undefined && keys.parseKind(key) === "operator";
 }
 
-/** Throws ApiError forbidden when the key lacks the permission the endpoint requires, or is a test key and the endpoint is for live keys. */
+/** Throws ApiError forbidden when the key lacks the permission of the endpoint, or is a test key and the endpoint is for live keys. */
 export function authorizeDeveloper(key: DeveloperKey, { access, method, testKeys }: Endpoint): void {
   if (key.test && method !== "GET" && !testKeys)
     throw new ApiError("forbidden", "A test key cannot call this endpoint: what follows from it would be live.", {

@@ -6,9 +6,9 @@ import type { IpNetwork } from "../lib/ip-network.ts";
 const MAX_HOPS = 20;
 
 /**
- * The address of the client behind a request. X-Forwarded-For counts only from proxies of --trust-proxy, each of which adds the address that
- * it saw: the last one that is no such proxy is the client's. From anybody else, and without proxies, the header is ignored. "local" in
- * process, where there is no connection, unless the header says otherwise.
+ * Returns the address of the client behind a request. X-Forwarded-For counts only from proxies of --trust-proxy, each of which adds the
+ * address that it saw: the last one that is no such proxy is the client's. From anybody else, and without proxies, the header is ignored.
+ * "local" in process, where there is no connection, unless the header says otherwise.
  */
 export function getClientAddress(remote: string | undefined, forwardedFor: string | null, proxies: readonly IpNetwork[]): string {
   const peer = remote === undefined ? "local" : unmapIPv4(remote);

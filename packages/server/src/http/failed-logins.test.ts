@@ -98,7 +98,7 @@ const smtp: Door = async (secret = "ms_live_wrong") => {
   return reply.startsWith("235 ") ? "in" : reply.startsWith("421 ") ? "limited" : "refused";
 };
 
-/** Fails at each door in turn until one limits; the number of failures. More are allowed by and by: 5 a second. */
+/** Fails at each entry point in turn until one limits; returns the number of failures. More are allowed over time: 5 a second. */
 async function failUntilLimited(doors: readonly Door[], from?: string): Promise<{ failures: number; most: number }> {
   const since = performance.now();
   for (let failures = 0; ; failures += 1)
@@ -109,7 +109,7 @@ async function failUntilLimited(doors: readonly Door[], from?: string): Promise<
 test("failed logins of an address count together, whatever the door, and a valid key still opens each", async () => {
   const doors = { ...HTTP_DOORS, ...OTHER_DOORS, smtp };
   const { failures, most } = await failUntilLimited(Object.values(doors));
-  // Had one door not counted, there would be a tenth more; had one counted twice, fewer.
+  // If one entry point did not count, there would be a tenth more; if one counted twice, fewer.
   expect(failures).toBeGreaterThanOrEqual(300);
   expect(failures).toBeLessThanOrEqual(most);
   for (const [name, door] of Object.entries(doors)) {

@@ -11,9 +11,9 @@ import { applyRateLimit, formatRate } from "./rate-limit.ts";
 const FAILED_LOGINS = perMinute(300);
 
 /**
- * Counts failed logins by the address they come from, through whichever door: the API and those of other services, /mcp, the dashboard,
- * SMTP. After 300 a minute a failed login is answered with rate_limited. A valid key is never refused because of others at its address,
- * so a shared address cannot be locked out.
+ * Counts failed logins by the address they come from, at every entry point: the API and those of other services, /mcp, the dashboard,
+ * SMTP. After 300 a minute a failed login is answered with rate_limited. A valid key is never refused because of others at its address, so
+ * a shared address cannot be locked out.
  */
 export class FailedLogins {
   /** Buckets of this process, in real time: guessing is not slowed by a database query each, nor sped up by a developer's clock. */
@@ -41,7 +41,7 @@ export class FailedLogins {
     }));
   }
 
-  /** Counts an error of a request. One in process has no address: it comes from a door that counts itself, such as /mcp. */
+  /** Counts an error of a request. A request in process has no address: it comes from an entry point that counts itself, such as /mcp. */
   countRequest(error: unknown, request: Pick<BrowserRequest, "headers" | "remoteAddress">, headers: HeaderList = []): void {
     const { remoteAddress } = request;
     if (remoteAddress !== undefined)

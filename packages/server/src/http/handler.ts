@@ -5,7 +5,7 @@ import type { FileBody } from "./body/upload.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { check } from "./validation.ts";
 
-/** The context of every handler. `Deps` is what its room needs. */
+/** The context of every handler. `Deps` are the dependencies of its module. */
 export interface PublicContext<Deps> {
   readonly deps: Deps;
   readonly requestId: string;
@@ -134,8 +134,8 @@ type Handler<E extends Endpoint, Deps, Tables = Schema> = E["access"] extends "p
         : Write<E, ReadContext<Deps>, WriteContext<Deps>>;
 
 /**
- * One handler per endpoint of a group; a missing or surplus one does not compile. `Deps` is what the room needs, `Tables` what those for
- * agents may query.
+ * One handler per endpoint of a group; a missing or surplus one does not compile. `Deps` are the dependencies of the
+ * module, `Tables` the tables that handlers for agents may query.
  */
 export type Handlers<G extends Contract[string], Deps, Tables = Schema> = {
   readonly [O in keyof G]: Handler<G[O], Deps, Tables>;

@@ -69,7 +69,7 @@ export async function findAnswer(q: Tx | Reader, { keyId, route, idempotencyKey,
   return { status: found.status, answer: found.answer };
 }
 
-/** Stores answers in the transaction of their effects, so that both exist or neither. Throws UniqueViolation if a key was taken meanwhile. */
+/** Stores answers in the transaction of their effects, so that both exist or neither. Throws UniqueViolation if a key has been taken. */
 export async function storeAnswers(
   tx: Tx,
   answers: readonly { readonly claim: Claim; readonly answer: StoredAnswer }[],

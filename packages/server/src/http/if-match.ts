@@ -3,9 +3,9 @@ import { ApiError } from "../lib/api-error.ts";
 import type { HeaderReader } from "./headers.ts";
 
 /**
- * The revision that an If-Match header names for a change; null where it names none. It does what the field `revision` does. Throws ApiError
- * version_mismatch for a header that is no revision, and validation_error where changes have none, because ignoring it would overwrite what
- * the caller has not seen.
+ * Returns the revision that an If-Match header names for a change; null if it names none. It acts as the field `revision` does. Throws
+ * ApiError version_mismatch for a header that is no revision, and validation_error for an endpoint without revisions, because ignoring the
+ * header would overwrite changes that the caller has not seen.
  */
 export function readRevision(endpoint: Endpoint, headers: HeaderReader): number | null {
   const header = headers.get("if-match")?.trim();

@@ -46,9 +46,9 @@ const HEADERS = {
 };
 
 /**
- * The OpenAPI 3.1 document of a contract. What operations share is a component: named schemas, failures, repeated parameters. An alias
- * is a separate path that names its operation in `x-alias-of`; permissions are roles of the security requirement; `Error` is the body of
- * every failure.
+ * Builds the OpenAPI 3.1 document of a contract. Shared parts are components: named schemas, failures, repeated parameters. An alias is a
+ * separate path that names its operation in `x-alias-of`; permissions are roles of the security requirement; `Error` is the body of every
+ * failure.
  */
 export function buildOpenApi(contract: Contract): JsonSchema {
   const { named, convert } = createSchemaCollector();

@@ -2,7 +2,7 @@ import { type Endpoint, isOperatorCall } from "@mailsvc/sdk/contract";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import type { Input } from "./call.ts";
 
-/** Looks up what a decision of the operator reaches. `features.ts` connects it, so that this room does not know workspaces. */
+/** Looks up workspaces for decisions of the operator. `features.ts` connects it, so that this module does not know workspaces. */
 export interface WorkspaceLookup {
   /** The ids of the workspaces that such a decision concerns: at most `limit`, the oldest first. In dev mode only the first one counts. */
   listWorkspaces(limit: number): Promise<readonly string[]>;

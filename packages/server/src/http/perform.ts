@@ -131,7 +131,7 @@ export class Performer {
     return endpoint.etag ? withETag(json, request.headers, headers) : buildResponse(200, "application/json", json, headers);
   }
 
-  /** A read that may wait: it ends when the client leaves or the key is revoked. What comes then does not go to a revoked key. */
+  /** Performs a read that may wait: it ends when the client leaves or the key is revoked. A revoked key gets nothing that comes later. */
   async #wait({ handler, request }: Call, { context, watch, recheck }: Caller, input: Input): Promise<unknown> {
     const over = new AbortController();
     const revoked = watch?.(over.signal);

@@ -3,7 +3,9 @@ import { ApiError } from "../lib/api-error.ts";
 import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
 import type { HeaderList } from "./headers.ts";
 
-/** Rate limits: `send`, `write` and `read` per API key; `agent` for all calls of an activation, `message` for its messages, `log` per run. */
+/**
+ * Rate limits: `send`, `write` and `read` per API key; `agent` for all calls of an activation, `message` for its messages, `log` per run.
+ */
 export type RateBucket = "send" | "write" | "read" | "agent" | "message" | "log";
 
 export type Rates = Readonly<Record<RateBucket, Rate>>;
@@ -54,7 +56,9 @@ export async function limitAgent(limiter: Limiter, rates: Rates, activationId: s
   }));
 }
 
-/** Takes a token from the second bucket of some agent endpoints: messages of an activation, logs of one run. Throws ApiError rate_limited. */
+/**
+ * Takes a token from the second bucket of some agent endpoints: messages of an activation, logs of one run. Throws ApiError rate_limited.
+ */
 export async function limitAgentWork(
   limiter: Limiter,
   rates: Rates,

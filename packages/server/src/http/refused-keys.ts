@@ -35,7 +35,7 @@ export class RefusedKeys {
   }
 
   /**
-   * Runs a lookup. When it refuses the key, the refusal is counted and `headers` say what is left. Throws what `lookUp` throws, or
+   * Runs a lookup. If it refuses the key, counts the refusal, and `headers` tell the remaining attempts. Throws what `lookUp` throws, or
    * ApiError rate_limited.
    */
   async run<T>(hash: string, headers: HeaderList, lookUp: () => Promise<T>): Promise<T> {

@@ -7,8 +7,9 @@ import { type Claim, findAnswer, fromStored, type StoredAnswer, storeAnswers, to
 import { runHandler, toStoredAnswer, type Write, type WriteResult } from "./write.ts";
 
 /**
- * Runs writes: what a handler prepares comes first, then one transaction with its effect and, if the request has an Idempotency-Key
- * (a claim), the stored answer (docs/emails.md#idempotency): both exist, or neither. What was prepared for a write that takes no effect is undone.
+ * Runs writes: the preparation of the handler comes first, then one transaction with its effect and, if the request has an Idempotency-Key
+ * (a claim), the stored answer (docs/emails.md#idempotency): both exist, or neither. The preparation of a write that takes no effect is
+ * undone.
  *
  * A preparation may act on the outside world, so with a claim it runs once:
  *

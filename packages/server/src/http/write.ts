@@ -23,7 +23,7 @@ export async function runHandler(handler: AnyHandler, input: Input, context: obj
   return output;
 }
 
-/** The answer as it is stored and sent. Where an endpoint has several statuses, the handler has chosen one. */
+/** Returns the answer as it is stored and sent. If an endpoint has several statuses, the handler has chosen one. */
 export function toStoredAnswer({ status = 200 }: Endpoint, output: unknown): StoredAnswer {
   if (typeof status === "number") return { status, answer: JSON.stringify(output) };
   const { status: chosen, body } = output as { status: number; body: unknown };

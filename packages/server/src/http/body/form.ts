@@ -18,7 +18,8 @@ interface Form {
 }
 
 /**
- * Parses a form. The file in `file` also gives the fields `fileName` and `contentType`; a field that takes a list may be repeated. Throws ApiError validation_error or unsupported_media_type.
+ * Parses a form. The file in `file` also gives the fields `fileName` and `contentType`; a field that takes a list may be repeated. Throws
+ * ApiError validation_error or unsupported_media_type.
  */
 export function parseForm({ body }: Endpoint, headers: HeaderReader, bytes: Uint8Array): Form {
   assertNotEncoded(headers);

@@ -57,7 +57,7 @@ function parseBoundary(contentType: string): string {
   return /^[\x20-\x7e]{1,200}$/.test(boundary) ? boundary : refuse("Content-Type has no boundary. Let your HTTP client write that header.");
 }
 
-/** Parses parameters such as `name="a"; filename*=UTF-8''b`. Of two with the same name the first counts. */
+/** Parses parameters such as `name="a"; filename*=UTF-8''b`. If two have the same name, the first counts. */
 function parseParameters(value: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   // A quote ends a value only before another parameter or the end: some browsers send whole Windows paths, whose backslashes are

@@ -8,9 +8,9 @@ import { type BodyShare, FREE_BYTES, LARGE_BYTES } from "./share.ts";
 const DRAIN_SILENCE_MS = 2000;
 
 /**
- * Reads the body of a Node request, at most `limit` bytes. One that is not small is not read before it has its share of memory; one that does
- * not say how large it is takes that of the largest of its kind as soon as it is known. Throws ApiError payload_too_large, or validation_error when the client
- * disconnects.
+ * Reads the body of a Node request, at most `limit` bytes. A body that is not small waits for its share of memory before it is read. A
+ * body of unknown size takes the share of the largest of its kind as soon as it turns out not to be small. Throws ApiError
+ * payload_too_large, or validation_error when the client disconnects.
  */
 export async function readNodeBody(req: IncomingMessage, limit: number, share: BodyShare | null = null): Promise<Uint8Array> {
   const announced = Number(req.headers["content-length"] ?? 0);

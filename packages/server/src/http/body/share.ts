@@ -16,7 +16,9 @@ const MAX_AT_WORK = 32 * MB;
 
 /** The share of one request in the memory for bodies. */
 export interface BodyShare {
-  /** Waits until a body of more than `FREE_BYTES` fits among those being received, first come first served. A second call replaces the first. */
+  /**
+   * Waits until a body of more than `FREE_BYTES` fits among those being received, in order of arrival. A second call replaces the first.
+   */
   receive(bytes: number): Promise<void>;
   /** Waits until such a body, which was received, may be parsed and stored. */
   work(bytes: number): Promise<void>;

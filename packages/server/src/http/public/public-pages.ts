@@ -66,7 +66,7 @@ interface PublicPagesParts {
   readonly trustedProxies: readonly IpNetwork[];
 }
 
-/** Serves pages to everyone. Those of the dashboard alone read a cookie. */
+/** Serves pages to everyone. Only those of the dashboard read a cookie. */
 export function mountPublicPages(h3: H3, pages: readonly PublicPage[], parts: PublicPagesParts): void {
   const { ids, log, inFlight, storage, trustedProxies } = parts;
   const serve = async (page: PublicPage, event: H3Event, requestId: string): Promise<PageResponse> => {
