@@ -30,8 +30,8 @@ type Applied = "applied" | "ignored" | "too-early";
  */
 
 /**
- * Applies reports to their emails, each once: a report with a known key changes nothing. If one is too early, the others are
- * applied nevertheless. Of reports that come for one workspace, those about mail of another one are ignored.
+ * Applies reports to their emails, each once: a report with a known key changes nothing. If one is too early, the others are applied
+ * nevertheless. If the reports come for one workspace, those about mail of another one are ignored.
  */
 export async function applyReports(tx: Tx, deps: InboundDeps, reports: readonly Report[], workspaceId: string | null): Promise<Applied[]> {
   const results: Applied[] = [];

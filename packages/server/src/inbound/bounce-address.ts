@@ -9,8 +9,8 @@ import { filterConnected } from "./providers/connections.ts";
 const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
 
 /**
- * Gives mails the address that replies to them come to, if these are received, and what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
- * Postmark a header, because it replaces the Message-ID.
+ * Gives mails the address for replies, if these are received, and the marks by which reports about them are recognised: their return path
+ * at the inbound domain, if there is one, and with Postmark a header, because it replaces the Message-ID.
  */
 export async function setBounceAddresses(read: Reader, { returnPath }: InboundDeps, mails: readonly PendingMail[]): Promise<void> {
   const workspaceIds = [...new Set(mails.map(({ email }) => email.workspaceId))];

@@ -1,4 +1,4 @@
-// The code pages of DOS, which TextDecoder does not know: bytes 128 to 255. 858 is 850 with the sign of the euro, 865 is 437 with three others.
+// The code pages of DOS, which TextDecoder does not know: bytes 128 to 255. 858 is 850 with the euro sign, 865 is 437 with three others.
 const DOS: Readonly<Record<string, string>> = {
   "437":
     "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0",

@@ -10,7 +10,10 @@ import type { ReadResult } from "./read-mail.ts";
 
 /** Limits of the thread, and of the mails that wait for it. */
 export interface ParserLimits {
-  /** For one mail, of real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms, and the start of a thread a second or, on a busy machine, several. */
+  /**
+   * Time limit for one mail, real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms, and the start of a thread a second or, on a
+   * busy machine, several.
+   */
   readonly timeMs: number;
   /** The heap of the thread while it reads a mail, in megabytes. */
   readonly heapMb: number;

@@ -5,8 +5,9 @@ import { type MimePart, walkParts } from "./mime-parts.ts";
 const MAX_TEXT = 4 * 1024 * 1024;
 
 /**
- * A mail in which the texts and header fields have charsets that postal-mime reads: others are written in UTF-8, and those without a label get
- * the one that fits their bytes. Files stay as they are. Returns the same bytes where there is nothing to mend, as in nearly every mail.
+ * Returns a mail whose texts and header fields have charsets that postal-mime reads: others are converted to UTF-8, and those without a
+ * label get the one that fits their bytes. Files stay as they are. Returns the same bytes if there is nothing to mend, as in nearly every
+ * mail.
  */
 export function mendCharsets(mail: Uint8Array): Uint8Array {
   const bytes = Buffer.from(mail.buffer, mail.byteOffset, mail.byteLength);

@@ -37,8 +37,9 @@ const FIELD_LINES = 6;
 const MAX_LINE = 400;
 
 /**
- * The text of a mail without what it quotes: without lines after `>` and the line above them that names who wrote them, in any language; and
- * without everything after what Outlook and others write above the mail they answer. Answers between quoted lines are kept.
+ * Returns the text of a mail without its quotations: without lines after `>` and the line above them that names their author, in any
+ * language; and without everything below the headers that Outlook and others write above the mail they answer. Answers between quoted
+ * lines are kept.
  */
 export function cutQuotedText(text: string): string {
   const lines = text.split(/\r?\n/);
@@ -75,8 +76,8 @@ export function cutQuotedHtml(html: string, text: string): string {
 }
 
 /**
- * The same of a mail that has both: the text decides, unless all that it has more than the HTML above the quotation is a line that names who
- * wrote what follows.
+ * Cuts a mail that has both: the text decides, unless it has nothing more than the HTML above the quotation but a line that names the
+ * author of the rest.
  */
 export function cutQuoted(text: string, html: string | null): string {
   const reply = cutQuotedText(text);
@@ -123,8 +124,8 @@ function startsBetweenDashes(lines: readonly string[], i: number): boolean {
 }
 
 /**
- * The attributions above quoted lines, as the numbers of their first and last lines: up to four lines with an address or a verb of writing, and
- * a date, that end with a colon. No language is needed for it: nothing else stands there.
+ * Finds the attributions above quoted lines, as the numbers of their first and last lines: up to four lines with an address or a verb of
+ * writing, and a date, that end with a colon. This works in any language: nothing else is written there.
  */
 function findAttributions(lines: readonly string[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>();

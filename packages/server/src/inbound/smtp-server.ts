@@ -40,8 +40,8 @@ interface Listening {
 
 /**
  * Accepts mail over SMTP, for nobody but the addresses that this installation has made and the inbound domains of workspaces: it relays
- * nothing and needs no login. A message is answered with 250 once it, or what it says, is durable. Throws the error of the operating system if
- * it cannot listen.
+ * nothing and needs no login. A message is answered with 250 once it, or its effect, is durable. Throws the error of the operating system
+ * if it cannot listen.
  */
 export async function serveInboundSmtp(
   deps: InboundDeps,

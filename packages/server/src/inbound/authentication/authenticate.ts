@@ -100,7 +100,7 @@ function explain({ spf, dkim, dmarc }: Pick<MailAuthentication, "spf" | "dkim" |
   return null;
 }
 
-/** The DNS as mailauth asks for it, each question once. What no name server answers is noted in `failures`. */
+/** Resolver of mailauth that asks the DNS each question once. Notes in `failures` the questions that no name server answers. */
 function toResolver(dns: DomainRecords, ip: string | null, failures: string[]) {
   const answers = new Map<string, Promise<readonly unknown[]>>();
   const ask = <T>(kind: keyof DomainRecords, name: string, question: () => Promise<T[]>): Promise<T[]> => {

@@ -134,7 +134,8 @@ test("a mail is hashed away from the event loop: its own work is a fraction of i
     const [own, all] = [process.threadCpuUsage(), process.cpuUsage()];
     expect((await authenticator.authenticate(raw, PEER)).authentication.dkim).toBe("fail");
     const sum = ({ user, system }: NodeJS.CpuUsage): number => user + system;
-    // Processor time, because a busy machine stretches all other time. Hashing takes 0.3 to 1 s of it, of which this thread has a hundredth.
+    // Processor time, because a busy machine stretches all other time. Hashing takes 0.3 to 1 s of it, of which this thread has a
+    // hundredth.
     expect(sum(process.threadCpuUsage(own)) / sum(process.cpuUsage(all))).toBeLessThan(0.5);
   }
 });

@@ -15,9 +15,9 @@ interface SignedMail {
 }
 
 /**
- * Prepares a mail for the verification of its signatures. Its lines end with CRLF, as they were signed. Left out are the signatures beyond the
- * first eight; those by SHA-1 (RFC 8301) and those with a length, behind which anybody can add text (RFC 6376 8.2); and the seals of ARC,
- * which nobody asks for. So a mail is hashed twice at most, for two forms of its text, whatever its sender wrote.
+ * Prepares a mail for the verification of its signatures. Its lines end with CRLF, as they were signed. Leaves out the signatures beyond
+ * the first eight; those by SHA-1 (RFC 8301) and those with a length, behind which anybody can add text (RFC 6376 8.2); and the seals of
+ * ARC, which nobody asks for. So a mail is hashed twice at most, for two forms of its text, whatever its sender wrote.
  */
 export function readSignedMail(mail: Uint8Array): SignedMail {
   const bytes = endLinesWithCrlf(Buffer.from(mail.buffer, mail.byteOffset, mail.byteLength));
