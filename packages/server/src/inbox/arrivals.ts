@@ -52,7 +52,7 @@ export class Arrivals {
     this.#deps = deps;
   }
 
-  /** Counts a request until the returned function is called. Throws ApiError rate_limited when too many of a workspace wait in this process. */
+  /** Counts a request until the returned function is called. Throws ApiError rate_limited when too many of a workspace wait here. */
   open(workspaceId: string | null): () => void {
     const place = this.#find(workspaceId);
     const { waits } = INBOX_LIMITS;

@@ -29,8 +29,8 @@ interface PartsOfMail {
 }
 
 /**
- * Cuts a message. The copies of a mail differ in their headers, and in their texts if links are tracked, but have the same files: so a large
- * one is cut where long bodies begin and end, and the parts of a file are the same in all of them. No part is longer than a megabyte.
+ * Cuts a message. The copies of a mail differ in their headers, and in their texts if links are tracked, but have the same files: so a
+ * large one is cut at the begin and end of long bodies, and all copies share the parts of a file. No part is longer than a megabyte.
  */
 export async function cutMessage(raw: Buffer): Promise<CutMessage> {
   if (raw.length <= WHOLE_BYTES) return { first: raw, others: [] };
@@ -43,7 +43,7 @@ export async function cutMessage(raw: Buffer): Promise<CutMessage> {
   return { first, others: hashed };
 }
 
-/** Inserts the parts of new mails. Those that another mail has already are stored once. */
+/** Inserts the parts of new mails. A part that another mail already has is stored once. */
 export async function insertParts(tx: Tx, mails: readonly PartsOfMail[]): Promise<void> {
   const all = mails.flatMap(({ mailId, others }) => others.map((part, i) => ({ ...part, mailId, part: i + 1 })));
   if (all.length === 0) return;
@@ -83,8 +83,8 @@ export async function findPart(read: Reader, mailId: string, part: number): Prom
 }
 
 /**
- * Reads which parts exist, and makes this transaction collide with others that add these parts to a mail or delete them: none deletes a part
- * that another one has just found, or leaves one that a mail deleted meanwhile was the last to have.
+ * Finds the parts that exist, and makes this transaction collide with others that add these parts to a mail or delete them: none deletes a
+ * part that another one has just found, or leaves a part whose last mail was deleted meanwhile.
  */
 async function claimParts(tx: Tx, hashes: readonly string[]): Promise<Set<string>> {
   const { inboxBytes: t } = tx.t;
