@@ -17,7 +17,7 @@ export interface FirstKeyStore {
   readonly path: string;
   /** The keys of this installation; null when none of it are kept. */
   load(installation: string): FirstKeys | null;
-  /** Keeps keys. Those of another installation are set aside. */
+  /** Keeps keys. Sets aside those of another installation. */
   save(keys: FirstKeys): void;
   /** Removes the keys once they were shown. */
   remove(): void;

@@ -32,9 +32,9 @@ interface Claim {
 type Claimed = "held" | "taken" | "taken over";
 
 /**
- * Lets a server send the mail of its data only where the installation lives: one that was copied, restored, moved away or replaced by an
- * older state of itself would send all that waits a second time. The first start of an installation takes its place. Throws StorageUnavailable for every other place until a
- * person says that it takes over.
+ * Lets a server send the mail of its data only at the place where the installation lives: one that was copied, restored, moved away or
+ * replaced by an older state of itself would send all waiting mail a second time. The first start of an installation takes its place.
+ * Throws StorageUnavailable for every other place until a person says that it takes over.
  */
 export async function claimPlace(db: Db, { place, takeOver, now }: Claim): Promise<Claimed> {
   const { meta } = db.read.t;

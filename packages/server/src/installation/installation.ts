@@ -89,8 +89,8 @@ export async function resetInstallation(deps: InstallationDeps, empty: () => Pro
 }
 
 /**
- * The master key that is kept in the database. When there is none, creates it if the database `isNew`, where of several processes the
- * first one does, and throws KeyMissing otherwise.
+ * Returns the master key in the database. If there is none, creates one in a database that `isNew` (the first of several processes does),
+ * and throws KeyMissing for any other.
  */
 export async function ensureMasterKeys(db: Db, random: Random, isNew: boolean): Promise<MasterKeys> {
   const text = await readFact(db, MASTER_KEY);

@@ -113,7 +113,9 @@ export function beginRotation(text: string, key: Uint8Array, now: number): strin
   return formatKeys({ ...keys, next: { key, since: now } });
 }
 
-/** The text after the old keys were given up. Throws RotationRefused for keys that were in use a day ago: stored answers are sealed by them. */
+/**
+ * Returns the text after the old keys were given up. Throws RotationRefused for keys in use a day ago: stored answers are sealed by them.
+ */
 export function beginForgetting(text: string, now: number): string {
   const keys = readIdle(text);
   const [latest] = keys.old;
