@@ -13,8 +13,8 @@ const ENDPOINTS: ReadonlySet<Endpoint> = new Set(Object.values(served).flatMap((
 const CHECKED = Symbol.for("mailsvc.test.answers-in-contract");
 
 /**
- * For all tests, on both databases: a successful answer has what the contract says and nothing besides, and an error is one that it names. A
- * row of a table that is passed on as it is would show columns that nobody has promised.
+ * For all tests, on both databases: checks that a successful answer has the fields of the contract and no others, and that the contract
+ * names an error. A table row passed on as it is would show columns that nobody has promised.
  */
 function checkAnswers(performer: Performer & { [CHECKED]?: true }): void {
   if (performer[CHECKED]) return;

@@ -87,7 +87,7 @@ export function borrowPool(url: string): pg.Pool | undefined {
   return pool;
 }
 
-/** A database that holds nothing: with our tables, or without. Only one without them can sort by a language; Postgres 15 is needed for it. */
+/** Creates an empty database: with our tables, or without. Only one without them can sort by a language; it needs Postgres 15. */
 export async function createDatabase(kind: "migrated" | "empty" = "migrated", order: TextOrder = "bytes"): Promise<TestDatabase> {
   const used = kind === "migrated" ? spare.pop() : undefined;
   const name = used ?? nameOf("test");

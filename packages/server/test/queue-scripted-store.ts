@@ -7,7 +7,7 @@ export function claimedJob(id: string, lane: Lane = "default"): LaneJob {
   return { id, kind: "work", payload: {}, attempt: 1, interruptions: 0, maxAttempts: 10, lane };
 }
 
-/** A store in memory that records what the worker asks of it. Its transactions only run their work: the laws of the queue are about them. */
+/** A store in memory that records the worker's calls. Its transactions only run their work: the laws of the queue cover transactions. */
 export class ScriptedStore implements WorkerStore {
   readonly transactionsAtOnce = 1;
   maxClaimAhead = 0;

@@ -21,7 +21,9 @@ export interface ResendServer {
   close(): Promise<void>;
 }
 
-/** Starts a server, and the official package as its client: the installed version, the one in the folder RESEND_PACKAGE, or the one named. */
+/**
+ * Starts a server, and the official package as its client: the installed version, the one in the folder RESEND_PACKAGE, or the one named.
+ */
 export async function startResend({
   dev = true,
   package: name = process.env["RESEND_PACKAGE"] ?? "resend",

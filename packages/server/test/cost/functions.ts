@@ -1,6 +1,6 @@
 import { type Profiler, Session } from "node:inspector/promises";
 
-/** Functions of the server that ran, each once, and the rooms they are in. */
+/** Functions of the server that ran, each once, and their modules. */
 interface Executed {
   readonly functions: readonly string[];
   readonly rooms: readonly string[];

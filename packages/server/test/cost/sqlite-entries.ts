@@ -47,7 +47,7 @@ function listTables(connection: Connection): string[] {
   return shadows.filter((name) => !name.startsWith("sqlite_"));
 }
 
-/** The indexes of a table: those without a text of their own are made by constraints; the key of a table without numbers of rows is the table. */
+/** Lists the indexes of a table. An index made by a constraint has no SQL text. The key of a table without rowids is the table itself. */
 function listTrees(connection: Connection, table: string): Tree[] {
   const indexes = connection.prepare("select name, origin from pragma_index_list(?)").all(table) as { name: string; origin: string }[];
   const columns = connection.prepare("select name from pragma_table_info(?)").pluck().all(table) as string[];
