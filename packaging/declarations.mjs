@@ -46,8 +46,8 @@ const nameJavaScript = (name) => {
 };
 
 /**
- * Removes the declarations that no entry of the package leads to. What remains is its public interface, and must not name a
- * package that is not installed with it.
+ * Removes the declarations that no entry of the package leads to. The rest is its public interface, and must not name a package that is
+ * not installed with it.
  */
 const pruneDeclarations = (name) => {
   const {

@@ -3,8 +3,8 @@ import { startLocal } from "@mailsvc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 
 /*
- * Cypress and its browser are not installed here. What the spec does in the browser is done by requests, and the tasks are called as Cypress
- * calls them: by their names, with what JSON can hold.
+ * Cypress and its browser are not installed here. Requests stand in for the spec in the browser, and the tasks are called as Cypress
+ * calls them: by their names, with values that JSON can hold.
  */
 
 type Task = (argument?: unknown) => Promise<unknown>;

@@ -1,4 +1,4 @@
-// Draws a recording as an SVG that moves by its own style sheet: no script, no font, no other file. Who has asked for reduced motion sees the
+// Draws a recording as an SVG that moves by its own style sheet: no script, no font, no other file. With reduced motion, it shows the
 // end.
 import { readFileSync } from "node:fs";
 import { COLUMNS, ROWS, Screen, textOf } from "./screen.mjs";

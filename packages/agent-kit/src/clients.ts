@@ -4,7 +4,7 @@ import { AgentApiError, AgentDeactivatedError, AgentPausedError, RunEndedError }
 import type { Settings } from "./options.ts";
 import type { RunRegistry } from "./run-registry.ts";
 
-/** Makes the clients of activations. What the service refuses them ends the runs it concerns. */
+/** Makes the clients of activations. A refused call ends the runs it concerns. */
 export class Clients {
   readonly #settings: Settings;
   readonly #activations: Activations;

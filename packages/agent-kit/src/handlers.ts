@@ -3,10 +3,10 @@ import { UsageError } from "./errors.ts";
 import { type HandledEvent, type HandledEvents, isKnown, type UnknownEvent } from "./event.ts";
 import { didYouMean } from "./nearest.ts";
 
-/** A function that works on an event. What it returns is ignored; a promise is awaited. */
+/** Function that works on an event. Its result is ignored; a promise is awaited. */
 export type Handler<C> = (context: C) => unknown;
 
-/** Handlers of an agent's events. Those of one event run one after the other, in the order they were added. */
+/** Handlers of an agent's events. An event's handlers run one after the other, in the order they were added. */
 export class Handlers<Context> {
   readonly #byType = new Map<string, Handler<Context>[]>();
   readonly #any: Handler<Context>[] = [];

@@ -14,7 +14,7 @@ interface Waiting {
   readonly refuse: (reason: Error) => void;
 }
 
-/** Limits how many events are worked on at the same time. Those beyond the limits wait in the order they came. */
+/** Limits the events worked on at the same time. Events beyond the limits wait in the order they came. */
 export class Slots {
   readonly #limits: Required<Concurrency>;
   readonly #used = new Map<string, number>();

@@ -124,8 +124,8 @@ function nameVolatile(text: string, folder: string, nameId: (id: string) => stri
 }
 
 /**
- * Runs the commands of a transcript. Of the shell it knows quotation marks, `NAME=$(… | jq -r .field)`, `$NAME` and `< FILE`, for the
- * program in this process; other commands, and `mailsvc dev`, are given to bash.
+ * Runs the commands of a transcript. Of the shell's syntax it knows quotation marks, `NAME=$(… | jq -r .field)`, `$NAME` and `< FILE`,
+ * for the program in this process; bash runs other commands, and `mailsvc dev`.
  */
 class TranscriptShell {
   readonly #surroundings: Surroundings;

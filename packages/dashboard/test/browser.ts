@@ -14,7 +14,7 @@ export const PATIENCE_MS = 60_000;
 export interface Stage extends AsyncDisposable {
   readonly server: RunningServer;
   readonly browser: Browser;
-  /** A new browser profile at a page of the dashboard. What its scripts report is kept in `faults`. */
+  /** Opens a new browser profile at a page of the dashboard. Script errors and refused requests are kept in `faults`. */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
   /** Calls the API with the first key of the server, or another one. */
   call<T>(method: string, path: string, body?: object, key?: string | null): Promise<T>;

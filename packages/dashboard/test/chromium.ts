@@ -5,7 +5,7 @@ import { type Browser, chromium } from "playwright-core";
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
 const FLAGS = [
-  // The sandbox of Chromium needs rights that containers do not give. What is tested is the policy of the pages, not the sandbox.
+  // The sandbox of Chromium needs rights that containers do not give. The tests concern the policy of the pages, not the sandbox.
   "--no-sandbox",
   "--disable-dev-shm-usage",
   // A process that draws what nobody sees.

@@ -1,4 +1,4 @@
-/** Topics of cases. Those of `state` need a running agent and a marketplace. */
+/** Topics of cases. Cases of `state` need a running agent and a marketplace. */
 export type Group = "state" | "control" | "signature" | "events" | "body" | "order" | "robustness";
 
 /** Likely mistake of a receiver, and its fix. */

@@ -35,7 +35,7 @@ export interface CheckOptions {
   limitMs?: number | undefined;
   /** Cancels the check between two requests; it then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Called after each case. What it says of the mistake may become more exact in the report. */
+  /** Called after each case. The report may name the mistake more exactly. */
   onResult?: ((result: CaseResult) => void) | undefined;
 }
 

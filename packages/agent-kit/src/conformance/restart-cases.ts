@@ -9,8 +9,8 @@ const STAYS_PAUSED: Advice = {
 };
 
 /**
- * The cases of an agent that is killed, in their order, after those of its life. What an acknowledgement promises must be durable at that
- * moment, so the agent is killed right then. The last ones move the clock of the service.
+ * Cases of an agent that is killed, in their order, after those of its life. An acknowledgement promises that its effect is durable at
+ * that moment, so the agent is killed right then. The last ones move the clock of the service.
  */
 export const RESTART_CASES: readonly StateCase[] = [
   {

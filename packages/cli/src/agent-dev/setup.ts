@@ -68,8 +68,8 @@ export function defaultSlug({ cwd }: Host): string {
 }
 
 /**
- * Lists the agent, pays for the listing and writes the `.env` of the agent. What exists already is kept: a listing only gets the
- * webhook URL and the scopes, and a secret is made anew only when the file has none.
+ * Lists the agent, pays for the listing and writes the `.env` of the agent. An existing setup is kept: a listing only gets the webhook
+ * URL and the scopes, and a secret is made anew only when the file has none.
  */
 export async function setUpListing({ url, builder }: DevMarketplace, options: AgentDevOptions): Promise<AgentDevSetup> {
   const { slug, webhookUrl, envPath } = options;

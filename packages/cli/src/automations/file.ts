@@ -99,8 +99,8 @@ export async function readFiles(paths: readonly string[]): Promise<{ found: Map<
 }
 
 /**
- * Reads every automation of a folder. Those with faults are left out and added to `faulty`, if it is given: by their names, or by their files
- * where the name cannot be read. Without it, throws CliError that names each faulty file.
+ * Reads every automation of a folder. Automations with faults are left out and added to `faulty`, if it is given: by their names, or by
+ * their files if the name cannot be read. Without it, throws CliError that names each faulty file.
  */
 export async function readFolder(dir: string, faulty?: Map<string, Fault[]>): Promise<Map<string, AutomationFile>> {
   const { found, faults } = await readFiles(listFiles(dir));

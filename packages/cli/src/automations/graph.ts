@@ -17,8 +17,8 @@ export type GraphLine = { readonly indent: string } & (
 );
 
 /**
- * Lays a definition out as lines from top to bottom: a step below the one it follows, branches indented below their step. Where branches
- * meet again, or all but one of them are shorter, the drawing goes on without an indent.
+ * Lays a definition out as lines from top to bottom: a step below the one it follows, branches indented below their step. The drawing
+ * continues without an indent after branches meet again, or if all but one of them are shorter.
  */
 export function layOutGraph({ steps, connections }: AutomationDefinition): GraphLine[] {
   return new Layout(steps, connections).draw();

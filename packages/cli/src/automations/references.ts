@@ -37,7 +37,7 @@ const MAX_NAME = 100;
 
 /**
  * Translates between ids, which the server uses, and names, which files use, so that a file means the same in every workspace: templates
- * have slugs, lists and segments names, webhooks URLs. What has no name of its own keeps its id. Reads what the workspace has on first use.
+ * have slugs, lists and segments names, webhooks URLs. Objects without a name keep their id. Loads the workspace's objects on first use.
  */
 export class References {
   readonly #session: Session;

@@ -198,7 +198,7 @@ function diffCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
   });
 }
 
-/** The changes that need no file with faults. What cannot be read may be what would be removed. */
+/** Returns the changes that need no file with faults. With faulty files, nothing is removed: an unreadable file may hold the object. */
 function leaveOutFaulty<F, S extends Stored<F>>(changes: readonly Change<F, S>[], faulty: ReadonlyMap<string, Fault[]>): Change<F, S>[] {
   return changes.filter(({ key, kind }) => !faulty.has(key) && (kind !== "remove" || faulty.size === 0));
 }

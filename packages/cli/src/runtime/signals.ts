@@ -6,7 +6,7 @@ interface Listener {
   readonly hear: (signal: Signal) => void;
 }
 
-/** The signals of this process. Of those who listen, the latest one hears a signal, and no other. */
+/** Signals of this process. Only the latest listener hears a signal. */
 export class Signals {
   readonly #process: NodeJS.Process;
   readonly #listeners: Listener[] = [];

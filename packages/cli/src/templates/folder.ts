@@ -79,8 +79,8 @@ export function normalize(given: {
 }
 
 /**
- * Reads every template in a folder, and renders those that are written as MJML or React Email. Those with faults are left out and added to
- * `faulty`, if it is given. Without it, throws CliError that names each faulty file.
+ * Reads every template in a folder, and renders those that are written as MJML or React Email. Templates with faults are left out and
+ * added to `faulty`, if it is given. Without it, throws CliError that names each faulty file.
  */
 export async function readFolder(dir: string, env: NodeJS.ProcessEnv, faulty?: Map<string, Fault[]>): Promise<Map<string, TemplateFiles>> {
   const read = new Map<string, TemplateFiles>();

@@ -53,8 +53,8 @@ async function call(facts: EndpointFacts, args: readonly unknown[]): Promise<unk
 }
 
 /**
- * Sends a request with the rights of the session. Where that has ended, another tab may have begun a new one, and a proxy that knows the person
- * begins one: then the request is sent again. Otherwise the person is signed out. Throws RequestError for everything but 2xx.
+ * Sends a request with the rights of the session. If the session has ended, another tab or a proxy that knows the person may have begun a
+ * new one: then the request is sent again. Otherwise the person is signed out. Throws RequestError for everything but 2xx.
  */
 export async function send(path: string, init: RequestOptions = {}): Promise<Response> {
   const before = session.peek();

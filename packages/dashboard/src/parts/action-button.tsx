@@ -8,7 +8,7 @@ interface Props {
   readonly act: () => Promise<void>;
 }
 
-/** A button that acts at once. What does not work is said for a few seconds. */
+/** Button that acts at once. An error is shown for a few seconds. */
 export function ActionButton({ label, primary = false, disabled = false, act }: Props) {
   const acting = useActing();
   return (

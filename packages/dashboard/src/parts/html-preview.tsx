@@ -23,7 +23,7 @@ function Canvas({ html, scheme, remote }: MailLook & { readonly html: string }) 
     return () => window.removeEventListener("message", listen);
   }, []);
   useEffect(() => {
-    // A frame without an origin cannot be named as the target. What is in it was loaded from this server: the policy allows no other.
+    // A frame without an origin cannot be named as the target. Its content came from this server: the policy allows no other.
     if (asked > 0) frame.current?.contentWindow?.postMessage({ html, scheme }, "*");
   }, [asked, html, scheme]);
   return (

@@ -103,7 +103,7 @@ interface Props {
   readonly name?: string | undefined;
 }
 
-/** An id as a link to its object, by its name. Of a kind without pages, or one that the person may not read, the id itself. */
+/** Link to an object, by its name. Shows the plain id if the object has no pages, or the person may not read it. */
 export function ObjectLink({ id, name }: Props) {
   const kind = KINDS[id.slice(0, id.indexOf("_"))];
   if (kind === undefined || !may(kind.permission)) return <code>{id}</code>;

@@ -1,4 +1,4 @@
-/** Addresses for replies as one line, as people write them. What `parseReplyTo` has read comes out as it was typed. */
+/** Formats addresses for replies as one line, as people write them. The result of `parseReplyTo` comes out as it was typed. */
 export function formatReplyTo(replyTo: string | readonly string[] | null): string {
   const [first = "", ...others] = [replyTo ?? []].flat();
   return [first, ...others.map((one) => (one === "" || one.startsWith(" ") ? one : ` ${one}`))].join(",");

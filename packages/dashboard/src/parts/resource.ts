@@ -269,7 +269,7 @@ function meets<Item extends { readonly id: string }>(fresh: readonly Item[], sho
   return oldest !== undefined && newest !== undefined && newest >= oldest;
 }
 
-/** Replaces the beginning of a list by a fresh one, without the entries that were deleted meanwhile. What would follow after a gap is dropped. */
+/** Replaces the beginning of a list by a fresh one, without the entries that were deleted meanwhile. Entries after a gap are dropped. */
 function renew<Item extends { readonly id: string }>(before: ListState<Item>, fresh: Fresh<Item>): Partial<ListState<Item>> {
   const { items } = before;
   const { data, pagination, isFull } = fresh;

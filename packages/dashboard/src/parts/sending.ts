@@ -34,7 +34,7 @@ export function useSending(): Sending {
   return { busy, error, send, forget: () => setError(null) };
 }
 
-/** Acts at once. What does not work is said for a few seconds. */
+/** Acts at once. An error is shown for a few seconds. */
 export function useActing(): { readonly busy: boolean; readonly act: (what: () => Promise<void>) => Promise<void> } {
   const [busy, setBusy] = useState(false);
   const act = async (what: () => Promise<void>): Promise<void> => {

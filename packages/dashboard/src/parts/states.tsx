@@ -3,7 +3,7 @@ import type { Activation, EmailFilterStatus, ListingActivation, Webhook } from "
 import { session } from "../api/session.ts";
 import { Status } from "./status.tsx";
 
-/** The state of an email. Where the server has nothing to send through, what it calls delivered was captured, and nobody got it. */
+/** State of an email. A server that captures all mail calls it delivered, although nobody got it; this shows it as captured. */
 export function EmailState({ status }: { readonly status: EmailFilterStatus }) {
   const { dev = false, capturesMail = false } = session.value ?? {};
   return <Status status={status === "delivered" && capturesMail && !dev ? "captured" : status} />;

@@ -77,8 +77,8 @@ export function createColumnResolver(kind: FileColumns, { map, keepCustom }: Col
 }
 
 /**
- * Maps all columns of a table, with some of its rows. Where no name tells the address, it is the one column nobody mapped in which
- * every cell looks like one.
+ * Maps all columns of a table, with some of its rows. If no name tells the address, it is the one unmapped column in which every cell
+ * looks like one.
  */
 export function mapColumns(resolver: ColumnResolver, names: readonly string[], rows: readonly (readonly string[])[]): ColumnTarget[] {
   const samples = names.map((_, i) => rows.map((cells) => cells[i] ?? ""));

@@ -147,7 +147,7 @@ function createDraft(line: number, source: Row["source"], defaults: CellFlags["d
   const said = new Set<Consent>();
   return {
     row,
-    /** Sets a field. Of several columns of one field the first that is not empty counts; their tags are put together. */
+    /** Sets a field. If several columns have one field, the first that is not empty counts; their tags are put together. */
     put: (field: string, value: unknown): void => {
       const before = row.value[field];
       if (field === "tags" && given.has(field) && Array.isArray(before) && Array.isArray(value))

@@ -2,8 +2,8 @@ import { NewAutomation } from "./automations.ts";
 import * as z from "./zod.ts";
 
 /**
- * The JSON Schema (2020-12) of the file of an automation, for editors. What it cannot say is checked by `mailsvc automations validate`:
- * whether connections lead to steps, and each step can be reached.
+ * JSON Schema (2020-12) of the file of an automation, for editors. `mailsvc automations validate` checks the rest: that connections lead
+ * to steps, and that each step can be reached.
  */
 export function buildAutomationSchema(): Record<string, unknown> {
   const { $schema, properties, ...schema } = z.toJSONSchema(NewAutomation, {

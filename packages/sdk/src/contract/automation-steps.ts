@@ -65,7 +65,7 @@ function kind<F extends z.ZodRawShape>(given: StepKind<F>): StepKind<F> {
   return given;
 }
 
-/** All kinds of steps: what a definition says. What the server does is in `automations/steps`, under the same names. */
+/** All kinds of steps, as definitions have them. The code that runs them is in `automations/steps`, under the same names. */
 const STEP_KINDS = {
   send_email: kind({
     fields: {

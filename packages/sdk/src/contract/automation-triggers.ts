@@ -4,7 +4,7 @@ import { TrackedName } from "./event-types.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
 
-/** Events of emails that automations listen to. Those that machines caused do not count. */
+/** Events of emails that automations listen to. Events caused by machines do not count. */
 export const ENGAGEMENT_EVENTS = ["email.opened", "email.clicked"] as const;
 
 const Id = z.string().min(1).max(100);

@@ -90,9 +90,9 @@ export interface Endpoint {
   readonly body?: z.ZodObject;
   /** Schema that checks a request's body instead of `body`, where the handler checks the items, because they may fail one by one. */
   readonly looseBody?: z.ZodObject;
-  /** The field of `body` that the whole body is: a JSON array instead of an object. Of dialects only. */
+  /** Field of `body` that the whole body is: a JSON array instead of an object. For dialects only. */
   readonly bodyIs?: string;
-  /** Unknown query parameters, and a body where `body` is absent, are ignored. Of dialects only, as clients of other services send them. */
+  /** Ignores unknown query parameters, and a body if `body` is absent. For dialects only, because clients of other services send them. */
   readonly ignoresUnknown?: true;
   /** The body is not read as JSON: its handler gets the bytes and the headers, as a signature, a form or an upload needs them. */
   readonly raw?: true;

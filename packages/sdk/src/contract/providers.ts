@@ -21,7 +21,7 @@ export const PROVIDER_LIMITS = {
   description: 500,
 } as const;
 
-/** A workspace's account at a mail provider. What verifies its webhooks is never shown. */
+/** A workspace's account at a mail provider. The secret that verifies its webhooks is never shown. */
 export const ProviderConnection = z
   .object({
     id: z.string(),

@@ -22,7 +22,7 @@ const MONTHS = [
   ...["july", "august", "september", "october", "november", "december"],
 ];
 
-/** Abbreviations that people write. Those that name a place in summer and in winter follow its clocks. */
+/** Abbreviations that people write. An abbreviation of summer or winter time stands for its place, whichever time applies. */
 const ZONES: Readonly<Record<string, string>> = {
   z: "UTC",
   utc: "UTC",

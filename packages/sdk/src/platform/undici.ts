@@ -5,8 +5,8 @@ import { UsageError } from "../errors.ts";
 import { environment } from "../runtime.ts";
 
 /**
- * A transport over undici's `request` with keep-alive connections: those of a dispatcher, or undici's global ones. Where undici cannot be
- * loaded, and no dispatcher needs it, it is one over the global `fetch`.
+ * Transport over undici's `request` with keep-alive connections: those of a dispatcher, or undici's global ones. If undici cannot be
+ * loaded, and no dispatcher needs it, the transport uses the global `fetch`.
  */
 export function undiciTransport(given: UndiciDispatcher | undefined): Transport {
   const dispatcher = given as Dispatcher | undefined;

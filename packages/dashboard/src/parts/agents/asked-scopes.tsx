@@ -14,8 +14,8 @@ interface Props {
 }
 
 /**
- * The permissions that a newer version of an agent asks for, and the two answers. What a person reads stays as it is: a version that comes
- * meanwhile is shown when they ask for it, and only then can it be accepted.
+ * Permissions that a newer version of an agent asks for, and the two answers. The shown version stays while a person reads it: a later
+ * one is shown when they ask for it, and only then can it be accepted.
  */
 export function AskedScopes({ agent: { id, agentName }, update, done }: Props) {
   const [read, setRead] = useState(update);

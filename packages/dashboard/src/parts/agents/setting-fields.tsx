@@ -59,7 +59,7 @@ function Input({ name, schema, required, value }: InputProps) {
   return <input {...field} type="number" step={schema.type === "integer" ? 1 : "any"} {...bounds} defaultValue={String(value ?? "")} />;
 }
 
-/** The settings that are filled in. What is left empty gets its default. */
+/** Reads the settings that are filled in. Empty ones get their defaults. */
 export function readSettings({ properties }: Schema, form: FormValues): Values {
   const found: Record<string, string | number | boolean> = {};
   for (const [name, { type }] of Object.entries(properties)) {

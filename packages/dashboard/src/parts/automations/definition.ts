@@ -12,7 +12,7 @@ export function formatDefinition({ trigger, goal, steps, connections }: Edited):
   return `${JSON.stringify({ trigger, goal, steps, connections }, null, 2)}\n`;
 }
 
-/** The text as a definition; a sentence on what is wrong where it is none. What a step says is checked by the server. */
+/** Parses the text as a definition; returns a sentence about the fault if it is none. The server checks the steps. */
 export function parseDefinition(text: string): Edited | string {
   let value: unknown;
   try {

@@ -56,7 +56,7 @@ export function connect({ steps, connections }: Definition, from: string, branch
   return { steps, connections: [...connections.slice(0, at), ...way, ...connections.slice(at + 1)] };
 }
 
-/** Takes a step out. What led to it leads to what followed it, by its first way. */
+/** Takes a step out. Connections to it now lead to the step that followed it, by its first way. */
 export function removeStep(definition: Definition, id: string): Definition {
   const [first = null] = listOutlets(definition.steps, id);
   const next = findNext(definition, id, first);

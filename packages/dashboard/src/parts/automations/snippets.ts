@@ -9,8 +9,8 @@ import type { Names } from "./words.ts";
 type Type = AutomationStep["type"];
 
 /**
- * Adds a step of a type after another one, by one of its ways, the first unless said. What followed that one there follows the new
- * step, by its first way.
+ * Adds a step of a type after another one, by one of its ways, the first unless said. The step that followed there now follows the new
+ * one, by its first way.
  */
 export function addStep(
   { steps, connections }: Definition,

@@ -7,7 +7,10 @@ interface Props {
   /** Label for screen readers. */
   readonly label: string;
   readonly text: string;
-  /** Another number means that the text was replaced from outside. What a person types comes back in `text` too late to be put in again. */
+  /**
+   * Edition of `text`: another number means that the text was replaced from outside. Typed text comes back in `text` too late to be put
+   * in again.
+   */
   readonly edition: number;
   readonly readOnly?: boolean;
   readonly problems: readonly Problem[];
@@ -16,7 +19,7 @@ interface Props {
   readonly target?: { readonly line: number; readonly column: number } | null;
 }
 
-/** An editor of source text, with line numbers and problems at their lines. Where it cannot be loaded, a plain field takes its place. */
+/** Editor of source text, with line numbers and problems at their lines. If it cannot be loaded, a plain field takes its place. */
 export function CodeEditor({ label, text, edition, readOnly = false, problems, change, target = null }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);

@@ -30,7 +30,7 @@ export interface Editing {
   /** Keeps the own changes, which the next saving puts over those of somebody else. */
   keepMine(): void;
   takeTheirs(): void;
-  /** The template as the server has it after something that is no change of the draft. What was not saved stays. */
+  /** Takes the template as the server has it after a change outside of the draft. Unsaved changes stay. */
   replace(stored: TemplateDetail): void;
 }
 

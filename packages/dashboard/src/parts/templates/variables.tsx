@@ -183,7 +183,7 @@ interface ValueProps {
   readonly set: (value: unknown) => void;
 }
 
-/** A value of a type. What is not of it yet, such as unfinished JSON, is kept in the field and marked. */
+/** Input for a value of a type. Text that is not a value yet, such as unfinished JSON, is kept in the field and marked. */
 function Value({ label, type, value, example, readOnly = false, set }: ValueProps) {
   const [typed, setTyped] = useState<string | null>(null);
   const text = typed ?? write(type, value);

@@ -73,7 +73,7 @@ export type Listing = z.infer<typeof Listing>;
 
 const Secret = z.string().meta({ description: "AGENT_WEBHOOK_SECRET, which signs every event; shown only once" });
 
-/** An activation as the builder sees it. Of the brand it shows only the name. */
+/** Activation as the builder sees it. It shows only the brand's name. */
 export const ListingActivation = z
   .object({
     id: z.string(),

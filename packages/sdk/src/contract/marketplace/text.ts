@@ -69,7 +69,7 @@ export function words(max: number) {
     });
 }
 
-/** An id in a body. Whether it exists is checked where it is looked up. */
+/** Id in a body. The code that looks it up checks that it exists. */
 export const reference = z
   .string()
   .max(40)
