@@ -89,7 +89,7 @@ export const AutomationEntry = z
     reason: z.string().nullable(),
     /** The step that comes next; null once it is over. */
     stepId: z.string().nullable(),
-    /** Due time of that step; passed over while the automation is paused. */
+    /** Due time of that step. While the automation is paused, the entry waits beyond it. */
     dueAt: Instant.nullable(),
     enteredAt: Instant,
     endedAt: Instant.nullable(),

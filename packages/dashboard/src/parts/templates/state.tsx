@@ -2,7 +2,7 @@
 import type { Template } from "@mailsvc/sdk/contract";
 import { Status } from "../status.tsx";
 
-/** Publication state of a template, and if its draft differs. */
+/** Publication state of a template; shows if its draft differs. */
 export function TemplateState({ template: { status, version, hasUnpublishedChanges } }: { readonly template: Template }) {
   if (status === "INACTIVE") return <Status status="archived" />;
   if (version === null) return <Status status="draft" />;
