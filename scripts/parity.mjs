@@ -120,7 +120,7 @@ const summarize = (missing, rows) => {
     .join(", ");
 };
 
-/** By what the methods of the SDK are generated from: those that are there may be of an earlier contract. */
+/** True if the SDK has the method, by the contract: the generated methods may be of an earlier one. */
 const isInSdk = (noun, verb) => {
   const own = noun.startsWith("agent.") ? agentContract[noun.slice("agent.".length)] : contract[noun];
   return own?.[verb] !== undefined;

@@ -9,9 +9,9 @@ const PATIENCE_MS = 5000;
 
 /** Results of a tool in a test. */
 export interface ToolReport {
-  /** From its start until it takes mail, ms. */
+  /** Time from its start until it takes mail, ms. */
   readonly ready: number;
-  /** From the call that sends a mail until a look finds it, ms. */
+  /** Time from the call that sends a mail until a look finds it, ms. */
   readonly found: number;
   /** Memory of its process after that, MB. */
   readonly memory: number;

@@ -31,7 +31,7 @@ export interface Registry extends AsyncDisposable {
 }
 
 interface RegistryOptions {
-  /** By default a free one. */
+  /** Port; by default a free one. */
   readonly port?: number;
   /** The packages that are published here, whatever others have, and the registry that has all other ones. */
   readonly own?: readonly string[];

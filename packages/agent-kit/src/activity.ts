@@ -8,7 +8,7 @@ interface Scope {
   isOpen: boolean;
   /** Named things inside it that are open: it waits for them. */
   inside: number;
-  /** It waits for an answer. */
+  /** True while it waits for an answer. */
   waits: boolean;
 }
 

@@ -32,7 +32,7 @@ export class Clients {
     });
   }
 
-  /** From now on no call is repeated; those that wait for a repeat throw `reason`. */
+  /** Stops repeating calls; calls that wait for a repeat throw `reason`. */
   stop(reason: Error): void {
     this.#stopped.abort(reason);
   }

@@ -24,7 +24,7 @@ function maySee(at: string): boolean {
   return need === null || (need === "operator" ? mayOperate() : may(need));
 }
 
-/** In place of a page that the role of the person does not include. */
+/** Stands in for a page that the role of the person does not include. */
 function Denied() {
   return (
     <div class="page">

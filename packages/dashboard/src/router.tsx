@@ -12,7 +12,7 @@ const BASE = "/dashboard";
 
 /** A page: its path below /dashboard, and the module that is loaded when it is first shown. */
 export interface Route {
-  /** With `:name` for what the page gets as `params`. */
+  /** Pattern, with `:name` for each of the page's `params`. */
   readonly path: string;
   readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
   /** The page stays when its params change, such as a list next to what is chosen in it. */

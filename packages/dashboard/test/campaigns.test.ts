@@ -77,7 +77,7 @@ testLooks({
   pages,
 });
 
-/** From the first word of a draft to the report, as a person does it. */
+/** Creates a campaign as a person does, from the first word of the draft to the report. */
 async function sendCampaign(where: Stage, client: Mailsvc): Promise<void> {
   const { page, faults } = await where.open("/dashboard/campaigns");
   await page.getByRole("button", { name: "New campaign" }).click();

@@ -12,7 +12,7 @@ export interface RawRequest extends CallOptions {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   /** Strings and bytes are sent unchanged, FormData as multipart/form-data, anything else as JSON. The content type is JSON unless `headers` set another. */
   readonly body?: unknown;
-  /** With false, a response other than 2xx is returned instead of thrown. Default true. */
+  /** False to return a response other than 2xx instead of throwing it. Default true. */
   readonly throwOnError?: boolean | undefined;
 }
 

@@ -66,7 +66,7 @@ const UNREADABLE = ["signature-empty-body", "signature-half"];
 const TYPES = ["event-unknown-type", "robust-inherited-type", "robust-type-number", "robust-no-type"];
 const REPEATS = ["order-repeat", "order-parallel", "order-activated-twice", "order-failed-run-twice"];
 
-/** In their order: the first that explains a fault is named. */
+/** Patterns in order: the first that explains a fault is named. */
 const PATTERNS: readonly Pattern[] = [
   {
     advice: () => NO_CHECK,

@@ -17,9 +17,9 @@ export function listMore(before: Effects, after: Effects): string[] {
 
 /** Time limits of the check, ms by this machine. */
 interface StageLimits {
-  /** For a call that is expected. */
+  /** Wait for an expected call. */
   readonly waitMs: number;
-  /** For work that a killed process had begun. */
+  /** Wait for work that a killed process had begun. */
   readonly takeOverMs: number;
   /** Without calls, where none are allowed, at least: an agent that calls less often is watched for longer. */
   readonly quietMs: number;

@@ -6,7 +6,7 @@ import { type BaseRecord, makeFingerprint } from "./base-record.ts";
 export interface Stored<F> {
   readonly id: string;
   readonly revision: number;
-  /** It has changes that are not released yet: a draft that is not published, or an automation that was never activated. */
+  /** True if changes are not released yet: a draft is not published, or an automation was never activated. */
   readonly isUnreleased: boolean;
   readonly files: F;
 }

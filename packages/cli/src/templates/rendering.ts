@@ -22,7 +22,7 @@ export async function renderSources(
   return Promise.all(templates.map((template) => renderSource(process, dir, template, faults)));
 }
 
-/** As `renderSources`, with its own process. */
+/** Renders as `renderSources` does, with its own process. */
 export async function renderOnce(
   env: NodeJS.ProcessEnv,
   dir: string,

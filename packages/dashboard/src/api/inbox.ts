@@ -8,11 +8,11 @@ interface MailQuery {
   readonly text?: string;
   readonly to?: string;
   readonly tag?: string;
-  /** In dev mode: the name or id of a workspace. */
+  /** Name or id of a workspace, in dev mode. */
   readonly workspace?: string;
 }
 
-/** To whom a mail was sent on, and to whom not. */
+/** Recipients a mail was sent on to, and those that failed. */
 type ReleasedMail = Awaited<ReturnType<typeof api.inbox.release>>;
 
 /** Captured mail: in dev mode all, in production that of the test keys of the workspace. */

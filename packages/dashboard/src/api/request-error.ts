@@ -23,7 +23,7 @@ export class RequestError extends Error {
   readonly hint: string | null;
   /** The status of the response; 0 when there was none. */
   readonly status: number;
-  /** By which the server's log names the request. */
+  /** Id of the request in the server's log. */
   readonly requestId: string | null;
   readonly details: readonly Detail[];
 

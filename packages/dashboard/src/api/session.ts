@@ -10,7 +10,7 @@ export interface Session {
   /** True if the person may do operator work: the queue, relays, workspaces. */
   readonly operator: boolean;
   readonly workspace: Workspace;
-  /** In dev mode, all workspaces. */
+  /** All workspaces, in dev mode. */
   readonly workspaces: readonly Workspace[];
   readonly dev: boolean;
   readonly version: string;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 
 interface Props {
   readonly title: string;
-  /** It stands for the whole page, whose title it is. */
+  /** True if it fills the page, and is its title. */
   readonly isPage?: boolean;
   readonly children?: ComponentChildren;
 }

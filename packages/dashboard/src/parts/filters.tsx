@@ -9,9 +9,9 @@ const TYPING_MS = 250;
 interface Field {
   readonly name: string;
   readonly label: string;
-  /** For a choice: its values. */
+  /** Values of a choice. */
   readonly options?: readonly (string | { readonly value: string; readonly text: string })[];
-  /** For a text: an example. */
+  /** Example of a text. */
   readonly example?: string;
   /** Pattern the text must match before it is used. */
   readonly pattern?: RegExp;

@@ -3,7 +3,7 @@
 interface Props {
   /** Label for screen readers. */
   readonly label: string;
-  /** From 0 to 1; null while it is not known how much there is. */
+  /** Progress from 0 to 1; null while the total is unknown. */
   readonly value: number | null;
   readonly text: string;
 }

@@ -11,7 +11,7 @@ export interface Looked {
 interface Props {
   readonly search: Search;
   readonly looked?: Looked | undefined;
-  /** It stands below what was found. */
+  /** True if it stands below the results. */
   readonly foot?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { toast } from "./toast.tsx";
 
 /** State of a form's or dialog's request. */
 export interface Sending {
-  /** It is under way. */
+  /** True while it is under way. */
   readonly busy: boolean;
   /** Error of the last request; null when it succeeded. */
   readonly error: RequestError | null;

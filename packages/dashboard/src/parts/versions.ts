@@ -21,7 +21,7 @@ interface Options<T extends Versioned, Fields> {
 
 /** An object while it is edited. */
 interface Versions<T> {
-  /** As it was stored when the changes began. */
+  /** Version that was stored when the changes began. */
   readonly base: T;
   readonly isChanged: boolean;
   /** Version somebody else stored in the meantime; null without one. */

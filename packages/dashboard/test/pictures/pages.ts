@@ -9,7 +9,7 @@ interface PictureOf {
   readonly at: (acme: Acme) => string;
   /** A text that is there once the page is loaded. */
   readonly text: string;
-  /** It is a page of builders of agents. */
+  /** True for a page of builders of agents. */
   readonly builder?: true;
   /** Waits for what is loaded after the text, or does what the picture needs. */
   readonly ready?: (page: Page) => Promise<void>;

@@ -10,7 +10,7 @@ import type { HttpResponse } from "./transport.ts";
 interface AttemptContext {
   /** Starts at 1. */
   readonly number: number;
-  /** On the runtime's clock. */
+  /** Time by the runtime's clock. */
   readonly deadline: number;
   readonly before: MailsvcError | undefined;
 }

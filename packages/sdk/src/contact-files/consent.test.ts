@@ -27,7 +27,7 @@ async function* pieces(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** For each row: the status it gives, `new: …` for one that only new contacts get, or the code of its fault. */
+/** Result of each row: the status it gives, `new: …` for one that only new contacts get, or the code of its fault. */
 async function statuses(text: string): Promise<string[]> {
   return (await readCsv(text)).map(({ value, faults }) =>
     faults.length > 0

@@ -175,7 +175,7 @@ export const MailboxText = z
   .superRefine(checked(parseMailbox))
   .meta({ description: "A bare address or: Name <address>", examples: ["Acme <hello@acme.example>"] });
 
-/** In place of a Reply-To address: an address of this server's own, made for each email, by which answers to it are received. */
+/** Stands in for a Reply-To address: the server makes an address of its own for each email, to receive the answers. */
 export const AUTO_REPLY_TO = "auto";
 
 /** Maximum number of addresses in a Reply-To. */

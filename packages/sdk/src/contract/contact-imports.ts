@@ -3,7 +3,7 @@ import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** For how many days an import can be undone. */
+/** Days for which an import can be undone. */
 export const UNDO_DAYS = 7;
 
 /** The states of an import: it takes rows, it is being undone, or it was undone. */

@@ -191,7 +191,7 @@ export const ContactTagging = z
   .meta({ id: "ContactTagging" });
 export type ContactTagging = z.infer<typeof ContactTagging>;
 
-/** For changes of many contacts that a caller names. */
+/** Field of changes of many contacts that a caller names. */
 export const startAutomations = z
   .boolean()
   .default(true)

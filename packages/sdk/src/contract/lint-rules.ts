@@ -7,7 +7,7 @@ interface RuleText {
   /** Problem, and its effect on readers. */
   readonly about: string;
   readonly fix: string;
-  /** It concerns the whole mail, so it is not checked in a template that a layout goes around. */
+  /** Rule about the whole mail, so it is not checked in a template inside a layout. */
   readonly whole?: true;
 }
 

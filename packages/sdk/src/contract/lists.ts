@@ -40,11 +40,11 @@ export const List = z
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    /** If true, contacts become members by confirming an email. */
+    /** True if contacts become members by confirming an email. */
     doubleOptIn: z.boolean(),
     confirmationFrom: z.string().nullable(),
     confirmationSubject: z.string().nullable(),
-    /** If true, members see its name on their preference page. */
+    /** True if members see its name on their preference page. */
     public: z.boolean(),
     /** Confirmed members. */
     memberCount: z.int(),

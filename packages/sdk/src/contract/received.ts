@@ -81,7 +81,7 @@ export const ReceivedMail = z
     /** Results of SPF, DKIM and DMARC; null for mail that did not come over SMTP. Only `pass` says something for the sender. */
     authentication: MailAuthentication.nullable(),
     size: z.int().meta({ description: "Bytes of the raw message" }),
-    /** It answers an email of a test key. */
+    /** True if it answers an email of a test key. */
     test: z.boolean(),
     receivedAt: Instant,
   })

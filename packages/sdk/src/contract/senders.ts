@@ -26,7 +26,7 @@ export const Sender = z
     /** The address or the domain, in lower case; domains in ASCII. */
     value: z.string(),
     status: z.enum(SENDER_STATUSES),
-    /** For a domain that is pending, or whose record is missing: the TXT record to publish. */
+    /** TXT record to publish, for a domain that is pending or whose record is missing. */
     dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
     /** Error of the last check; null when it succeeded. */
     lastError: z.string().nullable(),

@@ -66,7 +66,7 @@ export class Importer {
   readonly #store: ImportStore | null;
   #over = new AbortController();
 
-  /** With a store, it can go on after the page was closed. */
+  /** Creates an import; with a store, it can continue after the page was closed. */
   constructor(file: File, plan: ImportPlan, store: ImportStore | null, progress = NOTHING, rejects: readonly Reject[] = []) {
     this.file = file;
     this.plan = plan;

@@ -28,7 +28,7 @@ interface PlacedEdge {
   readonly from: string;
   readonly to: string;
   readonly branch: string | null;
-  /** As the `d` of an SVG path. */
+  /** Value for the `d` of an SVG path. */
   readonly path: string;
   readonly label: Point | null;
 }

@@ -38,7 +38,7 @@ const RESEND = {
   failed: "Those whom the earlier campaign did not reach",
 } as const;
 
-/** To whom a campaign goes, in some words. */
+/** Describes the audience of a campaign in a few words. */
 export function describeAudience(campaign: Campaign, groups: readonly Group[]): string {
   const { recipientType, resendOf, exclude } = campaign;
   const without = exclude.length === 0 ? "" : `, without ${describeGroups(exclude, groups)}`;

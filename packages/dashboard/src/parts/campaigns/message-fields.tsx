@@ -26,7 +26,7 @@ export function bindText(draft: CampaignDraft, name: TextName, { required = fals
   };
 }
 
-/** From whom it comes. */
+/** Sender of the mail. */
 export function SenderFields({ draft, senders }: Props & { readonly senders: readonly Sender[] }) {
   const id = useId();
   const error = draft.error.value;

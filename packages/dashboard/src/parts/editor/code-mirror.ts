@@ -21,7 +21,7 @@ import { tags } from "@lezer/highlight";
 /** Something to say about a line. */
 export interface Problem {
   readonly severity: "error" | "warning";
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number;
   readonly column: number;
   readonly message: string;

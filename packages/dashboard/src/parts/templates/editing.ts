@@ -10,7 +10,7 @@ import { LocalCopy } from "./local-copy.ts";
 
 /** A template while it is edited. */
 export interface Editing {
-  /** As it was stored when the changes began. */
+  /** Version that was stored when the changes began. */
   readonly base: TemplateDetail;
   readonly draft: Draft;
   /** Rises when the draft is replaced by another one, instead of changed by the person. */

@@ -13,7 +13,7 @@ export interface Fault {
   readonly severity: "error" | "warning";
   /** The field: subject, html, text, or that of a part, such as `footer.html`. */
   readonly part: string;
-  /** From 1; null when it is about the whole field. */
+  /** Line, from 1; null when it is about the whole field. */
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;

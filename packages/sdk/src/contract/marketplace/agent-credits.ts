@@ -17,7 +17,7 @@ export const CreditTransaction = z
     runId: z.string().nullable(),
     description: z.string().nullable(),
     units: z.unknown(),
-    /** For a refund: the refunded transaction. */
+    /** Refunded transaction, for a refund. */
     refundOf: z.string().nullable(),
     balanceAfter: z.int(),
     createdAt: Instant,

@@ -78,7 +78,7 @@ export const Message = z
     activationId: z.string(),
     runId: z.string().nullable(),
     type: z.enum(MESSAGE_TYPES),
-    /** From the agent's view: `outbound` messages are from the agent, `inbound` ones are for it. */
+    /** Direction in the agent's view: `outbound` messages are from the agent, `inbound` ones are for it. */
     direction: z.enum(MESSAGE_DIRECTIONS),
     author: z.object({ role: z.enum(["agent", "brand", "system"]) }),
     text: z.string(),

@@ -34,7 +34,7 @@ export type RunFailure = (typeof RUN_FAILURES)[number];
 export const MESSAGE_TYPES = ["TEXT", "APPROVAL_REQUEST", "APPROVAL_RESPONSE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** From the agent's view: `outbound` messages are from the agent, `inbound` ones are for it. */
+/** Directions in the agent's view: `outbound` messages are from the agent, `inbound` ones are for it. */
 export const MESSAGE_DIRECTIONS = ["inbound", "outbound"] as const;
 export type MessageDirection = (typeof MESSAGE_DIRECTIONS)[number];
 
