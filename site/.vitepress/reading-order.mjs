@@ -15,7 +15,7 @@ const GUIDE = {
     "docs/bounces.md",
     "docs/deliverability.md",
   ],
-  Audience: ["docs/contacts.md", "docs/importing.md", "docs/audience.md"],
+  Audience: ["docs/contacts.md", "docs/importing.md", "docs/audience.md", "docs/forms.md"],
   "Many contacts": [
     "docs/campaigns.md",
     "docs/automations.md",

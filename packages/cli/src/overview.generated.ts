@@ -21,6 +21,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"contacts","usage":"[options]","about":"People you write to: list, create, import, search","group":"Audience:"},
   {"name":"people","usage":"[options]","about":"Everything about one person: read it, or erase it","group":"Audience:"},
   {"name":"lists","usage":"[options]","about":"Lists of contacts, with double opt-in","group":"Audience:"},
+  {"name":"forms","usage":"[options]","about":"Sign-up forms: hosted pages, and HTML for your own","group":"Audience:"},
   {"name":"segments","usage":"[options]","about":"Dynamic contact groups defined by rules","group":"Audience:"},
   {"name":"campaigns","usage":"[options]","about":"Email to many contacts: draft, schedule, send, measure","group":"Email:"},
   {"name":"automations","usage":"[options]","about":"Series of steps for each contact: define, activate, watch","group":"Email:"},

@@ -42,6 +42,7 @@ export const NAVIGATION: readonly Group[] = [
     entries: [
       { name: "Contacts", path: "/contacts", permission: "contacts:read" },
       { name: "Lists", path: "/lists", permission: "lists:read" },
+      { name: "Forms", path: "/forms", permission: "lists:read" },
       { name: "Segments", path: "/segments", permission: "segments:read" },
       { name: "Suppressions", path: "/suppressions", permission: "suppressions:read" },
     ],
@@ -110,6 +111,8 @@ export const ROUTES: readonly Route[] = [
   { path: "/contacts/:id", load: () => import("./pages/contact.tsx") },
   { path: "/lists", load: () => import("./pages/lists.tsx") },
   { path: "/lists/:id", load: () => import("./pages/list.tsx") },
+  { path: "/forms", load: () => import("./pages/forms.tsx") },
+  { path: "/forms/:id", load: () => import("./pages/form.tsx") },
   { path: "/segments", load: () => import("./pages/segments.tsx") },
   { path: "/segments/new", load: () => import("./pages/new-segment.tsx") },
   { path: "/segments/:id", load: () => import("./pages/segment.tsx") },

@@ -85,6 +85,7 @@ import {
 import { loadAgentEndpoint } from "./marketplace/agent-webhooks/endpoint.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
+import { formHandlers } from "./marketplace/landing-pages/forms.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
@@ -301,6 +302,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   contacts: { ...contactHandlers, ...settled(contract.contacts, { list, get, export: exportAll }) },
   people: dataSubjectHandlers(PERSON_DATA),
   lists: listHandlers,
+  forms: formHandlers,
   segments: settled(contract.segments, segmentHandlers),
   events: { ...eventHandlers, ...trackHandlers },
   webhooks: webhookHandlers,

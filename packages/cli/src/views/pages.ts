@@ -4,6 +4,7 @@ import type {
   LandingPageSubmission,
   LandingPageSummary,
   ListMetadata,
+  SignUpForm,
   WrittenLandingPage,
 } from "@mailsvc/sdk/contract";
 import type { Session } from "../types.ts";
@@ -36,7 +37,31 @@ const listColumns: Column<ListMetadata>[] = [
   { title: "about", value: (l) => l.description, flexible: true, priority: 1 },
 ];
 
+const formColumns: Column<SignUpForm>[] = [
+  { title: "id", value: (f) => f.id },
+  { title: "name", value: (f) => f.name, flexible: true },
+  { title: "state", value: (f) => f.status, paint: (style, text) => (text === "PUBLISHED" ? style.green(text) : style.yellow(text)) },
+  { title: "list", value: (f) => f.listId, priority: 1 },
+  { title: "changed (utc)", value: (f) => formatTimestamp(f.updatedAt), priority: 2 },
+];
+
 export const pageViews: Readonly<Record<string, View>> = {
+  "forms.list": { columns: formColumns, empty: "No forms yet. Create one: mailsvc forms create --help" },
+  "forms.create": { object: form },
+  "forms.get": { object: form },
+  "forms.update": { object: form },
+  "forms.delete": {
+    object: (f: SignUpForm, { term: { out } }: Session) =>
+      renderDetails(
+        [
+          ["deleted", f.id],
+          ["name", f.name],
+        ],
+        out,
+      ),
+  },
+  "forms.stats": { object: stats },
+  "forms.submissions": { columns: submissionColumns, empty: "No sign-ups yet." },
   "landingPages.list": { columns: pageColumns, empty: "No pages yet. Agents create them." },
   "landingPages.get": { object: ofBrand },
   "landingPages.publish": { object: ofBrand },
@@ -56,6 +81,28 @@ export const pageViews: Readonly<Record<string, View>> = {
   "agent.landingPages.stats": { object: stats },
   "agent.lists.list": { columns: listColumns, empty: "The brand has no lists." },
 };
+
+function form(f: SignUpForm, { term: { out, columns } }: Session): string {
+  return renderDetails(
+    [
+      ["id", f.id],
+      ["name", f.name],
+      ["state", f.status],
+      ["version", f.version],
+      ["list", f.listId],
+      ["confirmation", f.doubleOptIn ? "each person by email" : "as the list says"],
+      ["goes on to", f.redirectUrl],
+      ["fields", ["email", ...(f.fields ?? [])].join(", ")],
+      ["agrees to", f.consentText],
+      ["created", formatInstant(f.createdAt)],
+      ["changed", formatInstant(f.updatedAt)],
+      ["url", f.url],
+      ["next", `mailsvc forms get ${f.id} --jq .snippet`],
+    ],
+    out,
+    columns,
+  );
+}
 
 function formatFields(p: LandingPage): readonly (readonly [string, unknown])[] {
   return [

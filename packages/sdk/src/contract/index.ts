@@ -8,6 +8,7 @@ import { emails } from "./emails.ts";
 import type { Contract } from "./endpoint.ts";
 import { events } from "./events.ts";
 import { explanations } from "./explanations.ts";
+import { forms } from "./forms.ts";
 import { health } from "./health.ts";
 import { inboundNouns } from "./inbound.ts";
 import { inboundDomains } from "./inbound-domains.ts";
@@ -44,6 +45,7 @@ export const contract = {
   contacts,
   people,
   lists,
+  forms,
   segments,
   campaigns,
   automations,
@@ -108,6 +110,7 @@ export * from "./event-filter.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";
 export * from "./explanations.ts";
+export { SignUpForm } from "./forms.ts";
 export * from "./health.ts";
 export * from "./inbound.ts";
 export * from "./inbound-domains.ts";

@@ -11,6 +11,7 @@ export const NOUN_SUMMARIES = {
   contacts: "People you write to: list, create, import, search",
   people: "Everything about one person: read it, or erase it",
   lists: "Lists of contacts, with double opt-in",
+  forms: "Sign-up forms: hosted pages, and HTML for your own",
   segments: "Dynamic contact groups defined by rules",
   campaigns: "Email to many contacts: draft, schedule, send, measure",
   automations: "Series of steps for each contact: define, activate, watch",
@@ -66,7 +67,7 @@ export const NOUN_GROUPS = {
     ...["emails", "received", "inboundDomains", "templates", "senders", "domains", "suppressions", "providers", "campaigns"],
     ...["automations", "events", "webhooks", "testInbox", "explanations", "lint"],
   ],
-  Audience: ["contacts", "people", "lists", "segments"],
+  Audience: ["contacts", "people", "lists", "forms", "segments"],
   Marketplace: [
     ...["listings", "deliveries", "payments", "catalog", "activations", "approvals", "messages", "runs", "credits", "plans"],
     ...["brand", "landingPages", "leadMagnets", "assets"],

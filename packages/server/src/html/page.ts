@@ -38,6 +38,8 @@ interface PageContent {
   readonly colored?: boolean;
   /** The language of the page, BCP 47; English for the texts of the service. */
   readonly locale?: string;
+  /** The origin of another server to which its form leads in the end. */
+  readonly sendsTo?: string | null;
 }
 
 /** A page in the brand's colors and fonts, or in neutral ones. */
@@ -52,6 +54,7 @@ export function renderPage({
   listed = false,
   colored = false,
   locale = "en",
+  sendsTo = null,
 }: PageContent): RenderedPage {
   const style = buildStyle(brand?.colors ?? {}, brand?.fonts ?? {}, colored);
   const head = [
@@ -73,7 +76,7 @@ export function renderPage({
 <body>${brand === null ? "" : renderHeader(brand)}<main><div class="frame">${main}</div></main>
 ${brand === null ? "" : renderFooter(brand, unsubscribePath)}</body></html>
 `;
-  return { html, policy: buildPolicy(style) };
+  return { html, policy: buildPolicy(style, sendsTo) };
 }
 
 /** Stands in sentences for a brand that has no name yet; its pages and mails have no heading and no footer with a name. */
@@ -134,13 +137,13 @@ export const PAGE_POLICY = buildPolicy(null);
  * A page may be looked at, show images of the asset library, and send its form to this server. The sandbox also denies
  * scripts and this server's origin, should the rest ever fail.
  */
-function buildPolicy(style: string | null): string {
+function buildPolicy(style: string | null, sendsTo: string | null = null): string {
   return [
     "default-src 'none'",
     "img-src 'self'",
     style === null ? "style-src 'unsafe-inline'" : `style-src 'sha256-${hash("sha256", style, "base64")}'`,
     "style-src-attr 'unsafe-inline'",
-    "form-action 'self'",
+    `form-action 'self'${sendsTo === null ? "" : ` ${sendsTo}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "sandbox allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads",

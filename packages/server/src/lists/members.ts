@@ -93,9 +93,11 @@ export async function addMembers(
   workspaceId: string,
   listId: string,
   refs: readonly string[],
-  cause: Pick<ListCause, "startsNothing"> = {},
+  { confirms = false, ...cause }: Pick<ListCause, "startsNothing"> & { readonly confirms?: boolean } = {},
 ): Promise<ListAddition> {
-  const list = await getListRow(tx, workspaceId, listId);
+  const found = await getListRow(tx, workspaceId, listId);
+  // Whoever signs up may be asked to confirm although the list does not ask for that.
+  const list = confirms ? { ...found, doubleOptIn: true } : found;
   if (list.doubleOptIn && list.confirmationFrom !== null)
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
   const contacts = await resolveContacts(tx, workspaceId, refs);

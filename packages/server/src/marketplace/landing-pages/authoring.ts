@@ -35,7 +35,10 @@ interface PageInput extends ContentInput {
   readonly runId?: string | undefined;
 }
 
-const NO_CONTENT = { html: null, blocks: null, seo: {}, form: null, hasForm: false, leadMagnetId: null, listId: null };
+const NO_CONTENT = {
+  ...{ html: null, blocks: null, seo: {}, form: null, hasForm: false },
+  ...{ leadMagnetId: null, listId: null, doubleOptIn: false, redirectUrl: null },
+};
 
 /** Creates a page. Throws ApiError slug_taken, approval_required, limit_reached, or not_found for what it names. */
 export async function createPage(
@@ -45,6 +48,18 @@ export async function createPage(
   input: PageInput & { title: string },
   sanitized: Sanitized | null,
 ): Promise<WrittenLandingPage> {
+  const row = await insertPage(tx, deps, author, input, sanitized);
+  return { ...showPage(deps, author, row), removed: sanitized?.removed ?? [] };
+}
+
+/** Stores a new page of an agent, or of the brand itself, as `createPage` does. */
+export async function insertPage(
+  tx: AgentTx,
+  deps: AgentDeps,
+  author: Viewer,
+  input: PageInput & { title: string },
+  sanitized: Sanitized | null,
+): Promise<PageRow> {
   const { landingPages: t } = tx.t;
   const { workspaceId, activationId } = author;
   if ((await tx.$count(t, eq(t.workspaceId, workspaceId))) >= LANDING_PAGE_LIMITS.pages)
@@ -74,10 +89,10 @@ export async function createPage(
   };
   if (row.status === "PUBLISHED") await assertApproved(tx, row);
   await refuseTakenSlug(row.slug, () => tx.insert(t).values(row));
-  return { ...showPage(deps, author, row), removed: sanitized?.removed ?? [] };
+  return row;
 }
 
-const CONTENT = ["title", "slug", "html", "blocks", "seo", "form", "leadMagnetId", "listId"] as const;
+const CONTENT = ["title", "slug", "html", "blocks", "seo", "form", "leadMagnetId", "listId", "doubleOptIn", "redirectUrl"] as const;
 
 /** Changes what is sent. Throws ApiError not_found, version_mismatch, slug_taken or approval_required. */
 export async function updatePage(
@@ -88,10 +103,22 @@ export async function updatePage(
   ifMatch: string | null,
   sanitized: Sanitized | null,
 ): Promise<WrittenLandingPage> {
+  const row = await changePage(tx, deps, author, { id, version, ...input }, ifMatch, sanitized);
+  return { ...showPage(deps, author, row), removed: sanitized?.removed ?? [] };
+}
+
+/** Stores changes of a page of an agent, or of the brand itself, as `updatePage` does. */
+export async function changePage(
+  tx: AgentTx,
+  deps: AgentDeps,
+  author: Viewer,
+  { id, version, ...input }: PageInput & { id: string; version?: number | undefined },
+  ifMatch: string | null,
+  sanitized: Sanitized | null,
+): Promise<PageRow> {
   const before = await getOwnPageRow(tx, author, id);
   assertVersion(before, version, ifMatch);
-  const removed = sanitized?.removed ?? [];
-  if (Object.values(input).every((value) => value === undefined)) return { ...showPage(deps, author, before), removed };
+  if (Object.values(input).every((value) => value === undefined)) return before;
   if (input.slug !== undefined && input.slug !== before.slug && (await isTaken(tx, author.workspaceId, input.slug)))
     throw slugTaken(input.slug);
   const now = deps.clock.now();
@@ -109,7 +136,7 @@ export async function updatePage(
   const row = applyStatus(changed, input.status ?? before.status, now);
   if (row.status === "PUBLISHED" && (changes || before.status !== "PUBLISHED")) await assertApproved(tx, row);
   await save(tx, row);
-  return { ...showPage(deps, author, row), removed };
+  return row;
 }
 
 /** Publishes or unpublishes a page for the agent that made it. Throws ApiError not_found or approval_required. */
@@ -169,8 +196,8 @@ async function refuseTakenSlug(slug: string, write: () => PromiseLike<unknown>):
   }
 }
 
-/** A page this agent made itself. Throws ApiError not_found, also for a published page of another agent, which it may read. */
-async function getOwnPageRow(tx: AgentTx, author: Author, id: string): Promise<PageRow> {
+/** A page that this agent, or the brand, made itself. Throws ApiError not_found, also for a published page of another agent, which it may read. */
+async function getOwnPageRow(tx: AgentTx, author: Viewer, id: string): Promise<PageRow> {
   const row = await getPageRow(tx, author, id);
   if (row.activationId !== author.activationId) throw notFound("landing page", id);
   return row;
@@ -204,8 +231,9 @@ async function setStatus(tx: AgentTx, deps: AgentDeps, viewer: Viewer, before: P
   return showPage(deps, viewer, row);
 }
 
-/** Throws ApiError approval_required when the brand must approve pages and has not approved this one. */
+/** Throws ApiError approval_required when the brand must approve pages of agents and has not approved this one. */
 async function assertApproved(tx: AgentTx, page: PageRow): Promise<void> {
+  if (page.activationId === null) return;
   const brand = await getBrand(tx, page.workspaceId);
   if (!brand.publishNeedsApproval || (await isApproved(tx, page))) return;
   throw new ApiError("approval_required", "This brand approves pages before they are published, and each change of a published page.", {

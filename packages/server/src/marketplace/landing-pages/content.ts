@@ -14,6 +14,8 @@ export interface ContentInput {
   readonly form?: PageForm | null | undefined;
   readonly leadMagnetId?: string | null | undefined;
   readonly listId?: string | null | undefined;
+  readonly doubleOptIn?: boolean | undefined;
+  readonly redirectUrl?: string | null | undefined;
 }
 
 /** Sanitizes the HTML, before the transaction begins because a large page takes a while. Throws ApiError validation_error. */
@@ -22,7 +24,7 @@ export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: 
   return typeof html === "string" ? sanitizeInTurns(html, [baseUrl()]) : null;
 }
 
-type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;
+type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId" | "doubleOptIn" | "redirectUrl">;
 
 /**
  * The content of a page after a change. Throws ApiError not_found for a list or image that is not the brand's, and for a lead magnet that is
@@ -48,6 +50,8 @@ export async function applyContent(
     form: form === undefined ? before.form : form,
     leadMagnetId: leadMagnetId === undefined ? before.leadMagnetId : leadMagnetId,
     listId: listId === undefined ? before.listId : listId,
+    doubleOptIn: input.doubleOptIn ?? before.doubleOptIn,
+    redirectUrl: input.redirectUrl === undefined ? before.redirectUrl : input.redirectUrl,
   };
   return { ...after, hasForm: needsForm(after) };
 }

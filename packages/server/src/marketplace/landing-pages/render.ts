@@ -49,7 +49,15 @@ export function renderLandingPage(
     listed: page.status === "PUBLISHED" && errors === null,
     colored: COLORED.test(body),
     locale: brand.locale,
+    sendsTo: page.redirectUrl === null ? null : new URL(page.redirectUrl).origin,
   });
+}
+
+/** The form of a page as HTML for other pages: without a style of its own, and its hidden field hidden without ours. */
+export function renderSnippet(page: PageRow, url: string, brandName: string): string {
+  return renderForm(page.form, url, brandName, null)
+    .replace(`action="${url}#signup"`, `action="${url}"`)
+    .replace('class="trap"', 'style="position:absolute;left:-10000px"');
 }
 
 interface Thanks {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { LANDING_PAGE_LIMITS } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXT_FIELDS, LANDING_PAGE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import type { RenderedPage } from "../../html/page.ts";
 import type { HeaderList } from "../../http/headers.ts";
@@ -12,7 +12,7 @@ import { downloadPath, openLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
 import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
 import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage } from "./render.ts";
-import { readForm, signUp, unsubscribeByForm } from "./signups.ts";
+import { readForm, readPrefill, signUp, unsubscribeByForm } from "./signups.ts";
 import { ViewCounter } from "./views.ts";
 import { getDailySalt, hashVisitor } from "./visitors.ts";
 
@@ -36,7 +36,7 @@ export function publicLandingPages(deps: PageDeps, limiter: Limiter): readonly P
   return [
     { path: "/p/:ref/unsubscribe", methods: ["GET", "POST"], serve: (visit) => pages.unsubscribe(visit) },
     {
-      ...{ path: "/p/:ref", methods: ["GET", "POST"], secretQuery: ["preview"] },
+      ...{ path: "/p/:ref", methods: ["GET", "POST"], secretQuery: ["preview", "email", ...CONTACT_TEXT_FIELDS] },
       serve: (visit) => (visit.method === "POST" ? pages.submit(visit) : pages.show(visit)),
     },
     { path: "/p/:ref/thanks", methods: ["GET"], secretQuery: ["file"], serve: (visit) => pages.thank(visit) },
@@ -86,9 +86,11 @@ class LandingPages {
     const preview = this.#isPreview(visit, page);
     if (pagePath(page) !== `/p/${visit.params.ref}`)
       return redirect(308, preview ? `${pagePath(page)}?preview=${visit.query.get("preview")}` : pagePath(page));
-    const document = renderLandingPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), this.#deps);
+    const prefill = readPrefill(page, visit.query);
+    const document = renderLandingPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), this.#deps, prefill);
     if (preview) return html(200, document, NO_STORE);
     if (isView(visit)) await this.#count(visit, page);
+    if (prefill !== null) return html(200, document, NO_STORE);
     const etag = `"${hash("sha256", document.html, "base64url").slice(0, 27)}"`;
     const answer = html(200, document, [
       // Revalidated each time, so that an unpublished page disappears at once.
@@ -121,6 +123,7 @@ class LandingPages {
     const brand = await getPageBrand(this.#deps.db.read, page.workspaceId);
     if ("errors" in reading) return html(400, renderLandingPage(page, brand, this.#deps, reading.errors), NO_STORE);
     if ("signup" in reading) await signUp(this.#deps, page, brand.name, reading.signup);
+    if (page.redirectUrl !== null) return redirect(303, page.redirectUrl);
     const file =
       page.leadMagnetId === null
         ? ""
@@ -151,7 +154,7 @@ class LandingPages {
     const document = renderThanksPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), {
       download: file ? `/f/${token}` : null,
       fileName: file?.fileName ?? null,
-      confirm: list?.doubleOptIn ?? false,
+      confirm: page.doubleOptIn || (list?.doubleOptIn ?? false),
     });
     return html(200, document, NO_STORE);
   }

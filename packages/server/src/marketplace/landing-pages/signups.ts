@@ -141,16 +141,24 @@ export async function forgetSignUps(tx: Tx, { id }: { readonly id: string }): Pr
   await tx.update(t).set({ contactId: null }).where(eq(t.contactId, id));
 }
 
+/** The fields that the address of a page fills in; null for none. */
+export function readPrefill(page: PageRow, query: URLSearchParams): FormErrors | null {
+  if (!page.hasForm) return null;
+  const asked: readonly string[] = ["email", ...(page.form?.fields ?? [])];
+  const given = FIELDS.flatMap((name) => (asked.includes(name) && query.has(name) ? [[name, query.get(name)?.slice(0, 254) ?? ""]] : []));
+  return given.length === 0 ? null : { values: removeControls(Object.fromEntries(given)), wrong: {} };
+}
+
 /** Values as a page can show them, without control characters. */
 function removeControls(values: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replace(/\p{Cc}/gu, " ")]));
 }
 
 /** Adds a contact to the page's list. A failure is logged for the brand, and does not refuse the visitor. */
-async function joinList(tx: Tx, deps: PageDeps, { workspaceId, id, listId }: PageRow, contactId: string): Promise<void> {
+async function joinList(tx: Tx, deps: PageDeps, { workspaceId, id, listId, doubleOptIn }: PageRow, contactId: string): Promise<void> {
   if (listId === null) return;
   try {
-    await addMembers(tx, deps, workspaceId, listId, [contactId]);
+    await addMembers(tx, deps, workspaceId, listId, [contactId], { confirms: doubleOptIn });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     deps.log.warn("a sign-up could not join the list of its page", { pageId: id, listId, code: error.code });

@@ -22,6 +22,10 @@ export function pageTables(c: ColumnTypes) {
         hasForm: c.flag("has_form").notNull(),
         leadMagnetId: c.text("lead_magnet_id"),
         listId: c.text("list_id"),
+        /** True if each person confirms by email before joining the list, even one without double opt-in. */
+        doubleOptIn: c.flag("double_opt_in").notNull(),
+        /** The page that visitors see after signing up; null for that of this server. */
+        redirectUrl: c.text("redirect_url"),
         status: c.text("status").$type<LandingPageStatus>().notNull(),
         version: c.int("version").notNull(),
         /** The 26 characters of an id made when its content last changed: only an approval requested after that counts. */
