@@ -41,6 +41,7 @@ export const REASONS = {
     suppressions: "`why` takes the address and names its suppressions.",
     people: "`why` takes the address.",
     lists: SETTING,
+    forms: SETTING,
     segments: SETTING,
     templates: SETTING,
     providers: SETTING,

@@ -66,6 +66,12 @@ export const SENDING: Objects = {
     return {};
   },
   people: contact,
+  forms: async (server) => {
+    const { id: list } = await server.world.sdk.lists.create({ name: "News" });
+    const form = await server.world.sdk.forms.create({ name: "Newsletter", listId: list, fields: ["firstName"] });
+    await server.world.fetch(form.url, { method: "POST", body: new URLSearchParams({ email: "ada@example.com" }) });
+    return { list_01jc3v2m9k8q4w6x0y5z7a1b2c: list, [idOf("lp")]: form.id };
+  },
   lists: async (server) => {
     const ids = await contact(server);
     const list = await server.world.sdk.lists.create({ name: "News", doubleOptIn: true, confirmationFrom: FROM });

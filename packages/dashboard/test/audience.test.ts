@@ -23,6 +23,8 @@ const pages = (): readonly Look[] => [
   ["lists", "/dashboard/lists", "Product news"],
   ["list", `/dashboard/lists/${audience?.newsletter}`, "121 members"],
   ["list-opt-in", `/dashboard/lists/${audience?.news}`, "double opt-in"],
+  ["forms", "/dashboard/forms", "Letters"],
+  ["form", `/dashboard/forms/${audience?.form}`, "Where people sign up"],
   ["segments", "/dashboard/segments", "Active VIPs"],
   ["segment", `/dashboard/segments/${audience?.vips}`, "ada@example.com"],
   ["segment-rules", `/dashboard/segments/${audience?.vips}?tab=rules`, "people match"],
@@ -60,6 +62,39 @@ test(
     await expect.poll(() => page.getByRole("button", { name: "Delete" }).count()).toBe(0);
     answer();
     await page.getByRole("heading", { name: "Grace Hopper" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "a brand makes a sign-up form, copies its HTML, changes it and takes it offline",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/forms");
+    await page.getByRole("button", { name: "Add a form" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name", { exact: false }).first().fill("Waiting list");
+    await dialog.getByLabel("List").selectOption({ label: "Newsletter" });
+    await dialog.getByRole("checkbox", { name: "First name" }).check();
+    await dialog.getByLabel("Button").fill("Join");
+    await dialog.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("heading", { name: "Waiting list" }).waitFor();
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    const form = await audience.sdk.forms.get(id);
+    expect(form).toMatchObject({ button: "Join", fields: ["firstName"], doubleOptIn: true, status: "PUBLISHED", redirectUrl: null });
+    await page.getByRole("region", { name: "The HTML of the form" }).getByText(form.url).waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Button").fill("");
+    await dialog.getByLabel("Page that follows").fill("https://acme.example/thanks");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved").waitFor();
+    const changed = await audience.sdk.forms.get(id);
+    expect(changed).toMatchObject({ redirectUrl: "https://acme.example/thanks", fields: ["firstName"], listId: form.listId });
+    expect(changed).not.toHaveProperty("button");
+    await page.getByRole("button", { name: "Take offline" }).click();
+    await page.getByText("offline", { exact: true }).waitFor();
+    expect((await fetch(form.url)).status).toBe(404);
     expect(faults).toEqual([]);
     await page.context().close();
   },

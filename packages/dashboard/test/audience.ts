@@ -7,6 +7,7 @@ export interface Audience {
   readonly sdk: Mailsvc;
   readonly ada: string;
   readonly newsletter: string;
+  readonly form: string;
   readonly news: string;
   readonly vips: string;
   readonly bounced: string;
@@ -71,5 +72,6 @@ export async function createAudience({ server: { apiKey, url } }: Stage): Promis
   const { id: sent } = await sdk.emails.send({ ...mail, to: "bounced@simulator.mailsvc.test", subject: "Nobody is there" });
   await waitUntil(async () => (await sdk.emails.get(sent)).status === "bounced");
   const { id: bounced } = await sdk.suppressions.get("bounced@simulator.mailsvc.test");
-  return { sdk, ada, newsletter, news, vips, bounced };
+  const { id: form } = await sdk.forms.create({ name: "Letters", listId: newsletter });
+  return { sdk, ada, newsletter, form, news, vips, bounced };
 }

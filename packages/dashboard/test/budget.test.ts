@@ -34,6 +34,8 @@ const PAGES: Readonly<Record<string, number>> = {
   email: 11,
   event: 4,
   events: 6,
+  form: 9,
+  forms: 7,
   "inbound-domains": 5,
   inbox: 9,
   install: 5,

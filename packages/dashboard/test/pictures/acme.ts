@@ -90,7 +90,13 @@ async function createAudience(sdk: Mailsvc) {
   await sdk.segments.create({ name: "Read something this month", rules: { field: "lastOpenedAt", operator: "withinLast", value: "30d" } });
   await sdk.suppressions.create({ email: "press@example.org", note: "Asked by phone" });
   await sdk.suppressions.create({ email: "former.customer@example.net", reason: "complaint" });
-  return { newsletter: newsletter.id, segment: vips.id };
+  const form = await sdk.forms.create({ name: "Letters from Acme", listId: newsletter.id, fields: ["firstName"], button: "Subscribe" });
+  for (const [email, firstName] of [
+    ["lena@example.com", "Lena"],
+    ["omar@example.com", "Omar"],
+  ] as const)
+    await fetch(form.url, { method: "POST", body: new URLSearchParams({ email, firstName }), redirect: "manual" });
+  return { newsletter: newsletter.id, segment: vips.id, form: form.id };
 }
 
 async function createTemplates(sdk: Mailsvc) {

@@ -88,6 +88,12 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
   "/contacts/import": { words: "The import of a file: choose or drop it", at: () => "/contacts/import", text: "Choose a file" },
   "/lists": { words: "Lists with their numbers of members", at: () => "/lists", text: "Product news" },
   "/lists/:id": { words: "One list and its members", at: ({ newsletter }) => `/lists/${newsletter}`, text: "18 members" },
+  "/forms": { words: "Sign-up forms", at: () => "/forms", text: "Letters from Acme" },
+  "/forms/:id": {
+    words: "One form: its page, its HTML, its numbers and its newest sign-ups",
+    at: ({ form }) => `/forms/${form}`,
+    text: "you agree",
+  },
   "/segments": { words: "Segments with their numbers of people", at: () => "/segments", text: "Growing customers" },
   "/segments/:id": {
     words: "The rule of a segment as conditions, and beside it who matches",
