@@ -107,6 +107,15 @@ export const ENDPOINTS: EndpointTable = {
     confirmPage: { method: "GET", path: "/lists/confirm/:token", open: true, produces: "text/html" },
     confirm: { method: "POST", path: "/lists/confirm/:token", open: true, produces: "text/html" },
   },
+  forms: {
+    list: { method: "GET", path: "/api/v1/forms", query: true, page: true },
+    create: { method: "POST", path: "/api/v1/forms", body: true },
+    get: { method: "GET", path: "/api/v1/forms/:id" },
+    update: { method: "PATCH", path: "/api/v1/forms/:id", body: true },
+    delete: { method: "DELETE", path: "/api/v1/forms/:id" },
+    stats: { method: "GET", path: "/api/v1/forms/:id/stats", query: true },
+    submissions: { method: "GET", path: "/api/v1/forms/:id/submissions", query: true, page: true },
+  },
   segments: {
     list: { method: "GET", path: "/api/v1/segments", query: true, page: true },
     create: { method: "POST", path: "/api/v1/segments", body: true },

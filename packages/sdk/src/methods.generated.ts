@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1201,6 +1201,141 @@ export interface MailsvcMethods {
      * `POST /lists/confirm/:token`
      */
     confirm(token: string, options?: CallOptions): APIPromise<string>;
+  };
+  /** Sign-up forms: hosted pages, and HTML for your own */
+  readonly forms: {
+    /**
+     * List sign-up forms, newest first.
+     *
+     * `GET /api/v1/forms`
+     */
+    list(input?: {
+      /** Page number, from 1; a page behind the end is empty */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only forms in this state */
+      status?: "DRAFT" | "PUBLISHED" | undefined;
+    }, options?: CallOptions): PagePromise<SignUpForm>;
+    /**
+     * Create a sign-up form.
+     *
+     * It is on its hosted page at once, and `snippet` shows it on your own pages. A sign-up creates a contact, or adds missing fields to one, and never resubscribes anybody who has unsubscribed. The consent text is stored with each sign-up.
+     *
+     * `POST /api/v1/forms`
+     */
+    create(input: {
+      /** Name, which is also the heading of the hosted page */
+      name: string;
+      /** List that visitors join */
+      listId: string;
+      /** Part of the address; unique in the workspace. Derived from the title by default */
+      slug?: string | undefined;
+      /** Each person confirms by email before joining, even if the list does not ask for that (default true) */
+      doubleOptIn?: boolean | undefined;
+      /** Page of yours that visitors see next, instead of ours */
+      redirectUrl?: string | null | undefined;
+      /** Fields besides the email address */
+      fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+      labels?: {
+        email?: string | undefined;
+        firstName?: string | undefined;
+        lastName?: string | undefined;
+        phone?: string | undefined;
+      } | undefined;
+      /** Text of the button */
+      button?: string | undefined;
+      /** What visitors agree to by submitting the form; stored with each sign-up */
+      consentText?: string | undefined;
+      /** Visitors must tick a box next to the consent text */
+      consentCheckbox?: boolean | undefined;
+      thanksTitle?: string | undefined;
+      thanksText?: string | undefined;
+      /** DRAFT takes the hosted page and the form offline */
+      status?: "DRAFT" | "PUBLISHED" | undefined;
+    }, options?: CallOptions): APIPromise<SignUpForm>;
+    /**
+     * Show one form.
+     *
+     * `GET /api/v1/forms/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<SignUpForm>;
+    /**
+     * Update a form; fields that are not sent stay.
+     *
+     * With `version`, or an If-Match header, it fails with 412 if the form has changed since that version. Old addresses of the form go on working.
+     *
+     * `PATCH /api/v1/forms/:id`
+     */
+    update(id: string, input?: {
+      /** Name, which is also the heading of the hosted page */
+      name?: string | undefined;
+      /** List that visitors join */
+      listId?: string | undefined;
+      /** Part of the address; unique in the workspace. Derived from the title by default */
+      slug?: string | undefined;
+      /** Each person confirms by email before joining, even if the list does not ask for that (default true) */
+      doubleOptIn?: boolean | undefined;
+      /** Page of yours that visitors see next, instead of ours */
+      redirectUrl?: string | null | undefined;
+      /** Fields besides the email address */
+      fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+      /** Names of the fields; null for the usual ones */
+      labels?: {
+        email?: string | undefined;
+        firstName?: string | undefined;
+        lastName?: string | undefined;
+        phone?: string | undefined;
+      } | null | undefined;
+      /** Text of the button; null for the usual one */
+      button?: string | null | undefined;
+      /** What visitors agree to; null for the usual sentence */
+      consentText?: string | null | undefined;
+      /** Visitors must tick a box next to the consent text */
+      consentCheckbox?: boolean | undefined;
+      /** Heading of the page that follows; null for the usual one */
+      thanksTitle?: string | null | undefined;
+      /** Text of the page that follows; null for the usual one */
+      thanksText?: string | null | undefined;
+      /** DRAFT takes the hosted page and the form offline */
+      status?: "DRAFT" | "PUBLISHED" | undefined;
+      /** The version you read; a newer one answers 412 */
+      version?: number | undefined;
+    }, options?: CallOptions): APIPromise<SignUpForm>;
+    /**
+     * Delete a form with its statistics and sign-ups; contacts stay.
+     *
+     * `DELETE /api/v1/forms/:id`
+     */
+    delete(id: string, options?: CallOptions): APIPromise<SignUpForm>;
+    /**
+     * Show views and sign-ups of a form.
+     *
+     * `GET /api/v1/forms/:id/stats`
+     */
+    stats(id: string, input?: {
+      /** First day, UTC; by default 29 days before `to` */
+      from?: string | undefined;
+      /** Last day, UTC; today by default */
+      to?: string | undefined;
+      /** Length of each period */
+      granularity?: "day" | undefined;
+    }, options?: CallOptions): APIPromise<LandingPageStats>;
+    /**
+     * List the sign-ups of a form with their consent, newest first.
+     *
+     * `GET /api/v1/forms/:id/submissions`
+     */
+    submissions(id: string, input?: {
+      /** Page number, from 1; a page behind the end is empty */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+    }, options?: CallOptions): PagePromise<LandingPageSubmission>;
   };
   /** Dynamic contact groups defined by rules */
   readonly segments: {

@@ -3136,6 +3136,39 @@ export interface SettingsSchema {
   required?: string[] | undefined;
 }
 
+export interface SignUpForm {
+  id: string;
+  name: string;
+  slug: string;
+  status: "DRAFT" | "PUBLISHED";
+  url: string;
+  snippet: string;
+  listId: string | null;
+  doubleOptIn: boolean;
+  redirectUrl: string | null;
+  /** Fields besides the email address */
+  fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+  labels?: {
+    email?: string | undefined;
+    firstName?: string | undefined;
+    lastName?: string | undefined;
+    phone?: string | undefined;
+  } | undefined;
+  /** Text of the button */
+  button?: string | undefined;
+  /** What visitors agree to by submitting the form; stored with each sign-up */
+  consentText?: string | undefined;
+  /** Visitors must tick a box next to the consent text */
+  consentCheckbox?: boolean | undefined;
+  thanksTitle?: string | undefined;
+  thanksText?: string | undefined;
+  version: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
 export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables" | "replied";
 
 export interface SlugSendRequest {

@@ -714,6 +714,8 @@ CREATE TABLE "landing_pages" (
 	"has_form" boolean NOT NULL,
 	"lead_magnet_id" text COLLATE "C",
 	"list_id" text COLLATE "C",
+	"double_opt_in" boolean NOT NULL,
+	"redirect_url" text COLLATE "C",
 	"status" text COLLATE "C" NOT NULL,
 	"version" integer NOT NULL,
 	"content_mark" text COLLATE "C" NOT NULL,

@@ -786,6 +786,8 @@ CREATE TABLE `landing_pages` (
 	`has_form` integer NOT NULL,
 	`lead_magnet_id` text,
 	`list_id` text,
+	`double_opt_in` integer NOT NULL,
+	`redirect_url` text,
 	`status` text NOT NULL,
 	`version` integer NOT NULL,
 	`content_mark` text NOT NULL,
