@@ -196,6 +196,12 @@ const MEANINGS = {
     balance: ["balance of a workspace", count],
     refundHours: ["how long a transaction can be refunded", hours],
   },
+  METRICS_LIMITS: {
+    title: "Numbers of mail",
+    days: ["days of one question", count],
+    daysByHour: ["days of one question, by the hour", count],
+    values: ["values of a property in one answer", count],
+  },
   FILE_LIMITS: {
     title: "Files",
     asset: ["an image", bytes],

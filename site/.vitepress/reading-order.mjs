@@ -19,6 +19,7 @@ const GUIDE = {
   "Many contacts": [
     "docs/campaigns.md",
     "docs/automations.md",
+    "docs/metrics.md",
     "docs/events.md",
     "docs/webhooks.md",
     "docs/listening.md",

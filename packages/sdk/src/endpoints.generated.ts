@@ -90,8 +90,8 @@ export const ENDPOINTS: EndpointTable = {
     delete: { method: "DELETE", path: "/api/v1/contacts/:id" },
   },
   people: {
-    get: { method: "GET", path: "/api/v1/people/:person", query: true },
-    erase: { method: "DELETE", path: "/api/v1/people/:person" },
+    get: { method: "GET", path: "/api/v1/people/:email", query: true },
+    erase: { method: "DELETE", path: "/api/v1/people/:email" },
   },
   lists: {
     list: { method: "GET", path: "/api/v1/lists", query: true, page: true },
@@ -166,6 +166,10 @@ export const ENDPOINTS: EndpointTable = {
     tail: { method: "GET", path: "/api/v1/v1/events/stream", query: true, stream: true },
     get: { method: "GET", path: "/api/v1/v1/events/:id" },
     track: { method: "POST", path: "/api/v1/track", body: true },
+  },
+  metrics: {
+    get: { method: "GET", path: "/api/v1/metrics", query: true },
+    verify: { method: "GET", path: "/api/v1/metrics/verify", query: true },
   },
   webhooks: {
     list: { method: "GET", path: "/api/v1/v1/webhooks", query: true, page: true },

@@ -1146,7 +1146,6 @@ export interface ClockState {
 export interface Contact {
   id: string;
   email: string;
-  externalId: string | null;
   firstName: string | null;
   lastName: string | null;
   phone: string | null;
@@ -1162,7 +1161,6 @@ export interface Contact {
 export interface ContactDetail {
   id: string;
   email: string;
-  externalId: string | null;
   firstName: string | null;
   lastName: string | null;
   phone: string | null;
@@ -1202,7 +1200,6 @@ export interface ContactImport {
 export interface ContactImportRow {
   /** Email address */
   email: string;
-  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -1244,9 +1241,6 @@ export interface ContactMembership {
 }
 
 export interface ContactPatch {
-  /** Another address of the same person: history, memberships and consent stay with the contact */
-  email?: string | undefined;
-  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -1260,9 +1254,6 @@ export interface ContactPatch {
   /** UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression */
   status?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
 }
-
-/** The kinds of texts that name a contact. */
-export type ContactRefKind = "email" | "id" | "externalId";
 
 export type ContactStatus = "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
 
@@ -1282,7 +1273,6 @@ export type ContactTextField = "firstName" | "lastName" | "phone";
 export interface ContactUpsert {
   /** Email address */
   email: string;
-  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -1707,7 +1697,6 @@ export type EventOf<Type extends EventType> = Omit<{
   to: string | null;
   recipient: EventRecipient | null;
   contactId: string | null;
-  externalId: string | null;
   campaignId: string | null;
   automationId: string | null;
   test: boolean;
@@ -1794,6 +1783,15 @@ export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
 export type FindingStatus = "ok" | "warn" | "fail" | "skipped";
 
 export type FormField = ContactTextField;
+
+export interface HandOver {
+  averageMs: number;
+  within1s: number;
+  within10s: number;
+  within1m: number;
+  within10m: number;
+  within1h: number;
+}
 
 export interface Heartbeat {
   runId: string;
@@ -2167,6 +2165,37 @@ export interface MailAuthentication {
 
 export type MailClient = "gmail-web" | "gmail-ios" | "gmail-android" | "outlook-windows" | "outlook-macos" | "outlook-web" | "outlook-ios" | "outlook-android" | "apple-mail-macos" | "apple-mail-ios" | "yahoo-web" | "yahoo-ios" | "yahoo-android" | "samsung-android" | "thunderbird" | "proton-web" | "fastmail-web" | "gmx-web";
 
+export interface MailCounts {
+  accepted: number;
+  sent: number;
+  delivered: number;
+  deferred: number;
+  bounced: number;
+  hardBounced: number;
+  softBounced: number;
+  complained: number;
+  failed: number;
+  suppressed: number;
+  cancelled: number;
+  opened: number;
+  clicked: number;
+  opens: number;
+  clicks: number;
+  machineOpens: number;
+  machineClicks: number;
+  unsubscribed: number;
+  handOver: HandOver | null;
+  rates: MailRates;
+}
+
+export interface MailRates {
+  bounce: number | null;
+  complaint: number | null;
+  open: number | null;
+  click: number | null;
+  unsubscribe: number | null;
+}
+
 /** A mailbox: the address to deliver to, and the name people see. */
 export interface Mailbox {
   /** Display name, decoded; empty if there is none. */
@@ -2210,6 +2239,65 @@ export interface Message {
 export type MessageDirection = "inbound" | "outbound";
 
 export type MessageType = "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
+
+export type MetricsDimension = "tag" | "sender" | "domain" | "relay" | "campaign" | "template";
+
+export type MetricsInterval = "hour" | "day" | "all";
+
+export interface MetricsReport {
+  /** ISO 8601 instant */
+  from: string;
+  /** ISO 8601 instant */
+  to: string;
+  zone: string;
+  interval: "hour" | "day" | "all";
+  by: "tag" | "sender" | "domain" | "relay" | "campaign" | "template" | null;
+  total: MailCounts;
+  data: MetricsRow[];
+}
+
+export interface MetricsRow {
+  /** ISO 8601 instant */
+  from: string;
+  /** ISO 8601 instant */
+  to: string;
+  value: string | null;
+  accepted: number;
+  sent: number;
+  delivered: number;
+  deferred: number;
+  bounced: number;
+  hardBounced: number;
+  softBounced: number;
+  complained: number;
+  failed: number;
+  suppressed: number;
+  cancelled: number;
+  opened: number;
+  clicked: number;
+  opens: number;
+  clicks: number;
+  machineOpens: number;
+  machineClicks: number;
+  unsubscribed: number;
+  handOver: HandOver | null;
+  rates: MailRates;
+}
+
+export interface MetricsVerification {
+  correct: boolean;
+  /** ISO 8601 instant */
+  from: string;
+  /** ISO 8601 instant */
+  to: string;
+  events: number;
+  daysWithoutMail: number;
+  differences: Array<{
+    what: string;
+    counted: number;
+    actual: number;
+  }>;
+}
 
 /** A recipient of a send, and the place in the request that names it first, such as `cc[3]`. */
 export interface NamedRecipient {
@@ -2290,7 +2378,6 @@ export interface NewCampaign {
 export interface NewContact {
   /** Email address */
   email: string;
-  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -2898,7 +2985,7 @@ export type ResendTarget = "not_opened" | "not_clicked" | "failed";
 
 export type Role = "owner" | "marketer" | "viewer";
 
-export type RuleField = "email" | "externalId" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
+export type RuleField = "email" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
 
 export type RuleOperator = "equals" | "notEquals" | "contains" | "notContains" | "startsWith" | "endsWith" | "in" | "notIn" | "exists" | "before" | "after" | "withinLast" | "notWithinLast" | "gt" | "gte" | "lt" | "lte" | "withinNext";
 

@@ -28,6 +28,7 @@ import type { ListDeps } from "./lists/deps.ts";
 import type { ActivationDeps } from "./marketplace/activations/deps.ts";
 import type { MarketplaceDeps } from "./marketplace/deps.ts";
 import type { ListingDeps } from "./marketplace/listings/deps.ts";
+import type { MailMetricsDeps } from "./metrics/deps.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { ReceivedDeps } from "./received/deps.ts";
 import type { RelayRegistry } from "./relays/registry.ts";
@@ -72,6 +73,7 @@ export interface Deps
     JobDeps,
     KeyDeps,
     ListDeps,
+    MailMetricsDeps,
     MarketplaceDeps,
     ReceivedDeps,
     RelayDeps,

@@ -68,7 +68,7 @@ import { lintHandlers } from "./lint/handlers.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
-import { CONFIRMATION_JOB, foreseeJoins, joinList, leaveList, voidInvitations } from "./lists/members.ts";
+import { CONFIRMATION_JOB, foreseeJoins, joinList, leaveList } from "./lists/members.ts";
 import { subscriberLists } from "./lists/preferences.ts";
 import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
@@ -93,6 +93,8 @@ import { endPayments, findWorkspaceOfPayment } from "./marketplace/payments/paym
 import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
+import { metricsHandlers } from "./metrics/handlers.ts";
+import { metricsReader } from "./metrics/metrics.ts";
 import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
 import { connectProposals } from "./proposals.ts";
 import type { JobHandler, JobHandlers } from "./queue/queue.ts";
@@ -202,7 +204,6 @@ export function connectHooks(deps: () => Deps): Hooks {
       contactsChanged: (tx, workspaceId, contactSeqs, startsNothing) => syncMembership(tx, deps(), workspaceId, contactSeqs, startsNothing),
       foreseeStarts: async (tx, workspaceId, events, contacts) =>
         foreseeEntries(tx, deps(), workspaceId, [...events, ...(await foreseeEntered(tx, deps(), workspaceId, contacts))]),
-      addressesChanged: (tx, contacts) => voidInvitations(tx, contacts),
       joinList: (tx, workspaceId, listId, contacts, startsNothing) => joinList(tx, deps(), workspaceId, listId, contacts, startsNothing),
       foreseeJoins: (tx, workspaceId, listId, contacts) => foreseeJoins(tx, deps(), workspaceId, listId, contacts),
       leaveList: (tx, workspaceId, listId, contacts) => leaveList(tx, deps(), workspaceId, listId, contacts),
@@ -279,7 +280,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
 
 /** The readers of events, in the order in which they read. */
 export function eventReaders(deps: () => Deps): readonly EventReader[] {
-  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps)];
+  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps), metricsReader()];
 }
 
 /** Loads the endpoint of events. Its key is the id of a listing, or of a developer's webhook. */
@@ -305,6 +306,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   forms: formHandlers,
   segments: settled(contract.segments, segmentHandlers),
   events: { ...eventHandlers, ...trackHandlers },
+  metrics: settled(contract.metrics, metricsHandlers),
   webhooks: webhookHandlers,
   explanations: settled(contract.explanations, explanationHandlers(EXPLAINERS)),
   lint: lintHandlers(MAIL_SOURCES),

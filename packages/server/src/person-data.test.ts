@@ -102,7 +102,7 @@ async function leaveTraces(world: TestWorld): Promise<string> {
   await sdk.events.track({ contact: id, name: "cart", properties: { item: "gears" } });
   const attachments = [{ filename: "long.txt", content: Buffer.from("x".repeat(2_000_000)) }];
   await sdk.emails.send({
-    tags: { kind: "hello" },
+    tags: { kind: "hello", for: ADA },
     from: "a@acme.test",
     to: ADA,
     subject: "Hi",

@@ -17,6 +17,7 @@ import type { Reader, Tx } from "./db/db.ts";
 import { deleteLabels, type EmailRow } from "./emails/emails.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
 import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
+import { eraseFromMetrics } from "./metrics/metrics.ts";
 import { eraseReceived, exportReceived } from "./received/received.ts";
 import { clearEngagement, removeFromSegments } from "./segments/segments.ts";
 import { eraseAddress } from "./suppressions/suppressions.ts";
@@ -36,6 +37,12 @@ export const PERSON_DATA: PersonDataByTable = {
   campaignReactions: { email: "emailId", erase: eraseRecipients, export: IN_EVENTS },
   campaignLinkClicks: { email: "emailId", erase: { with: "campaignReactions" }, export: IN_EVENTS },
   campaignLinks: { address: "url", erase: eraseClickedLinks, export: { none: "The links are in the emails." } },
+  mailMetrics: {
+    address: "value",
+    erase: eraseMetrics,
+    export: { none: "Numbers of mail, which name nobody; a tag may, and loses its row." },
+    stays: "The numbers stay.",
+  },
   emailLabels: { email: "emailId", erase: eraseLabels, export: { with: "emails" } },
   emails: {
     address: "toKey",
@@ -187,6 +194,11 @@ async function exportReceivedPage(read: Reader, { workspaceId, address, position
   if (position !== null && position.received === undefined) return {};
   const { received, last } = await exportReceived(read, { workspaceId, address, before: position?.received ?? null });
   return { received, ...(last !== null && { next: { received: last } }) };
+}
+
+async function eraseMetrics(tx: Tx, subject: ErasedSubject): Promise<number> {
+  const emailIds = subject.emails.map(({ id }) => id);
+  return eraseFromMetrics(tx, subject.workspaceId, emailIds, listLinkTexts(subject));
 }
 
 async function eraseRecipients(tx: Tx, { workspaceId, emails }: ErasedSubject, deps: DataSubjectDeps): Promise<number> {

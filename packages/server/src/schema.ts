@@ -17,6 +17,7 @@ import { installationTables } from "./installation/tables.ts";
 import { keyTables } from "./keys/tables.ts";
 import { listTables } from "./lists/tables.ts";
 import { marketplaceTables } from "./marketplace/tables.ts";
+import { metricsTables } from "./metrics/tables.ts";
 import { queueTables } from "./queue/tables.ts";
 import { receivedTables } from "./received/tables.ts";
 import { relayTables } from "./relays/tables.ts";
@@ -49,6 +50,7 @@ export function defineTables(c: ColumnTypes) {
     ...campaignTables(c),
     ...automationTables(c),
     ...eventTables(c),
+    ...metricsTables(c),
     ...trackingTables(c),
     ...httpTables(c),
     ...inboundTables(c),

@@ -106,6 +106,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   eventRuns: { workspace: "workspaceId", secretless: ["key"] },
   eventArrivals: { workspace: "workspaceId", unexported: SHORT },
   eventStreams: { workspace: "workspaceId" },
+  mailMetrics: { workspace: "workspaceId" },
   eventReaders: { workspace: "workspaceId", unexported: SHORT },
   trackedLinks: { workspace: "workspaceId", secretless: ["hash"], remove: (tx, where, { tracker }) => deleteLinks(tx, tracker, where) },
   engagements: { workspace: "workspaceId" },

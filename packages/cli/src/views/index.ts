@@ -14,6 +14,7 @@ import { inboxViews } from "./inbox.ts";
 import { listingViews } from "./listings.ts";
 import { listViews } from "./lists.ts";
 import { messageViews } from "./messages.ts";
+import { metricsViews } from "./metrics.ts";
 import { pageViews } from "./pages.ts";
 import { proposalViews } from "./proposals.ts";
 import { providerViews } from "./providers.ts";
@@ -35,6 +36,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...relayViews,
   ...receivedViews,
   ...eventViews,
+  ...metricsViews,
   ...explanationViews,
   ...templateViews,
   ...contactViews,

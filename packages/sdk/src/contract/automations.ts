@@ -5,7 +5,6 @@ import { listDefinitionFaults } from "./automation-graph.ts";
 import { AutomationStats, AutomationVersion, DryRun, NewDryRun } from "./automation-reports.ts";
 import { AutomationStep } from "./automation-steps.ts";
 import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPES } from "./automation-triggers.ts";
-import { ContactRef } from "./contact-ref.ts";
 import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
@@ -321,7 +320,7 @@ export const automations = {
     query: z.object({
       ...pageQuery,
       status: z.enum(ENTRY_STATUSES).optional().meta({ description: "Only entries in this state" }),
-      contact: ContactRef.optional().meta({ description: "Only entries of this contact (its id, address or externalId)" }),
+      contact: z.string().min(1).max(100).optional().meta({ description: "Only entries of this contact (its id)" }),
     }),
     output: pageSchema(AutomationEntry),
     errors: ["not_found"],

@@ -20,6 +20,7 @@ import { lists } from "./lists.ts";
 import { agentNouns } from "./marketplace/agent.ts";
 import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
+import { metrics } from "./metrics.ts";
 import { people } from "./people.ts";
 import { providers } from "./providers.ts";
 import { queue } from "./queue.ts";
@@ -50,6 +51,7 @@ export const contract = {
   campaigns,
   automations,
   events,
+  metrics,
   webhooks,
   explanations,
   lint,
@@ -122,6 +124,7 @@ export * from "./lint-rules.ts";
 export * from "./lists.ts";
 export * from "./loopback.ts";
 export * from "./marketplace/index.ts";
+export * from "./metrics.ts";
 export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";
 export * from "./people.ts";

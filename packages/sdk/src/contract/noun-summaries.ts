@@ -16,6 +16,7 @@ export const NOUN_SUMMARIES = {
   campaigns: "Email to many contacts: draft, schedule, send, measure",
   automations: "Series of steps for each contact: define, activate, watch",
   events: "What happened: list, inspect and follow events",
+  metrics: "How much mail was sent, delivered, opened and refused, by day, tag, sender and receiver",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
   explanations: "Why an email, contact, campaign or webhook is in its state, and what to do",
   lint: "Check mail for what mail programs, filters and readers dislike",
@@ -65,7 +66,7 @@ export const NOUN_SUMMARIES = {
 export const NOUN_GROUPS = {
   Email: [
     ...["emails", "received", "inboundDomains", "templates", "senders", "domains", "suppressions", "providers", "campaigns"],
-    ...["automations", "events", "webhooks", "testInbox", "explanations", "lint"],
+    ...["automations", "events", "metrics", "webhooks", "testInbox", "explanations", "lint"],
   ],
   Audience: ["contacts", "people", "lists", "forms", "segments"],
   Marketplace: [

@@ -358,7 +358,6 @@ CREATE TABLE `contacts` (
 	`workspace_id` text NOT NULL,
 	`email` text NOT NULL,
 	`email_key` text NOT NULL,
-	`external_id` text,
 	`first_name` text,
 	`last_name` text,
 	`phone` text,
@@ -372,7 +371,6 @@ CREATE TABLE `contacts` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `contacts_id` ON `contacts` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `contacts_email` ON `contacts` (`workspace_id`,`email_key`);--> statement-breakpoint
-CREATE UNIQUE INDEX `contacts_external_id` ON `contacts` (`workspace_id`,`external_id`) WHERE "contacts"."external_id" is not null;--> statement-breakpoint
 CREATE INDEX `contacts_list` ON `contacts` (`workspace_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `contacts_status` ON `contacts` (`workspace_id`,`status`,`seq`);--> statement-breakpoint
 CREATE TABLE `contents` (
@@ -876,6 +874,17 @@ CREATE TABLE `lists` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lists_id` ON `lists` (`id`);--> statement-breakpoint
 CREATE INDEX `lists_workspace` ON `lists` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `mail_metrics` (
+	`workspace_id` text NOT NULL,
+	`test` integer NOT NULL,
+	`dimension` text NOT NULL,
+	`day` integer NOT NULL,
+	`value` text NOT NULL,
+	`counts` text NOT NULL,
+	`erased` text,
+	PRIMARY KEY(`workspace_id`, `test`, `dimension`, `day`, `value`)
+);
+--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,

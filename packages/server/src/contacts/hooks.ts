@@ -33,8 +33,6 @@ interface ForeseenJoins {
 export interface ContactHooks {
   /** Contacts changed, or something segment rules can ask about them: segments update their members. */
   contactsChanged(tx: Tx, workspaceId: string, contactSeqs: readonly number[], startsNothing?: boolean): Promise<void>;
-  /** Contacts have other addresses: links in confirmation emails to the former ones stop working. */
-  addressesChanged(tx: Tx, contacts: readonly ContactRow[]): Promise<void>;
   /** For each active automation how many contacts would enter it by events that are not recorded yet, and by segments that the contacts would enter. */
   foreseeStarts(tx: Tx, workspaceId: string, events: readonly NewEvent[], contacts: readonly ContactRow[]): Promise<AutomationStart[]>;
   /** Deletes or clears all that is stored about a contact, its own row first. */

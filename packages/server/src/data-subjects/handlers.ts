@@ -10,9 +10,8 @@ export function dataSubjectHandlers(tables: PersonDataByTable): Handlers<typeof 
   return {
     get: (input, { read, deps, workspaceId }) => exportDataSubject(read, deps, tables, workspaceId, input),
     erase: {
-      prepare: ({ person }, { read, deps, workspaceId }) => findAnswers(read, deps, workspaceId, person),
-      run: ({ person }, { tx, deps, workspaceId }, answers: AnswerCopies) =>
-        eraseDataSubject(tx, deps, tables, workspaceId, person, answers),
+      prepare: ({ email }, { read, deps, workspaceId }) => findAnswers(read, deps, workspaceId, email),
+      run: ({ email }, { tx, deps, workspaceId }, answers: AnswerCopies) => eraseDataSubject(tx, deps, tables, workspaceId, email, answers),
     },
   };
 }

@@ -1,4 +1,4 @@
-export { holdDomain, listHolds, releaseDomain } from "./holds.ts";
+export { domainOf, holdDomain, listHolds, releaseDomain } from "./holds.ts";
 export type { Choice, Mailers } from "./mailers.ts";
 export { requeueDeferred } from "./requeue.ts";
 export type { MailLane } from "./slots.ts";

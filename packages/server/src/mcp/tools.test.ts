@@ -9,7 +9,18 @@ const hello = { from: "Acme <hello@acme.example>", to: "ada@example.com", subjec
 
 const READING = [
   ...["api_call", "api_search", "campaign_stats", "deliveries_list", "delivery_get", "docs_search", "email_get", "emails_list"],
-  ...["errors_explain", "events_list", "inbox_expect_none", "inbox_list", "inbox_wait", "lint_html", "template_render", "whoami", "why"],
+  ...[
+    "errors_explain",
+    "events_list",
+    "inbox_expect_none",
+    "inbox_list",
+    "inbox_wait",
+    "lint_html",
+    "metrics_get",
+    "template_render",
+    "whoami",
+    "why",
+  ],
 ];
 const WRITING = ["campaign_send", "redeliver", "send"];
 const DEV = ["clock_advance", "faults_add", "simulate", "world_reset"];
@@ -148,6 +159,7 @@ async function callEverything() {
   await call("inbox_wait", { to: "ada@example.com" });
   await call("inbox_expect_none", { to: "nobody@example.com", within: "1d" });
   await call("events_list", {});
+  await call("metrics_get", {});
   await call("campaign_send", { id: campaign.id });
   await call("clock_advance", { by: "1h" });
   await call("campaign_stats", { id: campaign.id });

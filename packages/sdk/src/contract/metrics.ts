@@ -1,0 +1,176 @@
+import { SoughtAddress } from "./address.ts";
+import { endpoint } from "./endpoint.ts";
+import { Instant } from "./page.ts";
+import { TagFilter } from "./send-fields.ts";
+import { TimeZone } from "./time-of-day.ts";
+import * as z from "./zod.ts";
+
+/** What mail is counted by. */
+export const METRICS_DIMENSIONS = ["tag", "sender", "domain", "relay", "campaign", "template"] as const;
+export type MetricsDimension = (typeof METRICS_DIMENSIONS)[number];
+
+/** The lengths of the parts of a period. */
+export const METRICS_INTERVALS = ["hour", "day", "all"] as const;
+export type MetricsInterval = (typeof METRICS_INTERVALS)[number];
+
+/** The most that one request asks for: days, days by the hour, and values of a property. */
+export const METRICS_LIMITS = { days: 400, daysByHour: 31, values: 100 } as const;
+
+const Share = z.number().nullable();
+
+/** What happened to mail in some time. Opens and clicks of machines are in no other number than their own. */
+const counts = {
+  accepted: z.int(),
+  /** Handed over to the next mail server. */
+  sent: z.int(),
+  delivered: z.int(),
+  /** Attempts that were refused for now. */
+  deferred: z.int(),
+  bounced: z.int(),
+  hardBounced: z.int(),
+  softBounced: z.int(),
+  complained: z.int(),
+  failed: z.int(),
+  suppressed: z.int(),
+  cancelled: z.int(),
+  /** Emails that a person opened, and clicked in; each once. */
+  opened: z.int(),
+  clicked: z.int(),
+  opens: z.int(),
+  clicks: z.int(),
+  machineOpens: z.int(),
+  machineClicks: z.int(),
+  unsubscribed: z.int(),
+  /** How long emails took from when they were to leave until they were handed over; null if none was. Shares are 0 to 1. */
+  handOver: z
+    .object({
+      averageMs: z.int(),
+      within1s: z.number(),
+      within10s: z.number(),
+      within1m: z.number(),
+      within10m: z.number(),
+      within1h: z.number(),
+    })
+    .meta({ id: "HandOver" })
+    .nullable(),
+  /** Shares, 0 to 1; null while there is nothing to divide by. */
+  rates: z
+    .object({
+      /** Of the emails handed over or refused for good. */
+      bounce: Share,
+      /** Of the emails handed over. */
+      complaint: Share,
+      open: Share,
+      click: Share,
+      unsubscribe: Share,
+    })
+    .meta({ id: "MailRates" }),
+};
+
+export const MailCounts = z.object(counts).meta({ id: "MailCounts" });
+export type MailCounts = z.infer<typeof MailCounts>;
+
+/** What happened in a part of the period, to all mail or to that with one value. */
+export const MetricsRow = z
+  .object({
+    /** Where this part of the period begins and ends. */
+    from: Instant,
+    to: Instant,
+    /** A value of `by`; null for all mail, and for the rest of it behind the most frequent values. */
+    value: z.string().nullable(),
+    ...counts,
+  })
+  .meta({ id: "MetricsRow" });
+export type MetricsRow = z.infer<typeof MetricsRow>;
+
+export const MetricsReport = z
+  .object({
+    from: Instant,
+    to: Instant,
+    zone: z.string(),
+    interval: z.enum(METRICS_INTERVALS),
+    by: z.enum(METRICS_DIMENSIONS).nullable(),
+    total: MailCounts,
+    /** Oldest first, and in each part the most frequent values first. With `by`, only what is not zero. */
+    data: z.array(MetricsRow),
+  })
+  .meta({ id: "MetricsReport" });
+export type MetricsReport = z.infer<typeof MetricsReport>;
+
+/** The result of counting mail anew. */
+export const MetricsVerification = z
+  .object({
+    /** True if the numbers are what the events say. */
+    correct: z.boolean(),
+    from: Instant,
+    to: Instant,
+    events: z.int(),
+    /** Days of which mail was deleted since (`--keep emails`): there only the numbers of all mail are compared. */
+    daysWithoutMail: z.int(),
+    /** Up to 100. */
+    differences: z.array(z.object({ what: z.string(), counted: z.int(), actual: z.int() })),
+  })
+  .meta({ id: "MetricsVerification" });
+export type MetricsVerification = z.infer<typeof MetricsVerification>;
+
+const LocalDate = z.iso.date().meta({ examples: ["2026-01-31"] });
+
+const period = {
+  from: LocalDate.optional().meta({ description: "First day; 30 days that end with `to` when absent" }),
+  to: LocalDate.optional().meta({ description: "Last day; today when absent" }),
+};
+
+const id = z.string().min(1).max(100);
+
+export const metrics = {
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/metrics",
+    access: { permission: "events:read" },
+    tool: "metrics_get",
+    summary: "Show how much mail was sent, delivered, opened, bounced and complained about",
+    description: `Each number is of what happened in that time: an email that was sent on Monday and opened on Tuesday counts on both days. With \`by\`, mail is divided by one of its properties; a filter leaves the mail with one value of it. Numbers outlive the mail and events they are of. Mail of test keys is counted apart. Up to ${METRICS_LIMITS.days} days, by the hour up to ${METRICS_LIMITS.daysByHour}.`,
+    query: z.object({
+      ...period,
+      zone: TimeZone.optional().meta({
+        description: "Time zone in which days begin, such as Europe/Berlin; that of the workspace's brand when absent",
+      }),
+      interval: z.enum(METRICS_INTERVALS).default("day").meta({ description: "Length of the parts of the period; `all` for one part" }),
+      by: z.enum(METRICS_DIMENSIONS).optional().meta({
+        description: "Divide mail by this; a domain is `gmail`, `microsoft` or `yahoo` where these receive its mail",
+      }),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(METRICS_LIMITS.values)
+        .default(20)
+        .meta({ description: "Values of `by`, the most frequent first; the rest is counted together" }),
+      tag: TagFilter.optional().meta({ description: "Only mail with this tag: name=value", examples: ["kind=report"] }),
+      sender: SoughtAddress.optional().meta({ description: "Only mail from this address" }),
+      domain: z.string().min(1).max(253).optional().meta({ description: "Only mail to this domain, or to gmail, microsoft or yahoo" }),
+      relay: id.optional().meta({ description: "Only mail by this relay" }),
+      campaign: id.optional().meta({ description: "Only mail of this campaign (its id)" }),
+      template: id.optional().meta({ description: "Only mail by this template (its slug)" }),
+      test: z.stringbool().optional().meta({ description: "Only mail of test keys (true)" }),
+    }),
+    output: MetricsReport,
+    examples: [
+      { summary: "The last 30 days, by day" },
+      { summary: "By receiver", query: { interval: "all", by: "domain" } },
+      { summary: "A day by the hour", query: { from: "2026-01-31", to: "2026-01-31", interval: "hour", zone: "Europe/Berlin" } },
+    ],
+  }),
+  verify: endpoint({
+    method: "GET",
+    path: "/api/v1/metrics/verify",
+    access: { permission: "events:read" },
+    summary: "Count all events of some days anew and compare",
+    description:
+      "Days are those of UTC. Reads all events of the days: some seconds for a million emails. While mail is being sent, differences may be changes between two reads. Days whose events the server may have deleted since (`--keep`) are refused.",
+    query: z.object(period),
+    output: MetricsVerification,
+    errors: ["invalid_state"],
+    examples: [{ summary: "The last 30 days" }],
+  }),
+};

@@ -1,0 +1,255 @@
+import { type EventType, type MetricsDimension, parseAnyMailbox } from "@mailsvc/sdk/contract";
+import { and, eq, inArray, min } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { domainOf } from "../delivery/delivery.ts";
+import { OPEN, STATUS_OF_EVENT } from "../emails/emails.ts";
+import type { ReadEvent } from "../events/events.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import { isTestMail } from "../lib/test-mail.ts";
+import { DAY, MINUTE, SECOND } from "../lib/units.ts";
+import { receiverOf } from "./receivers.ts";
+import type { Quarters } from "./tables.ts";
+
+/** The numbers that are kept, in the order in which they are stored: new ones come last. */
+export const METRICS = [
+  "accepted",
+  "sent",
+  "delivered",
+  "handOverMs",
+  "within1s",
+  "within10s",
+  "within1m",
+  "within10m",
+  "within1h",
+  "deferred",
+  "hardBounced",
+  "softBounced",
+  /** Bounces of mail that had been handed over before. */
+  "bouncedLater",
+  "complained",
+  "failed",
+  "suppressed",
+  "cancelled",
+  "opens",
+  "opened",
+  "machineOpens",
+  "clicks",
+  "clicked",
+  "machineClicks",
+  "unsubscribed",
+] as const;
+export type Metric = (typeof METRICS)[number];
+
+const HAND_OVER_LIMITS: readonly (readonly [metric: Metric, ms: number])[] = [
+  ["within1s", SECOND],
+  ["within10s", 10 * SECOND],
+  ["within1m", MINUTE],
+  ["within10m", 10 * MINUTE],
+  ["within1h", 60 * MINUTE],
+];
+
+const INDEX = Object.fromEntries(METRICS.map((metric, i) => [metric, i])) as Readonly<Record<Metric, number>>;
+
+/** What an event adds to a number. */
+type Added = readonly [metric: Metric, by: number];
+
+/** A length of time that divides the offsets of all time zones. */
+export const QUARTER = 15 * MINUTE;
+
+/** The types of events that are counted. */
+export const COUNTED_TYPES = [
+  ...["email.queued", "email.sent", "email.delivered", "email.deferred", "email.bounced", "email.complained", "email.failed"],
+  ...["email.suppressed", "email.cancelled", "email.opened", "email.clicked", "email.unsubscribed"],
+] as readonly EventType[];
+
+/** The part of an event that is counted. */
+export type CountedEvent = Pick<ReadEvent, "type" | "emailId" | "campaignId" | "at" | "machine" | "data" | "was" | "sequence">;
+
+export type Dimension = MetricsDimension | "all";
+
+/** A row of the table. */
+export interface Place {
+  readonly test: boolean;
+  readonly dimension: Dimension;
+  readonly day: number;
+  readonly value: string;
+}
+
+/** Numbers to be added to a row, by quarter. */
+export interface Sum {
+  readonly place: Place;
+  readonly quarters: Map<number, number[]>;
+}
+
+/** Sums up numbers by the rows that they are added to. */
+export class Sums {
+  readonly #sums = new Map<string, Sum>();
+
+  add(place: Place, quarter: number, added: readonly Added[]): void {
+    const { test, dimension, day, value } = place;
+    const key = `${test} ${dimension} ${day} ${value}`;
+    let sum = this.#sums.get(key);
+    if (sum === undefined) {
+      sum = { place, quarters: new Map() };
+      this.#sums.set(key, sum);
+    }
+    let numbers = sum.quarters.get(quarter);
+    if (numbers === undefined) {
+      numbers = [];
+      sum.quarters.set(quarter, numbers);
+    }
+    for (const [metric, by] of added) {
+      const index = INDEX[metric];
+      while (numbers.length <= index) numbers.push(0);
+      numbers[index] = (numbers[index] ?? 0) + by;
+    }
+  }
+
+  get all(): readonly Sum[] {
+    return [...this.#sums.values()];
+  }
+}
+
+/** Adds numbers to those of a row. */
+export function addQuarters(stored: Quarters | null, { quarters }: Pick<Sum, "quarters">): Quarters {
+  const all: Record<string, readonly number[]> = { ...stored };
+  for (const [quarter, numbers] of quarters) {
+    const before = all[quarter] ?? [];
+    const [longer, shorter] = before.length > numbers.length ? [before, numbers] : [numbers, before];
+    all[quarter] = longer.map((n, i) => n + (shorter[i] ?? 0));
+  }
+  return all;
+}
+
+/** Counts events of a workspace: what they add to all mail, and to the values of each dimension that their mail has. */
+export async function countEvents(q: Reader | Tx, workspaceId: string, events: readonly CountedEvent[], sums: Sums): Promise<number> {
+  const ids = [...new Set(events.flatMap(({ emailId }) => emailId ?? []))];
+  const [facts, firsts] = await Promise.all([loadFacts(q, workspaceId, ids), findFirstUnsubscribes(q, events)]);
+  const valuesOf = new Map<string, readonly Value[]>();
+  let unknown = 0;
+  for (const event of events) {
+    const { emailId, at } = event;
+    if (emailId === null) continue;
+    const fact = facts.get(emailId);
+    if (fact === undefined) unknown += 1;
+    const added = listMetrics(event, fact, firsts);
+    if (added.length === 0) continue;
+    const [test, day, quarter] = [isTestMail(emailId), Math.floor(at / DAY), Math.floor((at % DAY) / QUARTER)];
+    sums.add({ test, day, dimension: "all", value: "" }, quarter, added);
+    if (fact === undefined) continue;
+    const values = valuesOf.get(emailId) ?? listValues(event, fact);
+    valuesOf.set(emailId, values);
+    for (const [dimension, value] of values) sums.add({ test, day, dimension, value }, quarter, added);
+    const relay = typeof event.data?.relay === "string" ? event.data.relay : fact.relay;
+    const ofRelay = added.filter(([metric]) => !BEFORE_RELAYS.has(metric));
+    if (relay !== null && ofRelay.length > 0) sums.add({ test, day, dimension: "relay", value: relay }, quarter, ofRelay);
+  }
+  return unknown;
+}
+
+// What happens before a relay is chosen.
+const BEFORE_RELAYS: ReadonlySet<Metric> = new Set(["accepted", "suppressed", "cancelled"]);
+
+/** What of an email is counted by. */
+type Facts = Awaited<ReturnType<typeof selectFacts>>[number];
+
+/** A value of a dimension that an email has. */
+type Value = readonly [dimension: Exclude<MetricsDimension, "relay">, value: string];
+
+function listValues({ campaignId }: CountedEvent, fact: Facts): Value[] {
+  const values: Value[] = Object.entries(fact.tags).map(([name, value]): Value => ["tag", `${name}=${value}`]);
+  values.push(["sender", parseAnyMailbox(fact.from).key], ["domain", receiverOf(domainOf(fact.toKey))]);
+  if (campaignId !== null) values.push(["campaign", campaignId]);
+  if (fact.template !== null) values.push(["template", fact.template.slice(0, fact.template.lastIndexOf("@"))]);
+  return values;
+}
+
+function listMetrics(event: CountedEvent, fact: Facts | undefined, firsts: ReadonlySet<number>): Added[] {
+  const { type, data, machine, campaignId, was, sequence } = event;
+  const next = STATUS_OF_EVENT[type];
+  // No event says that a recipient of a campaign was added: it counts once it is no longer under way.
+  const ended = campaignId !== null && was !== null && next !== undefined && OPEN.includes(was) && !OPEN.includes(next);
+  const accepted: Added[] = ended ? [["accepted", 1]] : [];
+  switch (type) {
+    case "email.queued":
+      return [["accepted", 1]];
+    case "email.sent":
+      return [...accepted, ["sent", 1], ...measureHandOver(event, fact)];
+    case "email.bounced": {
+      const later = (fact?.sentAt ?? null) !== null;
+      return [
+        ...accepted,
+        [data?.type === "PERMANENT" ? "hardBounced" : "softBounced", 1],
+        ...(later ? ([["bouncedLater", 1]] as const) : []),
+      ];
+    }
+    case "email.failed":
+    case "email.suppressed":
+    case "email.cancelled":
+      return [...accepted, [SIMPLE[type], 1]];
+    case "email.delivered":
+    case "email.deferred":
+    case "email.complained":
+      return [[SIMPLE[type], 1]];
+    case "email.opened":
+      return machine === true ? [["machineOpens", 1]] : [["opens", 1], ...(data?.unique === true ? ([["opened", 1]] as const) : [])];
+    case "email.clicked":
+      return machine === true ? [["machineClicks", 1]] : [["clicks", 1], ...(data?.unique === true ? ([["clicked", 1]] as const) : [])];
+    case "email.unsubscribed":
+      return firsts.has(sequence) ? [["unsubscribed", 1]] : [];
+    default:
+      return [];
+  }
+}
+
+const SIMPLE = {
+  "email.failed": "failed",
+  "email.suppressed": "suppressed",
+  "email.cancelled": "cancelled",
+  "email.delivered": "delivered",
+  "email.deferred": "deferred",
+  "email.complained": "complained",
+} as const;
+
+/** The time from when an email was to leave until it was handed over. */
+function measureHandOver({ at }: CountedEvent, fact: Facts | undefined): Added[] {
+  if (fact === undefined) return [];
+  const ms = Math.max(0, at - (fact.scheduledAt ?? fact.createdAt));
+  return [["handOverMs", ms], ...HAND_OVER_LIMITS.flatMap(([metric, limit]) => (ms <= limit ? [[metric, 1] as const] : []))];
+}
+
+async function loadFacts(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]): Promise<Map<string, Facts>> {
+  return emailIds.length === 0 ? new Map() : new Map((await selectFacts(q, workspaceId, emailIds)).map((fact) => [fact.id, fact]));
+}
+
+function selectFacts(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]) {
+  const { sqlDialect } = q;
+  return q
+    .prepared("metrics_of_emails", (query, { emails: m, contents: c }, arg) =>
+      query
+        .select({
+          ...{ id: m.id, toKey: m.toKey, relay: m.relay, createdAt: m.createdAt, scheduledAt: m.scheduledAt, sentAt: m.sentAt },
+          ...{ from: c.from, tags: c.tags, template: c.template },
+        })
+        .from(m)
+        .innerJoin(c, eq(c.id, m.contentsId))
+        .where(and(eq(m.workspaceId, arg("workspaceId")), sqlDialect.among(m.id, arg("emailIds")))),
+    )
+    .execute({ workspaceId, emailIds: JSON.stringify(emailIds) });
+}
+
+/** The first unsubscribes of emails among events, by their keys: a link can be used twice. */
+async function findFirstUnsubscribes(q: Reader | Tx, events: readonly CountedEvent[]): Promise<Set<number>> {
+  const { events: e } = q.t;
+  const ids = new Set(events.flatMap(({ type, emailId }) => (type === "email.unsubscribed" && emailId !== null ? emailId : [])));
+  const firsts = new Set<number>();
+  for (const chunk of splitIntoChunks([...ids])) {
+    const rows = await q
+      .select({ first: min(e.sequence) })
+      .from(e)
+      .where(and(inArray(e.emailId, chunk), eq(e.type, "email.unsubscribed")))
+      .groupBy(e.emailId);
+    for (const { first } of rows) if (first !== null) firsts.add(Number(first));
+  }
+  return firsts;
+}

@@ -1,0 +1,17 @@
+/** The large receivers, which take mail for many domains: their own ones, and the names of their mail servers. */
+const RECEIVERS = {
+  gmail: { own: /^(?:gmail|googlemail)\.com$/, servers: /(?:^|\.)(?:google|googlemail)\.com$/ },
+  microsoft: {
+    own: /^(?:hotmail|outlook|live|msn|windowslive|passport)\.(?:com|[a-z]{2}|co\.[a-z]{2}|com\.[a-z]{2})$/,
+    servers: /(?:^|\.)(?:outlook\.com|mx\.microsoft)$/,
+  },
+  yahoo: {
+    own: /^(?:(?:yahoo|ymail)\.(?:com|[a-z]{2}|co\.[a-z]{2}|com\.[a-z]{2})|rocketmail\.com|myyahoo\.com|aol\.(?:com|[a-z]{2}|co\.uk)|aim\.com)$/,
+    servers: /(?:^|\.)yahoodns\.net$/,
+  },
+} as const;
+
+/** Groups domains by who takes their mail. */
+export function receiverOf(domain: string): string {
+  return Object.entries(RECEIVERS).find(([, { own }]) => own.test(domain))?.[0] ?? domain;
+}

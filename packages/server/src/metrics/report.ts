@@ -1,0 +1,169 @@
+import {
+  addressKey,
+  type MailCounts,
+  METRICS_DIMENSIONS,
+  type MetricsDimension,
+  type MetricsReport,
+  type MetricsRow,
+} from "@mailsvc/sdk/contract";
+import { and, eq, gte, lte } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import { invalid } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { DAY } from "../lib/units.ts";
+import { getBrand } from "../workspaces/workspaces.ts";
+import { METRICS, type Metric, QUARTER } from "./counting.ts";
+import type { MailMetricsDeps } from "./deps.ts";
+import { findPart, type Period, readPeriod } from "./period.ts";
+import { type DayRange, OTHER } from "./rows.ts";
+import type { MetricsTables } from "./tables.ts";
+
+/** A question about the numbers. Of the filters one is given at most. */
+type MetricsQuestion = Pick<MetricsReport, "interval"> & {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly by?: MetricsDimension | undefined;
+  readonly limit: number;
+  readonly test: boolean;
+} & { readonly [Dimension in MetricsDimension]?: string | undefined };
+
+/** Numbers of a value in each part of a period. */
+type Parts = Map<number, number[]>;
+
+/** Answers from the rows of the days. Throws ApiError validation_error. */
+export async function getMetrics(
+  read: Reader,
+  { clock }: MailMetricsDeps,
+  workspaceId: string,
+  question: MetricsQuestion,
+): Promise<MetricsReport> {
+  const { by = null, interval, limit, test } = question;
+  const zone = question.zone ?? (await getBrand(read, workspaceId)).timezone;
+  const period = readPeriod(question, zone, clock.now());
+  const filter = readFilter(question);
+  const { bounds } = period;
+  const [start, end] = [bounds[0] as number, bounds.at(-1) as number];
+  const days = { test, from: Math.floor(start / DAY), to: Math.floor((end - 1) / DAY) };
+  const [ofAll, ofValues] = await Promise.all([
+    sumUp(read, workspaceId, { ...days, dimension: filter?.dimension ?? "all" }, period, filter?.value),
+    by === null ? null : sumUp(read, workspaceId, { ...days, dimension: by }, period),
+  ]);
+  const all = filter === null ? ofAll.get(OTHER) : ofAll.get(filter.value);
+  const parts = bounds.slice(0, -1);
+  const toRow = (part: number, value: string | null, numbers: readonly number[] | undefined): MetricsRow => ({
+    from: iso(bounds[part] as number),
+    to: iso(bounds[part + 1] as number),
+    value,
+    ...toCounts(numbers ?? []),
+  });
+  const data =
+    ofValues === null
+      ? parts.map((_, part) => toRow(part, null, all?.get(part)))
+      : listShown(ofValues, limit)
+          .flatMap(([value, own]) => [...own].map(([part, numbers]) => ({ part, value, numbers })))
+          .sort((a, b) => a.part - b.part)
+          .map(({ part, value, numbers }) => toRow(part, value, numbers));
+  return { from: iso(start), to: iso(end), zone, interval, by, total: toCounts(addAll([...(all?.values() ?? [])])), data };
+}
+
+interface Filter {
+  readonly dimension: MetricsDimension;
+  readonly value: string;
+}
+
+function readFilter(question: MetricsQuestion): Filter | null {
+  const given = METRICS_DIMENSIONS.filter((dimension) => question[dimension] !== undefined);
+  const [dimension, second] = given;
+  if (dimension === undefined) return null;
+  if (second !== undefined)
+    throw invalid(second, "one_filter", `Numbers are kept by ${dimension} and by ${second}, not by both at once. Leave one of them out.`);
+  if (question.by !== undefined)
+    throw invalid(
+      "by",
+      "one_filter",
+      `Numbers are kept by ${dimension} and by ${question.by}, not by both at once. Leave one of them out.`,
+    );
+  const text = question[dimension] as string;
+  return { dimension, value: dimension === "sender" ? addressKey(text) : dimension === "domain" ? text.toLowerCase() : text };
+}
+
+/** Sums the rows of some days up, by value and part. */
+async function sumUp(read: Reader, workspaceId: string, range: DayRange, period: Period, value?: string): Promise<Map<string, Parts>> {
+  const found = new Map<string, Parts>();
+  for (const row of await listRows(read, workspaceId, range, value)) {
+    const parts = found.get(row.value) ?? new Map<number, number[]>();
+    found.set(row.value, parts);
+    for (const [quarter, numbers] of Object.entries(row.counts)) {
+      const part = findPart(period, row.day * DAY + Number(quarter) * QUARTER);
+      if (part !== null) parts.set(part, addAll([parts.get(part) ?? [], numbers]));
+    }
+  }
+  return found;
+}
+
+type Row = MetricsTables["mailMetrics"]["$inferSelect"];
+
+/** The rows of a dimension in some days; of one value, those of that. */
+function listRows(read: Reader, workspaceId: string, { test, dimension, from, to }: DayRange, value?: string): Promise<Row[]> {
+  const { mailMetrics: t } = read.t;
+  const ofValue = value === undefined ? undefined : eq(t.value, value);
+  return Promise.resolve(
+    read
+      .select()
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), eq(t.test, test), eq(t.dimension, dimension), gte(t.day, from), lte(t.day, to), ofValue)),
+  );
+}
+
+/** The most frequent values, and the rest as null. */
+function listShown(values: ReadonlyMap<string, Parts>, limit: number): [value: string | null, parts: Parts][] {
+  const sizeOf = (parts: Parts): number => {
+    const [accepted = 0, sent = 0, delivered = 0] = addAll([...parts.values()]);
+    return Math.max(accepted, sent, delivered);
+  };
+  const sorted = [...values]
+    .filter(([value, parts]) => value !== OTHER && parts.size > 0)
+    .map(([value, parts]) => ({ value, parts, size: sizeOf(parts) }))
+    .sort((a, b) => b.size - a.size || (a.value < b.value ? -1 : 1));
+  const rest: Parts = new Map();
+  for (const parts of [values.get(OTHER) ?? new Map<number, number[]>(), ...sorted.slice(limit).map((one) => one.parts)])
+    for (const [part, numbers] of parts) rest.set(part, addAll([rest.get(part) ?? [], numbers]));
+  return [
+    ...sorted.slice(0, limit).map(({ value, parts }): [string, Parts] => [value, parts]),
+    ...(rest.size > 0 ? [[null, rest] as [null, Parts]] : []),
+  ];
+}
+
+function addAll(rows: readonly (readonly number[])[]): number[] {
+  const sum: number[] = [];
+  for (const row of rows) for (const [i, n] of row.entries()) sum[i] = (sum[i] ?? 0) + n;
+  return sum;
+}
+
+function toCounts(numbers: readonly number[]): MailCounts {
+  const of = Object.fromEntries(METRICS.map((metric, i) => [metric, numbers[i] ?? 0])) as Record<Metric, number>;
+  const share = (n: number, all: number): number | null => (all === 0 ? null : Math.min(1, n / all));
+  const { handOverMs, within1s, within10s, within1m, within10m, within1h, bouncedLater, ...counted } = of;
+  const { sent, hardBounced, softBounced, complained, opened, clicked, unsubscribed } = counted;
+  const bounced = hardBounced + softBounced;
+  return {
+    ...counted,
+    bounced,
+    handOver:
+      sent === 0
+        ? null
+        : {
+            averageMs: Math.round(handOverMs / sent),
+            ...{ within1s: within1s / sent, within10s: within10s / sent, within1m: within1m / sent },
+            ...{ within10m: within10m / sent, within1h: within1h / sent },
+          },
+    rates: {
+      bounce: share(bounced, sent + bounced - bouncedLater),
+      complaint: share(complained, sent),
+      open: share(opened, sent),
+      click: share(clicked, sent),
+      unsubscribe: share(unsubscribed, sent),
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { ColumnTypes } from "../db/columns.ts";
+
+/** Numbers by the quarter of the UTC day, 0 to 95: those of `METRICS` in their order, without zeros at the end. */
+export type Quarters = Readonly<Record<string, readonly number[]>>;
+
+export function metricsTables(c: ColumnTypes) {
+  return {
+    /**
+     * What happened to mail: a row for each UTC day and value of a dimension, so that a month is read as some thirty rows. Quarters of an hour
+     * add up to the days of every time zone. The numbers of a day have `VALUES_A_DAY` rows per dimension at most.
+     */
+    mailMetrics: c.table(
+      "mail_metrics",
+      {
+        workspaceId: c.text("workspace_id").notNull(),
+        /** True for mail of test keys. */
+        test: c.flag("test").notNull(),
+        /** One of `DIMENSIONS`, or `all` for all mail. */
+        dimension: c.text("dimension").notNull(),
+        /** Days since 1970. */
+        day: c.int("day").notNull(),
+        /** A value of the dimension, such as a domain; `` for what has no row of its own that day, and for all mail. */
+        value: c.text("value").notNull(),
+        counts: c.json<Quarters>("counts").notNull(),
+        /** What of `counts` was about people who were erased since: with it, counting anew gives the same. */
+        erased: c.json<Quarters>("erased"),
+      },
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.test, t.dimension, t.day, t.value] })],
+    ),
+  };
+}
+
+export type MetricsTables = ReturnType<typeof metricsTables>;
