@@ -126,7 +126,7 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
   const findPause = (sender: string): Pause | null => pauses.get(ALL) ?? pauses.get(sender) ?? null;
 
   const open = (reply: string, error: DeliveryError, refused: number, scope: string): Pause => {
-    // It is told to others than the recipient whom it may name.
+    // Shown to other people than the recipient whom it may name, so addresses are masked.
     const message = maskAddresses(error.message);
     const { outcomes } = recent;
     const pause = {
