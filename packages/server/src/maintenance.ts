@@ -40,7 +40,10 @@ export interface RecoveryOptions extends DataLocation {
   workspaceId: string | null;
 }
 
-/** Creates another owner key, for people who have lost theirs; see `installation/recovery.ts`. Throws StorageUnavailable, ApiError not_found. */
+/**
+ * Creates another owner key, for people who have lost theirs; see `installation/recovery.ts`. Throws StorageUnavailable, ApiError
+ * not_found.
+ */
 export async function recoverOwnerKey({ workspaceId, ...location }: RecoveryOptions): Promise<WorkspaceAccess> {
   const [{ createRecoveryKey }, { secureRandom }, { systemClock }] = await Promise.all([
     import("./installation/recovery.ts"),

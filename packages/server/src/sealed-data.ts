@@ -36,7 +36,10 @@ const SEALED: readonly SealedColumns[] = [
 
 const ROWS = 200;
 
-/** Seals with the current key what an older one has sealed, and returns how many values that were. A kill leaves the rest for the next call. */
+/**
+ * Seals with the current key what an older one has sealed, and returns how many values that were. A kill leaves the rest for the next
+ * call.
+ */
 export async function sealAnew(db: Db, seal: RingSeal): Promise<number> {
   let renewed = 0;
   for (const entry of SEALED) for (const column of entry.columns) renewed += await renewColumn(db, seal, entry, column);

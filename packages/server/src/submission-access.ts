@@ -14,8 +14,9 @@ import { ensureWorkspace } from "./workspaces/workspaces.ts";
 const ENDPOINT = contract.emails.send;
 
 /**
- * Admits mail over SMTP by API keys, as the API admits sends. In dev mode programs of this machine need none, nor do others while all mail is
- * captured: mail lands in the first workspace, or, with a user name such as `app+run7`, in a workspace of this name, which is created.
+ * Admits mail over SMTP by API keys, as the API admits sends. In dev mode programs of this machine need none, nor do others while all
+ * mail is captured: mail lands in the first workspace, or, with a user name such as `app+run7`, in a workspace of this name, which is
+ * created.
  */
 export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation): SubmissionAccess {
   const { limiter, config, storage, ids, failedLogins } = deps;

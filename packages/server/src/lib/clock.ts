@@ -53,8 +53,8 @@ export function iso(ms: number): string {
 }
 
 /**
- * A timer that also fires when the machine's clock has reached its instant before as much time has passed: the clock was set forward, or the
- * machine slept. It looks once a minute.
+ * A timer that also fires when the machine's clock has reached its instant before as much time has passed: the clock was set forward, or
+ * the machine slept. It looks once a minute.
  */
 function wallTimer(ms: number, fire: () => void): Timer {
   const [dueAt, end] = [Date.now() + ms, performance.now() + ms];

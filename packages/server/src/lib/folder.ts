@@ -5,8 +5,9 @@ import { basename, dirname, join } from "node:path";
 export const PROJECT_FOLDER = ".mailsvc";
 
 /**
- * Creates a folder and its missing parents, each readable by its owner only. Throws the file system's error, or ENOTDIR when a
- * parent is a file. The folder of a project is kept out of git. `mkdirSync` with `recursive` is not used, because it never returns for a path such as /proc/nope.
+ * Creates a folder and its missing parents, each readable by its owner only. Throws the file system's error, or ENOTDIR when a parent is
+ * a file. The folder of a project is kept out of git. `mkdirSync` with `recursive` is not used, because it never returns for a path such
+ * as /proc/nope.
  */
 export function createFolder(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });

@@ -45,7 +45,10 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
 const TAIL = 2 ** 20;
 
-/** 10 characters of time (48 bits, ms) and 16 random ones (80 bits). Within a millisecond the random part counts up, so ids sort in the order of creation. */
+/**
+ * 10 characters of time (48 bits, ms) and 16 random ones (80 bits). Within a millisecond the random part counts up, so ids sort in the
+ * order of creation.
+ */
 export function makeIds(clock: Pick<Clock, "now">, random: Random): Ids {
   let lastMs = -1;
   let time = "";

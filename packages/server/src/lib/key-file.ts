@@ -60,7 +60,10 @@ export function keyFileStore(folder: string) {
   };
 }
 
-/** Writes a file atomically and flushes it; only its owner may read it, who is that of the folder. A process that dies on the way leaves no half a key. */
+/**
+ * Writes a file atomically and flushes it; only its owner may read it, who is that of the folder. A process that dies on the way leaves
+ * no half a key.
+ */
 export function writeKey(file: string, text: string): void {
   const aside = `${file}.tmp`;
   const handle = openSync(aside, "w", 0o600);

@@ -6,8 +6,8 @@ export function readMessageId(messageId: string): string | null {
 }
 
 /**
- * The Message-ID that a mail server puts in place of ours, as its reply to the message tells; null if it tells none. Amazon SES replies with the
- * part before the @; Brevo and Outlook.com with all of it.
+ * The Message-ID that a mail server puts in place of ours, as its reply to the message tells; null if it tells none. Amazon SES replies
+ * with the part before the @; Brevo and Outlook.com with all of it.
  */
 export function readSentAs(response: string): string | null {
   const ses = /^250[ -].{0,40}?\b([0-9a-f]{16}-[0-9a-z-]{6,60}-\d{6})(?![\w-])/i.exec(response)?.[1];

@@ -70,7 +70,10 @@ class RecentReplies {
     if (this.#current.senders.size < MAX_SENDERS) this.#current.senders.add(sender);
   }
 
-  /** Counts a refusal that was added; answers how many recipients got this reply, and from how many senders, if the breaker must open, else null. */
+  /**
+   * Counts a refusal that was added; answers how many recipients got this reply, and from how many senders, if the breaker must open,
+   * else null.
+   */
   countRefusal(reply: string, mail: OutgoingMail, invalidRecipient: boolean): { count: number; senders: number } | null {
     const { byReply } = this.#current;
     const known = byReply.get(reply) ?? { count: 0, recipients: new Set(), domains: new Set(), senders: new Set() };

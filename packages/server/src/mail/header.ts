@@ -31,7 +31,10 @@ export function customHeader(name: string, value: string): string {
   return encodedLine(name, value);
 }
 
-/** An address header such as From, with one mailbox or more. A local part beyond ASCII stays UTF-8 (RFC 6532); the domain is ASCII already. */
+/**
+ * An address header such as From, with one mailbox or more. A local part beyond ASCII stays UTF-8 (RFC 6532); the domain is ASCII
+ * already.
+ */
 export function mailboxHeader(name: string, ...boxes: readonly Addressee[]): string {
   return line(name, boxes.map((box) => toAddress(name, box)).join(", "));
 }

@@ -159,8 +159,8 @@ async function encodeTexts(mail: Pick<OutgoingMail, "text" | "html">): Promise<E
     hashed.push(part.transferEncoding === "7bit" ? text : text.slice(-64));
   }
   if (parts.length === 0) parts.push(encodeText("text/plain", ""));
-  // The same for the same texts, and in none of the parts. Quoted-printable and base64 cannot hold "=_" (RFC 2045 6.7). Text that is sent as
-  // it is must be hashed whole: its author cannot guess the hash of it.
+  // The same for the same texts, and in none of the parts. Quoted-printable and base64 cannot hold "=_" (RFC 2045 6.7). Text that is sent
+  // as it is must be hashed whole: its author cannot guess the hash of it.
   const sum = hashed.some(isLongText) ? await hashInTurns(hashed) : hash("sha256", hashed.join("\0"));
   const boundary = `=_${sum.slice(0, 32)}`;
   return { parts, whole: joinAlternatives(parts, boundary), boundary };

@@ -7,10 +7,10 @@ import { KB } from "../lib/units.ts";
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
 /**
- * smtp-server with eight differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
- * its own enhanced status code keeps it; a connection can be ended by the id of its session; a message that comes quickly is read in
- * several turns of the event loop; EXPN is a command that it does not have, not one that it does not know; parameters of extensions that it does not
- * announce are refused; a quoted local part may hold a blank; and connections have the address that a proxy named.
+ * smtp-server with eight differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that
+ * brings its own enhanced status code keeps it; a connection can be ended by the id of its session; a message that comes quickly is read
+ * in several turns of the event loop; EXPN is a command that it does not have, not one that it does not know; parameters of extensions
+ * that it does not announce are refused; a quoted local part may hold a blank; and connections have the address that a proxy named.
  */
 export class PromptServer extends SMTPServer {
   readonly #closed: OnClose;
@@ -94,7 +94,10 @@ class PromptConnection extends SMTPConnection {
     if (!this.#refuseParameter("rcpt to", command, NONE, done)) super.handler_RCPT(command, done);
   }
 
-  /** Refuses parameters of extensions that are not announced (RFC 5321 4.1.1.11): a client that asks for a report would believe it gets one. */
+  /**
+   * Refuses parameters of extensions that are not announced (RFC 5321 4.1.1.11): a client that asks for a report would believe it gets
+   * one.
+   */
   #refuseParameter(name: string, command: Buffer, known: ReadonlySet<string>, done: () => void): boolean {
     const parsed = this._parseAddressCommand(name, command);
     const unknown = parsed === false ? undefined : Object.keys(parsed.args || {}).find((key) => !known.has(key));

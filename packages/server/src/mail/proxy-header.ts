@@ -91,7 +91,9 @@ function parsePort(text: string | undefined): number | null {
   return text !== undefined && /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535 ? Number(text) : null;
 }
 
-/** Version 2: twelve fixed bytes, version and command, family, the length of the rest; then addresses, ports and TLVs, which are skipped. */
+/**
+ * Version 2: twelve fixed bytes, version and command, family, the length of the rest; then addresses, ports and TLVs, which are skipped.
+ */
 function parseBinary(bytes: Buffer): ProxyHeader {
   const [versionAndCommand = 0, family = 0] = bytes.subarray(12);
   const size = bytes.readUInt16BE(14);

@@ -24,9 +24,9 @@ import {
 } from "./refusals.ts";
 
 /**
- * Judges the reply of a mail server: what `mailsvc why` tells and whether the address is suppressed follow from it. The enhanced code decides
- * (RFC 3463, the registry of IANA, and what Gmail, Outlook and Yahoo use beyond it), and the words where the code is vague (5.0.0, 5.7.1) or
- * where they name another reason than "no such mailbox"; then the SMTP code. Null for a reply that says nothing.
+ * Judges the reply of a mail server: what `mailsvc why` tells and whether the address is suppressed follow from it. The enhanced code
+ * decides (RFC 3463, the registry of IANA, and what Gmail, Outlook and Yahoo use beyond it), and the words where the code is vague
+ * (5.0.0, 5.7.1) or where they name another reason than "no such mailbox"; then the SMTP code. Null for a reply that says nothing.
  */
 export function judgeReply({ smtpCode, enhancedCode, message }: DeliveryError): Refusal | null {
   const code = enhancedCode ?? findEnhancedCode(message);

@@ -13,8 +13,8 @@ const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 30
 const TOKEN_METHOD = "TOKEN";
 
 /**
- * Connects, encrypts and logs in with nodemailer's client, unless that is cut. A failure is always `deferred`, because it says nothing about
- * a recipient. `greeted` is called before the login, with the version of TLS; null without encryption.
+ * Connects, encrypts and logs in with nodemailer's client, unless that is cut. A failure is always `deferred`, because it says nothing
+ * about a recipient. `greeted` is called before the login, with the version of TLS; null without encryption.
  */
 export function openSession(
   target: SmtpTarget,

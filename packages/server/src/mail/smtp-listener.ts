@@ -64,8 +64,8 @@ export function formatReply(made: Error & { readonly responseCode?: number }): s
 }
 
 /**
- * Listens for SMTP with limits for connections, in all and of one address, and takes up renewed certificates. smtp-server is loaded with the
- * first connection, because it takes a tenth of a start. Throws the error of the operating system if it cannot listen.
+ * Listens for SMTP with limits for connections, in all and of one address, and takes up renewed certificates. smtp-server is loaded with
+ * the first connection, because it takes a tenth of a start. Throws the error of the operating system if it cannot listen.
  */
 export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions, options: ListenerOptions): Promise<SmtpListener> {
   const { clock, log } = deps;

@@ -36,7 +36,9 @@ interface Sent {
   untouched?: true;
 }
 
-/** A connection of nodemailer, with what it knows of the server and does not publish. The tests of SIZE, 8BITMIME and SMTPUTF8 check that. */
+/**
+ * A connection of nodemailer, with what it knows of the server and does not publish. The tests of SIZE, 8BITMIME and SMTPUTF8 check that.
+ */
 export type SmtpConnection = SMTPConnection & {
   readonly _socket: Socket;
   readonly _supportedExtensions: readonly string[];
@@ -63,8 +65,8 @@ const QUIT_MS = 2 * SECOND;
 const CHUNK = 64 * 1024;
 
 /**
- * A connection to the next hop after greeting, encryption and login. nodemailer's client goes on to watch for errors, silence and the end of
- * the connection; commands, messages and replies are ours.
+ * A connection to the next hop after greeting, encryption and login. nodemailer's client goes on to watch for errors, silence and the end
+ * of the connection; commands, messages and replies are ours.
  */
 export class SmtpSession {
   readonly #connection: SmtpConnection;

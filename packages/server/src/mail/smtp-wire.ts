@@ -77,8 +77,8 @@ export class SmtpReplies {
 }
 
 /**
- * The bytes `from` to `to` of a message as they are written to a mail server: every line ends with CRLF, because some servers take a bare CR
- * or LF for the end of a line and others do not, and a dot at the start of a line is doubled.
+ * The bytes `from` to `to` of a message as they are written to a mail server: every line ends with CRLF, because some servers take a bare
+ * CR or LF for the end of a line and others do not, and a dot at the start of a line is doubled.
  */
 export function toWire(message: Buffer, from: number, to: number): Buffer {
   let wire: Buffer | null = null;

@@ -76,7 +76,9 @@ export class Api {
     return data as (typeof contract)[N][V] extends Endpoint ? Output<(typeof contract)[N][V]> : never;
   }
 
-  /** Calls an operation; a write by the given Idempotency-Key, one that sends mail else by a key made of its arguments. Throws ToolError. */
+  /**
+   * Calls an operation; a write by the given Idempotency-Key, one that sends mail else by a key made of its arguments. Throws ToolError.
+   */
   async call(operation: Operation, input: Arguments, idempotencyKey?: string): Promise<Written> {
     const { endpoint } = operation;
     const given = takesIdempotencyKey(endpoint) ? (idempotencyKey ?? null) : null;
@@ -91,16 +93,16 @@ export class Api {
 }
 
 /**
- * The Idempotency-Key of mail that is sent without one: the same for the same arguments. A client that repeats a call because it did not see the
- * result then sends nothing twice within the day for which answers are kept.
+ * The Idempotency-Key of mail that is sent without one: the same for the same arguments. A client that repeats a call because it did not
+ * see the result then sends nothing twice within the day for which answers are kept.
  */
 function makeIdempotencyKey(operation: string, input: Arguments): string {
   return `mcp-${createHash("sha256").update(operation).update(toCanonicalJson(input)).digest("hex").slice(0, 40)}`;
 }
 
 /**
- * Checks the arguments of an operation as its endpoint does, so that what is counted and shown to a person is what the endpoint takes. Throws
- * ToolError.
+ * Checks the arguments of an operation as its endpoint does, so that what is counted and shown to a person is what the endpoint takes.
+ * Throws ToolError.
  */
 export function assertInput(operation: Operation, input: Arguments): void {
   const { endpoint } = operation;

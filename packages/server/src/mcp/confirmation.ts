@@ -42,8 +42,8 @@ export class Confirmation {
   }
 
   /**
-   * Returns if a person has confirmed this write. Throws Unconfirmed if nobody was asked
-   * yet, also when the call or the number of people is another than the one confirmed; ToolError when the person declined or cannot be asked.
+   * Returns if a person has confirmed this write. Throws Unconfirmed if nobody was asked yet, also when the call or the number of people
+   * is another than the one confirmed; ToolError when the person declined or cannot be asked.
    */
   async assert(operation: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): Promise<void> {
     const { context, codec, canAsk } = this.#parts;

@@ -71,7 +71,9 @@ export async function capturesAll(me: () => Promise<Me>): Promise<boolean> {
   return (await me()).server.capturesMail;
 }
 
-/** Calls a write after its limits were checked and a person has confirmed it, which dev mode does not ask for while all mail is captured. */
+/**
+ * Calls a write after its limits were checked and a person has confirmed it, which dev mode does not ask for while all mail is captured.
+ */
 export async function callWrite(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,

@@ -100,7 +100,10 @@ export async function removeDomain(tx: Tx, deps: ReceivedDeps, workspaceId: stri
   return toInboundDomain(deps, row);
 }
 
-/** Stores what a look for the record found: without a fault, control is proven. Throws ApiError conflict when another workspace has the domain. */
+/**
+ * Stores what a look for the record found: without a fault, control is proven. Throws ApiError conflict when another workspace has the
+ * domain.
+ */
 export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, look: RecordLook): Promise<InboundDomain> {
   const now = deps.clock.now();
   // In dev mode nothing has to be proven.

@@ -10,8 +10,8 @@ export function readMailbox(text: string | null): Pick<Mailbox, "address" | "key
 }
 
 /**
- * The addresses that an answer goes to: those in Reply-To, each once and at most as many as a mail has recipients, else the one in From. The
- * mailbox that received the mail is none of them if there are others: mail programs name it when they answer all.
+ * The addresses that an answer goes to: those in Reply-To, each once and at most as many as a mail has recipients, else the one in From.
+ * The mailbox that received the mail is none of them if there are others: mail programs name it when they answer all.
  */
 export function listReplyAddresses(replyTo: readonly string[], from: string | null, ownKey: string): string[] {
   const found = new Map<string, string>();

@@ -29,9 +29,10 @@ interface Clues {
 
 /**
  * Finds the conversation of a mail: by the reply address it came to, else by the last mail in its References that is known here, sent or
- * received. The signature of a reply address proves that its email reached the sender. A Message-ID proves nothing: ids of one millisecond
- * count up, so that one mail tells the ids before and after it, and a copy of a mail has its id, too. So a mail that only names an email joins its
- * conversation, and counts as an answer to it only if it comes from a recipient of it, and nothing speaks against that sender.
+ * received. The signature of a reply address proves that its email reached the sender. A Message-ID proves nothing: ids of one
+ * millisecond count up, so that one mail tells the ids before and after it, and a copy of a mail has its id, too. So a mail that only
+ * names an email joins its conversation, and counts as an answer to it only if it comes from a recipient of it, and nothing speaks
+ * against that sender.
  */
 export async function findThread(tx: Tx, { mailbox, references, fromKey, isCredible }: Clues): Promise<Thread> {
   const { workspaceId, emailId } = mailbox;

@@ -57,7 +57,9 @@ export class SecretFilter {
     if (typeof value === "string") this.#known.add(value);
   }
 
-  /** Looks for values in an answer of the server that are secret by the names of their fields, and removes them from everything else too. */
+  /**
+   * Looks for values in an answer of the server that are secret by the names of their fields, and removes them from everything else too.
+   */
   learn(value: unknown): void {
     if (typeof value !== "object" || value === null) return;
     for (const [name, inner] of Object.entries(value)) {
@@ -82,7 +84,10 @@ export class SecretFilter {
     }
   }
 
-  /** Removes the secrets in the address of a webhook from everything: also those in its path, as Slack and Discord have them, and a token in place of a user. */
+  /**
+   * Removes the secrets in the address of a webhook from everything: also those in its path, as Slack and Discord have them, and a token
+   * in place of a user.
+   */
   learnWebhook(url: string): void {
     this.learnUrl(url);
     if (!URL.canParse(url)) return;

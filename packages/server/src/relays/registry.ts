@@ -45,7 +45,10 @@ export class RelayRegistry implements Mailers {
     this.#capture = { mailer: options.capture, relay: null, isOutOfService: () => false, takeTurn: () => null };
   }
 
-  /** Makes the relays of flags and of the file, and reads those of the database. DKIM keys that name no workspace sign mail of the first one. */
+  /**
+   * Makes the relays of flags and of the file, and reads those of the database. DKIM keys that name no workspace sign mail of the first
+   * one.
+   */
   async open(firstWorkspace: string): Promise<void> {
     const { read } = this.#options.db();
     await this.#store.open(read, new RelayMaker(this.#options, firstWorkspace));

@@ -99,7 +99,10 @@ const MOST_STAYING = 10_000;
 // A worker that sends an email within this time may have read it already.
 const SOON = 10 * MINUTE;
 
-/** The emails before an id that stay; null if there are too many of them, or some that are about to be sent or belong to a campaign that is. */
+/**
+ * The emails before an id that stay; null if there are too many of them, or some that are about to be sent or belong to a campaign that
+ * is.
+ */
 export async function listStayingMail(
   read: Reader,
   to: string,

@@ -76,8 +76,8 @@ function pickInstants({ lastSentAt, lastDeliveredAt, lastOpenedAt, lastClickedAt
 }
 
 /**
- * Clears what is known of the engagement of a deleted contact. On Postgres its row stays, or is made, with the number of the contact and nothing
- * else: a delivery at the same time that would store the first engagement collides with it, and runs again without the contact.
+ * Clears what is known of the engagement of a deleted contact. On Postgres its row stays, or is made, with the number of the contact and
+ * nothing else: a delivery at the same time that would store the first engagement collides with it, and runs again without the contact.
  */
 export async function clearEngagement(tx: Tx, { seq }: { readonly seq: number }): Promise<void> {
   const { engagement: t } = tx.t;

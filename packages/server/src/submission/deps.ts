@@ -23,7 +23,10 @@ export interface SubmissionAccess {
   logIn(login: { readonly user: string; readonly password: string; readonly address: string }): Promise<Submitter>;
   /** Returns the submitter for an address without a login; null if a login is required. */
   anonymous(address: string): Submitter | null;
-  /** Looks at the key again, or whether none is needed at `address` any more, takes from its rate and checks that the storage takes mail. Throws ApiError. */
+  /**
+   * Looks at the key again, or whether none is needed at `address` any more, takes from its rate and checks that the storage takes mail.
+   * Throws ApiError.
+   */
   admit(submitter: Submitter, address: string): Promise<void>;
   /** A signal that aborts once the key is revoked; it is watched until `until` aborts. */
   watch(submitter: Submitter, until: AbortSignal): AbortSignal | null;

@@ -14,9 +14,9 @@ const FIELD_BYTES = 512;
 const MAX_CONTENT_ID = 500;
 
 /**
- * A hash of what a message says, and of its envelope. It is the same when a program composes the message again: texts and files are compared
- * decoded, and numbers stand for the boundaries and Content-IDs, which are new then as Date, Message-ID and Received are. It lets the event
- * loop serve others meanwhile.
+ * A hash of what a message says, and of its envelope. It is the same when a program composes the message again: texts and files are
+ * compared decoded, and numbers stand for the boundaries and Content-IDs, which are new then as Date, Message-ID and Received are. It
+ * lets the event loop serve others meanwhile.
  */
 export async function fingerprint(raw: Buffer, message: ReadMessage, envelope: Envelope): Promise<string> {
   const { idempotencyKey: _key, ...instructions } = message.instructions;

@@ -15,9 +15,10 @@ interface LineFaults {
 }
 
 /**
- * A message whose lines are as the servers behind this one want them. A bare LF becomes CRLF: only CRLF.CRLF has ended the message, so none is
- * smuggled in. A part with lines over 998 bytes is written in base64, unless the message is signed, or captured, where it may stay. Returns the same
- * bytes where nothing is wrong. Throws ApiError validation_error for a CR without LF, a NUL byte, and long lines that cannot be encoded.
+ * A message whose lines are as the servers behind this one want them. A bare LF becomes CRLF: only CRLF.CRLF has ended the message, so
+ * none is smuggled in. A part with lines over 998 bytes is written in base64, unless the message is signed, or captured, where it may
+ * stay. Returns the same bytes where nothing is wrong. Throws ApiError validation_error for a CR without LF, a NUL byte, and long lines
+ * that cannot be encoded.
  */
 export async function mendLines(raw: Buffer, captured: boolean): Promise<Buffer> {
   const { bare, long } = await findFaults(raw);

@@ -18,7 +18,10 @@ const REPLIES: Partial<Readonly<Record<ErrorCode, readonly [number, string]>>> =
   payload_too_large: [552, "5.3.4"],
 };
 
-/** An error of the API as a reply of SMTP: people see this line alone, so it has the hint too, but for the one that points at other fields. */
+/**
+ * An error of the API as a reply of SMTP: people see this line alone, so it has the hint too, but for the one that points at other
+ * fields.
+ */
 export function toReply({ code, status, message, hint, headers }: ApiError): Error {
   const [number, enhanced] = REPLIES[code] ?? (status >= 500 ? [451, "4.3.0"] : [550, "5.6.0"]);
   const wait = headers["retry-after"];

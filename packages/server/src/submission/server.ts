@@ -33,8 +33,8 @@ export interface SubmissionOptions extends Pick<ListenerOptions, "host" | "port"
 }
 
 /**
- * Accepts mail to be sent over SMTP, as `emails.send` does over HTTP. A message is answered with 250 once it is durable, and with the id of its
- * mail. Throws the error of the operating system if it cannot listen.
+ * Accepts mail to be sent over SMTP, as `emails.send` does over HTTP. A message is answered with 250 once it is durable, and with the id
+ * of its mail. Throws the error of the operating system if it cannot listen.
  */
 export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAccess, options: SubmissionOptions): Promise<SmtpListener> {
   const { host, port, tls, implicitTls = false } = options;

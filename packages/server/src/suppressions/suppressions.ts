@@ -234,7 +234,9 @@ export function keepsUnsubscription({ reason, unsubscribedAt }: SuppressionRow):
   return unsubscribedAt !== null && reason !== "unsubscribe";
 }
 
-/** Deletes suppressions by their ids, with what they say of unsubscribing, and records `suppression.removed`. Returns those that existed. */
+/**
+ * Deletes suppressions by their ids, with what they say of unsubscribing, and records `suppression.removed`. Returns those that existed.
+ */
 export async function deleteSuppressions(
   tx: Tx,
   deps: SuppressionDeps,

@@ -114,7 +114,10 @@ export function toErrorDetails(faults: readonly FieldFault[]): ErrorDetail[] {
   }));
 }
 
-/** Faults as an API error: `validation_error` for a template being saved, `template_error` for a stored one. Other errors are returned unchanged. */
+/**
+ * Faults as an API error: `validation_error` for a template being saved, `template_error` for a stored one. Other errors are returned
+ * unchanged.
+ */
 export function toApiError(code: "validation_error" | "template_error", error: unknown): unknown {
   if (!(error instanceof TemplateFaults)) return error;
   const details = toErrorDetails(error.faults);

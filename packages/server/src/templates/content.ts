@@ -79,7 +79,10 @@ export function assertComplete({ type, kind }: Pick<Template, "type" | "kind">, 
   if (faults.length > 0) refuse(faults);
 }
 
-/** A slug from a name: `Order shipped!` becomes `order-shipped`, and `Batch`, which is taken, `batch-template`. Throws ApiError validation_error when nothing is left. */
+/**
+ * A slug from a name: `Order shipped!` becomes `order-shipped`, and `Batch`, which is taken, `batch-template`. Throws ApiError
+ * validation_error when nothing is left.
+ */
 export function toSlug(name: string): string {
   const slug = name
     .normalize("NFKD")

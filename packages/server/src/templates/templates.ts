@@ -50,7 +50,10 @@ export async function getVersionRow(q: Tx | Reader, row: TemplateRow, version: n
   return found;
 }
 
-/** Creates a template with its draft, published at once if asked. `proposedBy` names the agent that proposed it. Throws ApiError validation_error or conflict. */
+/**
+ * Creates a template with its draft, published at once if asked. `proposedBy` names the agent that proposed it. Throws ApiError
+ * validation_error or conflict.
+ */
 export async function createTemplate(
   tx: Tx,
   deps: TemplateDeps,
@@ -96,7 +99,10 @@ export async function createTemplate(
   return showDetail(row, draft, compiled, NOBODY);
 }
 
-/** Updates a template and its draft, and publishes it if asked. `usedBy` was read before the transaction. Throws ApiError not_found, validation_error or conflict. */
+/**
+ * Updates a template and its draft, and publishes it if asked. `usedBy` was read before the transaction. Throws ApiError not_found,
+ * validation_error or conflict.
+ */
 export async function updateDraft(
   tx: Tx,
   deps: TemplateDeps,
@@ -147,7 +153,10 @@ export async function publishDraft(
   return showTemplate(await saveTemplate(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
 }
 
-/** Publishes an earlier version again. The draft becomes that version too, unless it has unpublished changes. Throws ApiError not_found, validation_error or conflict. */
+/**
+ * Publishes an earlier version again. The draft becomes that version too, unless it has unpublished changes. Throws ApiError not_found,
+ * validation_error or conflict.
+ */
 export async function rollBack(
   tx: Tx,
   deps: TemplateDeps,

@@ -106,8 +106,8 @@ export interface TestWorld {
     readonly control: ControllableClock;
   };
   /**
-   * Lets a recipient answer the last mail to an address, as a mail program would. The mail was sent with `replyTo: "auto"`, or from a domain
-   * whose mail is received.
+   * Lets a recipient answer the last mail to an address, as a mail program would. The mail was sent with `replyTo: "auto"`, or from a
+   * domain whose mail is received.
    */
   reply(from: string, answer: TestAnswer): Promise<ReceivedMail>;
   /** The captured mail. */

@@ -30,8 +30,8 @@ export class Signer {
    * docs/agents-webhooks.md#signatures, and the three headers of Standard Webhooks. X-Service-Timestamp is the event's time, the same on
    * every attempt; webhook-timestamp is the attempt's.
    *
-   * During a rotation webhook-signature holds a signature with each secret. X-Service-Signature holds one: that of the old secret, so that a
-   * receiver that was not changed goes on, and X-Service-Signature-Next that of the new one.
+   * During a rotation webhook-signature holds a signature with each secret. X-Service-Signature holds one: that of the old secret, so
+   * that a receiver that was not changed goes on, and X-Service-Signature-Next that of the new one.
    */
   headers({ id, type, at, attempt }: Message, bytes: Uint8Array, sentAt: number): string[] {
     const seconds = String(Math.floor(sentAt / 1000));

@@ -78,7 +78,10 @@ export function listWorkspaces(read: Reader, input: PageInput): Promise<Page<Wor
   return listPage(read, input, { table: read.t.workspaces, where: undefined, toItem: toWorkspace });
 }
 
-/** Changes the fields of a workspace that are given. Throws ApiError not_found, or validation_error for an unknown relay, and for replies where no mail is received. */
+/**
+ * Changes the fields of a workspace that are given. Throws ApiError not_found, or validation_error for an unknown relay, and for replies
+ * where no mail is received.
+ */
 export async function updateWorkspace(
   tx: Tx,
   deps: WorkspaceDeps,

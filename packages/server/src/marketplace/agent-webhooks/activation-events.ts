@@ -45,8 +45,8 @@ export function emitPaused(tx: Tx, deps: AgentWebhookDeps, activationId: string,
 }
 
 /**
- * Sends what is due once reasons to pause are cleared: agent.resumed if none is left, and then what is older and was not delivered, and what was held during the
- * pause. Only a key that has not arrived goes before it, with all that waits behind it.
+ * Sends what is due once reasons to pause are cleared: agent.resumed if none is left, and then what is older and was not delivered, and
+ * what was held during the pause. Only a key that has not arrived goes before it, with all that waits behind it.
  */
 export async function emitResumed(
   tx: Tx,

@@ -10,7 +10,9 @@ import { recordAgain, sendAgain } from "./redeliver.ts";
 import { followDeliveries } from "./tail.ts";
 import { testWebhook } from "./test-webhook.ts";
 
-/** An agent's key acts for the workspace: who takes it could turn the agent on, and change where its events go. Throws ApiError forbidden. */
+/**
+ * An agent's key acts for the workspace: who takes it could turn the agent on, and change where its events go. Throws ApiError forbidden.
+ */
 function assertMayTakeKeys({ owner, permissions }: { owner: boolean; permissions: ReadonlySet<Permission> }): void {
   const lacking = (["listings:write", "marketplace:write"] as const).find((permission) => !owner && !permissions.has(permission));
   if (lacking === undefined) return;

@@ -54,7 +54,10 @@ interface AssetFields {
 /** A checked image, and its contents if they are staged. */
 export type StagedImage = Upload & ImageSize & { readonly staged: Staged | null };
 
-/** Stores an image. The same bytes again return the stored one, with status 200; it gets an `alt` if it had none. Throws ApiError storage_quota_exceeded. */
+/**
+ * Stores an image. The same bytes again return the stored one, with status 200; it gets an `alt` if it had none. Throws ApiError
+ * storage_quota_exceeded.
+ */
 export async function saveAsset(
   tx: AgentTx,
   deps: AgentDeps,

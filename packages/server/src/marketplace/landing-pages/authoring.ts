@@ -196,7 +196,10 @@ async function refuseTakenSlug(slug: string, write: () => PromiseLike<unknown>):
   }
 }
 
-/** A page that this agent, or the brand, made itself. Throws ApiError not_found, also for a published page of another agent, which it may read. */
+/**
+ * A page that this agent, or the brand, made itself. Throws ApiError not_found, also for a published page of another agent, which it may
+ * read.
+ */
 async function getOwnPageRow(tx: AgentTx, author: Viewer, id: string): Promise<PageRow> {
   const row = await getPageRow(tx, author, id);
   if (row.activationId !== author.activationId) throw notFound("landing page", id);

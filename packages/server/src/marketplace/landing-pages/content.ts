@@ -27,8 +27,8 @@ export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: 
 type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId" | "doubleOptIn" | "redirectUrl">;
 
 /**
- * The content of a page after a change. Throws ApiError not_found for a list or image that is not the brand's, and for a lead magnet that is
- * neither the brand's nor the agent's own.
+ * The content of a page after a change. Throws ApiError not_found for a list or image that is not the brand's, and for a lead magnet that
+ * is neither the brand's nor the agent's own.
  */
 export async function applyContent(
   tx: AgentTx,

@@ -18,8 +18,8 @@ import { getListingRow, isListed, type ListingRow, listingById, showListing } fr
  *   LISTED               the end of its paid time, or its subscription's end   EXPIRED
  *   CANCELLED, EXPIRED   extendListing: a payment                              LISTED, period + 1
  *
- * `isListed` decides by the clock, so a listing ends to the millisecond although the job that stores EXPIRED runs later.
- * Activations belong to a period: those of an earlier one stay deactivated. The builder's own workspace may turn a draft on, to try it; that
+ * `isListed` decides by the clock, so a listing ends to the millisecond although the job that stores EXPIRED runs later. Activations
+ * belong to a period: those of an earlier one stay deactivated. The builder's own workspace may turn a draft on, to try it; that
  * activation goes on when the listing is paid.
  */
 

@@ -47,8 +47,8 @@ interface Answer {
 }
 
 /**
- * Answers an approval request; the first answer counts. An approved proposal is created with it. Throws ApiError not_found, validation_error
- * for an unknown option, invalid_state when it is no longer PENDING, and what keeps the proposal from being created.
+ * Answers an approval request; the first answer counts. An approved proposal is created with it. Throws ApiError not_found,
+ * validation_error for an unknown option, invalid_state when it is no longer PENDING, and what keeps the proposal from being created.
  */
 export async function answerRequest(
   tx: Tx,

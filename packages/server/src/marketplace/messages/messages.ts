@@ -105,8 +105,8 @@ interface NewBrandMessage {
 }
 
 /**
- * Posts a brand's message to an agent, with an event message.posted. Throws ApiError not_found for an unknown activation, run or message, and
- * invalid_state for a deactivated one, or for passing mail on to an agent that may not read messages.
+ * Posts a brand's message to an agent, with an event message.posted. Throws ApiError not_found for an unknown activation, run or message,
+ * and invalid_state for a deactivated one, or for passing mail on to an agent that may not read messages.
  */
 export async function writeToAgent(
   tx: AgentTx,
@@ -194,7 +194,9 @@ export async function markRead(
   return { unread: left?.n ?? 0 };
 }
 
-/** The message a request has posted before; null for a new one. Throws ApiError id_reused when its externalId belongs to another message. */
+/**
+ * The message a request has posted before; null for a new one. Throws ApiError id_reused when its externalId belongs to another message.
+ */
 async function findPosted(tx: AgentTx, activationId: string, post: NewAgentMessage): Promise<MessageWithApproval | null> {
   const { externalId } = post;
   if (externalId === undefined) return null;

@@ -11,9 +11,9 @@ import type { MessageDeps, ProposalChoice } from "./deps.ts";
 import { type ApprovalRow, getMessage, type MessageRow, showMessage } from "./store.ts";
 
 /*
- * An agent proposes a campaign or a template with an approval request, and a person decides. The content is stored with the request and never
- * changes; its hash is part of the question, and an answer that approves has to name it. The answer and what it creates are one transaction,
- * so neither is without the other.
+ * An agent proposes a campaign or a template with an approval request, and a person decides. The content is stored with the request and
+ * never changes; its hash is part of the question, and an answer that approves has to name it. The answer and what it creates are one
+ * transaction, so neither is without the other.
  */
 
 /** A caller, and what they may do. */
@@ -132,8 +132,8 @@ export interface Acceptance {
 }
 
 /**
- * Checks what an answer says about a proposal, and prepares what it creates; null when it creates nothing. Throws ApiError validation_error,
- * forbidden, and conflict for the hash of another proposal.
+ * Checks what an answer says about a proposal, and prepares what it creates; null when it creates nothing. Throws ApiError
+ * validation_error, forbidden, and conflict for the hash of another proposal.
  */
 export async function prepareAcceptance(
   read: Reader,

@@ -12,7 +12,10 @@ import type { PaymentRow } from "./store.ts";
 // Longest time a completed checkout waits for its money: a direct debit settles or fails within three weeks.
 const SETTLING_MS = 21 * DAY;
 
-/** Verifies and parses a webhook request of the provider. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */
+/**
+ * Verifies and parses a webhook request of the provider. Throws ApiError invalid_signature, validation_error, or not_found without such a
+ * provider.
+ */
 export function parseProviderEvent({ payments }: PaymentDeps, bytes: Uint8Array, signature: string | null): ProviderEvent {
   try {
     const event = payments.parseEvent(bytes, signature);

@@ -122,10 +122,9 @@ interface RunLog {
 }
 
 /**
- * Stores log entries, progress and a checkpoint. Every call is a heartbeat and makes a WAITING run RUNNING; with `waiting`, the run is WAITING
- * for what it asked for that is still open. A call whose
- * `seq` is not higher than the last one is a repeat: it counts as heartbeat only. Throws ApiError not_found, or
- * invalid_state for a run that has ended.
+ * Stores log entries, progress and a checkpoint. Every call is a heartbeat and makes a WAITING run RUNNING; with `waiting`, the run is
+ * WAITING for what it asked for that is still open. A call whose `seq` is not higher than the last one is a repeat: it counts as
+ * heartbeat only. Throws ApiError not_found, or invalid_state for a run that has ended.
  */
 export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> {
   const now = deps.clock.now();

@@ -26,7 +26,10 @@ export interface Path {
   /** Text as written in the source. */
   readonly text: string;
   readonly names: readonly string[];
-  /** `here`: the value of the enclosing block, `up` blocks further out. `root`: the variables. `key`, `index`, `first`, `last`: of the loop `up` blocks out. */
+  /**
+   * `here`: the value of the enclosing block, `up` blocks further out. `root`: the variables. `key`, `index`, `first`, `last`: of the
+   * loop `up` blocks out.
+   */
   readonly from: "here" | "root" | "index" | "key" | "first" | "last";
   readonly up: number;
   readonly at: SourceLocation;
