@@ -57,7 +57,7 @@ async function runStep(folder: string, inputs: Readonly<Record<string, string>>)
   for (const file of [output, summary]) writeFileSync(file, "");
   const own = Object.fromEntries(Object.entries(run.env ?? {}).map(([name, text]) => [name, fill(text)]));
   const env = { ...cleanEnvironment(), ...own, GITHUB_ACTIONS: "true", GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary, CI: "true" };
-  // What `shell: bash` means.
+  // Options of `shell: bash`.
   const child = spawn("bash", ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", run.run ?? ""], { cwd: folder, env });
   let said = "";
   for (const stream of [child.stdout, child.stderr])

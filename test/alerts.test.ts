@@ -17,7 +17,7 @@ const docs = fileURLToPath(new URL("../docs/", import.meta.url));
 const { groups } = parse(readFileSync(`${docs}prometheus-rules.yml`, "utf8")) as { groups: { name: string; rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules.map((rule) => [rule.alert, rule] as const));
 
-/** Where an expression is no PromQL, in characters from its beginning. That its metrics exist is tested in `serve.test.ts`. */
+/** Returns the positions of PromQL errors, in characters. `serve.test.ts` tests that the metrics exist. */
 function errorsIn(expression: string): number[] {
   const places: number[] = [];
   parser.parse(expression).iterate({ enter: ({ type, from }) => void (type.isError && places.push(from)) });

@@ -29,7 +29,7 @@ const ZONES: [zone: string, path: RegExp][] = [
 
 const SERVER = ["lib", "db", "queue", "mail", "html", "http", "feature"];
 
-/** Which zones a zone's files may import; `types` for what may be known but not used. Always its own. */
+/** Zones that a zone's files may import; `types` for those it may know but not use. Always its own. */
 const MAY: Record<string, { use: string[]; types?: string[] }> = {
   contract: { use: [] },
   sdk: { use: ["contract"] },
@@ -54,10 +54,10 @@ const EXTRA = tableUnder(`${root}/ARCHITECTURE.md`, "Exceptions").map(
   ([from = "", to = ""]) => [from.replaceAll("`", ""), to.replaceAll("`", "")] as const,
 );
 
-/** What a room needs and what its tables are: others may import these types. */
+/** Types of a module that others may import: its dependencies and its tables. */
 const DECLARED = /\/(deps|tables|marketplace\/agent-access)\.ts$/;
 
-/** Packages that only some zones may import, and single files besides them. What is not listed is free, but for `contract` and `lib`. */
+/** Packages that only some zones may import, and single files besides them. Other packages are free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"]],
   [/^(h3|srvx|listhen)(\/|$)/, ["http"]],
@@ -87,7 +87,7 @@ const importsOf = (path: string, source: string): Import[] =>
   });
 
 const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) => pattern.test(path))?.[0];
-/** The room of a server file: its folder, each folder of the marketplace being a room of its own. Files that compose rooms have none. */
+/** Module of a server file: its folder; each folder of the marketplace is a module of its own. Files that compose modules have none. */
 const roomOf = (path: string): string | undefined => {
   const parts = path.slice(S.length + 1).split("/");
   if (!path.startsWith(`${S}/`) || parts.length === 1) return undefined;
@@ -95,11 +95,11 @@ const roomOf = (path: string): string | undefined => {
   return parts.length > 2 ? `marketplace/${parts[1]}` : undefined;
 };
 
-/** Whether other rooms may import a file of a room. */
+/** True if other modules may import a file of a module. */
 const isOpen = ({ to, typeOnly }: Import): boolean =>
   posix.basename(to, ".ts") === posix.basename(posix.dirname(to)) || (typeOnly && DECLARED.test(to));
 
-/** Files of the marketplace that put its rooms together, as those in `src` do for all rooms. */
+/** Files of the marketplace that compose its modules, as those in `src` do for all modules. */
 const composesMarketplace = (path: string): boolean => /\/marketplace\/[^/]+$/.test(path);
 
 const fileFault = (from: string, imported: Import): string | null => {
@@ -144,7 +144,7 @@ const cycles = (files: ReadonlyMap<string, string>): string[] => {
   return found;
 };
 
-/** The cycles of run-time imports between rooms, each with one import for every step. */
+/** Cycles of run-time imports between modules, each with one import for every step. */
 const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
   const graph = new Map<string, Map<string, string>>();
   for (const [path, source] of files) {
@@ -204,7 +204,7 @@ const listKnots = (files: ReadonlyMap<string, string>): string[][] => {
   return knots.filter((knot) => knot.length > 1);
 };
 
-// What a module may keep from call to call, and why it needs no owner.
+// State a module may keep from call to call, with the reason it needs no owner.
 const MODULE_STATE: Readonly<Record<string, string>> = {
   [`${S}/lib/turn.ts`]: "a process has one event loop, so its long works share one line",
   "packages/sdk/src/contract/time-zone.ts": "formatters of Intl by their time zone, 50 µs to create and never outdated",
@@ -265,7 +265,7 @@ test("each rule that allows something is used", () => {
     .filter(([path]) => zoneOf(path) && !/\.(test|laws)\.tsx?$/.test(path))
     .flatMap(([from, source]) => importsOf(from, source).map(({ to }) => ({ from, zone: zoneOf(from) as string, to })));
   const exceptions = EXTRA.filter(([f, t]) => !imports.some(({ from, to }) => from.startsWith(f) && to.startsWith(t)));
-  // What composes the product, or tests it, may use all of it.
+  // Zones that compose the product, or test it, may use all of it.
   const zones = Object.entries(MAY)
     .filter(([zone]) => zone !== "root" && zone !== "testing")
     .flatMap(([zone, { use, types = [] }]) => [...use, ...types].map((other) => [zone, other] as const))
@@ -391,7 +391,7 @@ const pathsOf = (page: string): string[] =>
     .map(([, path]) => path as string)
     .filter((path) => /^(packages|scripts|packaging|test|bench|docs|site|examples)\/|\.(tsx?|mjs|cjs|sh)$/.test(path));
 
-/** Whether a path exists: from the top, from the folder of its page, or as the end of a path, as in `providers/connections.ts`. */
+/** True if a path exists: from the top, from the folder of its page, or as the end of a path, as in `providers/connections.ts`. */
 const exists = (path: string, page: string): boolean =>
   [path, posix.join(posix.dirname(page), path), `packages/*/{src,src/**}/${path}`].some(
     (pattern) => globSync(pattern, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] }).length > 0,

@@ -83,7 +83,7 @@ function startSingles(api: Api, ledger: Ledger, random: () => number): Traffic {
   return startTraffic(api, ledger, { connections: CONNECTIONS, pause: 40, random });
 }
 
-/** What was running when servers were killed. */
+/** State of the test when servers were killed. */
 interface Scene extends Pick<KillRecord, "database" | "seed"> {
   readonly campaignId: string;
   readonly ledger: Ledger;
@@ -92,7 +92,7 @@ interface Scene extends Pick<KillRecord, "database" | "seed"> {
   readonly whileSending: number;
 }
 
-/** How often each email was taken by the mail server. */
+/** Counts the times the mail server took each email. */
 function countArrivals({ taken }: SmtpSink): Map<string, number> {
   return new Map([...taken].map(([messageId, n]) => [/^<(em_[^@]+)@/.exec(messageId)?.[1] ?? messageId, n]));
 }

@@ -82,7 +82,7 @@ const sendAll = async (cluster: Cluster, random: () => number, trouble: (sent: (
   return { acknowledged, accepted, delivered: seconds() };
 };
 
-/** What must be true of every run, whatever went wrong in it. */
+/** Checks the rules that hold for every run, whatever went wrong in it. */
 const judge = async (cluster: Cluster, taken: ReadonlyMap<string, number>, acknowledged: readonly string[], mostDoubts: number) => {
   const emails = await cluster.query<EmailRow>(
     "select e.id, e.to_text, c.from_text, e.status, e.in_doubt from emails e join contents c on c.id = e.contents_id",
@@ -108,7 +108,7 @@ const judge = async (cluster: Cluster, taken: ReadonlyMap<string, number>, ackno
     { type: "email.queued", n: emails.length },
     { type: "email.sent", n: emails.length },
   ]);
-  // Nothing is left but the jobs that clean up: none dead, none held. Those that look for DNS records may be at it.
+  // Nothing is left but the jobs that clean up: none dead, none held. Jobs that look for DNS records may be running.
   const jobs = await cluster.query<{ kind: string; held: boolean }>(
     "select kind, state = 'running' as held from jobs where kind not like '%.recheck' order by kind",
   );

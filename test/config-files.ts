@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const PUBLIC = "mail.example.com";
 const UPSTREAM = "127.0.0.1:2526";
 
-/** Where a block is proved: its page, a folder for its files, the server it stands in front of, and how a shell command is run. */
+/** Surroundings of a block's proof: its page, a folder for its files, and the server. */
 interface Place {
   readonly page: string;
   readonly folder: string;
@@ -64,7 +64,7 @@ async function proveJson({ text }: Block, { page, server, bash }: Place): Promis
   }
 }
 
-/** What commands print at a terminal: `packages/cli/test/transcripts.test.ts` compares it, with a server whose clock stands still. */
+/** Transcripts of a terminal are compared by `packages/cli/test/transcripts.test.ts`, with a server whose clock stands still. */
 async function proveTranscript({ text }: Block, { page }: Place): Promise<void> {
   expect(text).toMatch(/^\$ /);
   expect(readFileSync(join(root, "packages/cli/test/transcripts.test.ts"), "utf8")).toContain(JSON.stringify(basename(page)));

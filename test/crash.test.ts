@@ -59,7 +59,7 @@ test.each(KILLED_STORES)(
     const store = await open(data);
     const sink = await smtpSink(() => random() * 8);
     const ledger = newLedger();
-    /** What each kill left in doubt. On Postgres the mails of earlier kills may still wait for being taken over. */
+    /** Mails that each kill left in doubt. On Postgres the mails of earlier kills may still wait for being taken over. */
     const leftPerKill: Set<string>[] = [];
     let killedStarting = 0;
     const rounds = { capture: 0, smtp: 0 };

@@ -55,7 +55,7 @@ test.each(KILLED_STORES)(
     const sink = await smtpSink(() => fraction() * 4);
     const flags = ["--dev", "--rate-limit", "send=1000000", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`, ...store.flags];
     const promised: string[] = [];
-    /** What each kill left in doubt. On Postgres the mails of earlier kills may still wait for being taken over. */
+    /** Mails that each kill left in doubt. On Postgres the mails of earlier kills may still wait for being taken over. */
     const left: Set<string>[] = [];
     let apiKey = "";
     let running: ServerProcess | undefined;

@@ -64,7 +64,7 @@ const READ = [
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
 const STARTS_SERVER = /^(?:[A-Z_]+=\S+ )*(?:npx )?mailsvc (?:serve|dev)\b(?!.* -- ).*\n$/;
 
-/** Where the documentation starts agents, which may be in use here. */
+/** Port at which the documentation starts agents, which may be in use here. */
 const AGENT_PORT = "4000";
 
 let folder = "";
@@ -75,9 +75,9 @@ const started: ChildProcess[] = [];
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
 const NPM = '#!/bin/sh\n[ "$1" = install ] || PATH=${PATH#*:} exec npm "$@"\n';
 
-/** What the compiler has to say, line by line, each beginning with the place it is about. */
+/** Errors of the compiler, line by line, each beginning with its place. */
 let objections: string[] = [];
-/** What failed of the tests that pages show, by page and file; null for a file whose tests all passed. */
+/** Failures of the tests that pages show, by page and file; null for a file whose tests all passed. */
 let verdicts = new Map<string, string | null>();
 
 beforeAll(async () => {
@@ -192,7 +192,7 @@ const startAndStop = async (written: string, cwd: string, more: Record<string, s
   const command = `exec ${written.replace(/^((?:[A-Z_]+=\S+ )*)(?:npx )?/, "env $1")}`;
   const ready = join(folder, "ready.json");
   rmSync(ready, { force: true });
-  // What a page names itself stays; the rest is kept out of the way of other servers on this machine.
+  // A ready file named by the page is kept; otherwise servers of this machine stay out of its way.
   const named = written.includes("--ready-file") ? join(cwd, "mailsvc.json") : ready;
   const env = environment({ ...more, MAILSVC_PORT: "0", MAILSVC_READY_FILE: ready });
   const child = spawn("bash", ["-euo", "pipefail", "-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });

@@ -49,7 +49,7 @@ interface Stage {
   readonly contact: { readonly id: string; readonly seq: number };
 }
 
-/** How a person goes. */
+/** Way of removing a person: erasing their data, or deleting the contact. */
 type Departure = (world: TestWorld, contactId: string) => Promise<(tx: Tx) => Promise<unknown>>;
 
 const ERASED: Departure = async ({ app: { deps }, workspaceId }) => {
@@ -164,7 +164,7 @@ const MAY_STAY = ["automation_entries", "automation_contacts"];
 async function expectNobody(stage: Stage, mayStay: readonly string[] = MAY_STAY): Promise<void> {
   const { world } = stage.server;
   await world.settle();
-  // What was held back for seconds is decided.
+  // Lets events that are held back for seconds be decided.
   await world.clock.advance("1m");
   const rows = await findRowsNaming(stage.database, stage.contact.id);
   const named = rows.filter(
@@ -180,7 +180,7 @@ test.each(triedAt(0))("%s, made after an erasure has begun, leaves nothing about
   onStage(id, async (stage, call) => {
     await depart(stage, ERASED, "begun", call);
     await expectNobody(stage);
-    // Of a call that stored the person anew, erasing them once more leaves nothing either.
+    // If the call stored the person anew, erasing them once more leaves nothing either.
     await stage.server.world.sdk.people.erase(ADA).catch(() => {});
     await stage.server.world.settle();
     expect(await findRowsNaming(stage.database, ADA)).toEqual([]);
@@ -196,7 +196,7 @@ test.each(triedAt(1))("%s, made before an erasure ends, leaves nothing about the
 
 const BROWSER = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0", accept: "text/html" };
 
-/** What a person does with a link, by its name: finds it in the mails of the person, and opens it. */
+/** Action with a link of a mail to the person, by name: finds the link and opens it. */
 interface PublicAct {
   readonly link: RegExp;
   /** The fields that are posted, by the list that the person is on. */
@@ -257,7 +257,7 @@ async function onPublicStage(act: (stage: Stage, links: readonly string[], listI
     const { id } = await sdk.campaigns.create(mail);
     await sdk.campaigns.send(id);
     await world.settle();
-    // Who opens within seconds of the delivery is a machine.
+    // An open within seconds of the delivery counts as a machine's.
     await world.clock.advance("1h");
     const agent = await server.agent();
     const page = await agent.client.landingPages.create({ title: "Join", html: "<form></form>", status: "PUBLISHED", listId: list.id });

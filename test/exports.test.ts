@@ -50,7 +50,7 @@ const listImported = (files: Sources): Set<string> => {
   return imported;
 };
 
-/** `path: name` of each export that no other file imports. Those of entry points are for others. */
+/** Lists `path: name` of each export that no other file imports. Exports of entry points are for others. */
 const listUnused = (files: Sources): string[] => {
   const imported = listImported(files);
   const open = new Set(Object.values(entries));

@@ -23,7 +23,7 @@ import { describe, expect, test } from "vitest";
 import { CONNECTIONS_PER_PROCESS } from "../packages/server/src/db/postgres/pool.ts";
 import { tableUnder } from "./markdown.ts";
 
-// What the documentation says about things of which the contract has a list.
+// Lists in the documentation, compared with those of the contract.
 
 const pathOf = (page: string) => fileURLToPath(new URL(`../${page}`, import.meta.url));
 const read = (page: string) => readFileSync(pathOf(page), "utf8");

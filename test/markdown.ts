@@ -27,7 +27,7 @@ export function blocksOf(file: string): Block[] {
   );
 }
 
-/** What a page tells a reader to do with a script, in its first line: the file to save it in, and the command to run then. */
+/** Returns the instructions for a script in its first line: the file to save it in, and the command to run then. */
 export function usageOf({ text }: Block): { readonly file?: string | undefined; readonly command?: string | undefined } {
   const [, file, command] = /^\/\/ Save as (\S+?)(?:, run with: (.+))?\n/.exec(text) ?? [];
   return { file, command };
@@ -50,7 +50,7 @@ export function tableUnder(file: string, heading: string): string[][] {
     );
 }
 
-/** What a page links to, without what leads out of the repository. */
+/** Lists the links of a page, without those that lead out of the repository. */
 export function linksOf(file: string): string[] {
   return [...readFileSync(file, "utf8").matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target as string)

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const MARKET = "/api/v1/marketplace";
 
-// What the transactions of these steps write.
+// Statements of the transactions of these steps.
 const ACTIVATION = 'insert into "activations"';
 const KEY_ARRIVED = 'update "activations" set "key_delivered_at"';
 const TURN = 'update "activations" set .*"pause_reasons"';
@@ -246,7 +246,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
     const COPIES = 600;
     const cancel = () => server.ask("POST", `${MARKET}/listings/${slug}/cancel`, undefined, `cancel-${slug}`);
 
-    /** How many have been told, each counted once, and how often that was in all. */
+    /** Counts the activations told, and the events in all. */
     const told = (): [number, number] => {
       const ends = server.hooks.calls.filter(({ event }) => event.type === "agent.deactivated");
       return [new Set(ends.map(({ event }) => event.activationId)).size, ends.length];

@@ -87,7 +87,7 @@ test("killed while it ends an agent's activations, the server goes on afterwards
   );
   expect(await total(second, told)).toBe(COPIES);
   expect(await total(second, `${MARKET}/listings/agent/activations?status=active`)).toBe(0);
-  // What was on its way when the server died came again, as the same event.
+  // Events on their way when the server died came again, as the same event.
   const events = new Map(hook.came.map(({ event, body }) => [event.id, body]));
   expect(events.size).toBe(COPIES);
   expect(new Set(hook.came.map(({ event }) => event.activationId)).size).toBe(COPIES);

@@ -7,8 +7,9 @@ import { SENDING } from "./support/example-objects.ts";
 import { openExampleServer } from "./support/example-server.ts";
 
 /*
- * The mocked API answers each example of the contract in the shape of the service: the same fields in objects and in the first item of lists.
- * What a test has besides is its own state, so values are not compared, and lists may be empty on one side.
+ * The mocked API answers each example of the contract in the shape of the service: the same fields in objects and in the first item of
+ * lists.
+ * Values are a test's own state, so they are not compared, and lists may be empty on one side.
  */
 
 const MOCK = "http://mock.example.com";

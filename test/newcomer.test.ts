@@ -32,7 +32,7 @@ const linkPackages = (clone: string): void => {
     linkEntries(join(root, folder), join(clone, folder));
 };
 
-/** Links each package of a node_modules folder. Those of the workspace, and programs, lead to the clone's own, as they do here. */
+/** Links each package of a node_modules folder. Packages of the workspace, and programs, lead to the clone's own, as they do here. */
 const linkEntries = (from: string, to: string): void => {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

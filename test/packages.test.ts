@@ -328,7 +328,7 @@ describe("the server", () => {
     const [program = "", ...others] = readdirSync(join(dist, "chunks")).filter((file) => file.startsWith("main-program-"));
     expect(others).toEqual([]);
     expect(readFileSync(join(dist, "main.js"), "utf8")).toContain(`await import("./chunks/${program}")`);
-    // What a start loads: the program and the chunks that it imports, directly or not.
+    // Load of a start: the program and the chunks that it imports, directly or not.
     const loaded = new Map<string, string>();
     const foreign = new Set<string>();
     const load = (chunk: string): void => {
@@ -373,7 +373,7 @@ describe("the command line", () => {
     const text = globSync("**/*.js", { cwd: dist })
       .map((file) => readFileSync(join(dist, file), "utf8"))
       .join("\n");
-    // What only the development build says, and what the other one says.
+    // Texts of the development build, and of the production build.
     expect(text.includes('Each child in a list should have a unique "key" prop')).toBe(false);
     expect(text.includes("https://react.dev/errors/")).toBe(true);
   });

@@ -25,7 +25,7 @@ const shown = (/<desc>([^<]*)<\/desc>/.exec(svg)?.[1] ?? "")
 /** The service's own jobs, which depend on the hour, as people read them. */
 const OWN = Object.entries(TIMER_LABELS).flatMap(([kind, label]) => (/^(?:idempotency|senders)\./.test(kind) ? [label] : []));
 
-/** Without what differs each time: ids, times, and the service's own jobs. */
+/** Removes the parts that differ each time: ids, times, and the service's own jobs. */
 const shapeOf = (lines: readonly string[]): string[] =>
   lines
     .filter((line) => !OWN.some((label) => line.endsWith(label)))

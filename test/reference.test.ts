@@ -29,7 +29,7 @@ import { isAlike, readAnswers, showAnswer, writeAnswers } from "./support/shown-
 const root = fileURLToPath(new URL("../", import.meta.url));
 const OBJECTS = { ...SENDING, ...MARKETPLACE };
 
-/** What calls answer that cannot succeed as the reference shows them, because it cannot show what they need. */
+/** Statuses of calls that cannot succeed as the reference shows them, because it cannot show the objects they need. */
 const REFUSED: Readonly<Record<string, number>> = {
   // A job is dead only after a fault of the server.
   "jobs.retry": 404,
@@ -134,7 +134,7 @@ test("no call has a gap in place of an id", () => {
   expect(endpoints.filter(hasGap).map(([id]) => id)).toEqual([]);
 });
 
-/** Whether the reference shows what an endpoint answers: not texts, what never ends, and the document of the API, which is a file. */
+/** True if the reference shows an endpoint's answer: not texts, endless streams, and the document of the API, which is a file. */
 function showsAnswer(id: string, { produces, stream }: Endpoint): boolean {
   return !(id in REFUSED) && id !== "health.openapi" && produces === undefined && stream !== true;
 }

@@ -12,7 +12,7 @@ import { npmEnvironment } from "./support/npm-user.ts";
 import { usePublishedPackages } from "./support/published.ts";
 import { QUICKSTARTS } from "./support/quickstart-pages.ts";
 
-// How newcomers get the packages before they are published: by what the first pages say.
+// Installation of the packages before they are published, as the first pages describe it.
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const FIRST_PAGES = [...QUICKSTARTS.map(([page]) => page), "docs/agent-kit.md"];

@@ -15,7 +15,7 @@ const page = (path: string): string => readFileSync(`${root}${path}`, "utf8");
 
 type Place = Pick<BuildOptions, "platform" | "conditions" | "format">;
 
-/** How bundlers for these places resolve packages: without Node's modules, by the conditions of the place. */
+/** Module resolution of bundlers for these places: without Node's modules, by the conditions of the place. */
 const PLACES: Readonly<Record<string, Place>> = {
   browsers: { platform: "browser" },
   "Cloudflare Workers": { platform: "neutral", conditions: ["workerd", "worker", "browser"] },

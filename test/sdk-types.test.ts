@@ -9,7 +9,7 @@ import ts from "typescript-5.5";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ONE_CHECKER } from "./support/compiler.ts";
 
-// What a program that uses the published declarations costs the compiler, and what an editor shows of them.
+// Cost of the published declarations for the compiler of a program, and their display in an editor.
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const PROGRAM = `import { Mailsvc } from "@mailsvc/sdk";
@@ -38,7 +38,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a compiler says of the program. */
+/** Returns the compiler's output for the program. */
 async function compile(compiler: string, ...args: string[]): Promise<string> {
   const command = [join(root, "node_modules", compiler, "bin/tsc"), "-p", join(folder, "tsconfig.json"), "--extendedDiagnostics", ...args];
   return promisify(execFile)(process.execPath, command).then(

@@ -78,7 +78,7 @@ test.each(KILLED_STORES)(
         await load.over;
       }
       const api = await start();
-      // What lost its 250 is sent again; what did not is answered with the id of then.
+      // A message that lost its 250 is sent again; the others are answered with their first id.
       const [key = "", id] = [...taken][0] ?? [];
       const { hostname, port } = new URL(api.smtpUrl);
       const transport = nodemailer.createTransport({ host: hostname, port: Number(port), ignoreTLS: true });

@@ -21,7 +21,7 @@ interface Setting {
   open(port: number): Socket;
 }
 
-/** What hangs: how a server is started with it, and what is done before it is to stop. */
+/** Case: a hanging peer, the start of a server with it, and the steps before the server is to stop. */
 interface Case {
   readonly name: string;
   readonly peer: () => Promise<HangingPeer>;

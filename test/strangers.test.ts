@@ -6,17 +6,17 @@ import { ENDPOINTS, isKeyed, makeCall, makeObjects, OBJECTS, toCall } from "./su
 import { type ExampleServer, type Ids, idOf, openExampleServer } from "./support/example-server.ts";
 
 /*
- * The owner of another workspace makes each call of the reference with the ids of this one: in the path, in the query and in the body. What they
- * name is not found, and nothing of this workspace changes. A new endpoint is tried without being listed here.
+ * The owner of another workspace makes each call of the reference with the ids of this one: in the path, in the query and in the body.
+ * The named objects are not found, and nothing of this workspace changes. A new endpoint is tried without being listed here.
  */
 
 /** Open to everybody: the catalog, and activating an agent from it. */
 const OPEN = ["catalog.list", "catalog.get", "activations.create"];
 
-/** What the reference cannot show either: a session belongs to a browser, and a job is dead only after a fault of the server. */
+/** Calls that the reference cannot show either: a session belongs to a browser, and a job is dead only after a fault of the server. */
 const WITHOUT_OBJECTS = ["dashboard.signOut", "jobs.retry"];
 
-/** What belongs to the one agent of the server; a stranger has none. */
+/** Nouns that belong to the one agent of the server; a stranger has none. */
 const OF_THE_AGENT = ["listings", "deliveries", "payments", "activations", "runs", "messages", "approvals"];
 
 const KEYED = ENDPOINTS.filter(([id, endpoint]) => isKeyed(id, endpoint) && !endpoint.stream);

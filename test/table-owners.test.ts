@@ -4,7 +4,7 @@ import { root, sources } from "./support/sources.ts";
 
 const S = "packages/server/src/";
 
-/** The rooms of the tables, by the names that queries use. */
+/** Modules of the tables, by the names that queries use. */
 const OWNERS = new Map(
   [...sources].flatMap(([path, source]) => {
     const [, room] = /^packages\/server\/src\/(.+)\/tables\.ts$/.exec(path) ?? [];
@@ -25,7 +25,7 @@ function listTables(source: string): string[] {
   return [...new Set(names)].filter((name) => OWNERS.has(name));
 }
 
-/** For each room the tables of other rooms that it reads or writes. */
+/** Tables of other modules that each module reads or writes. */
 function listForeign(): Record<string, string[]> {
   const foreign = new Map<string, Set<string>>();
   for (const [path, source] of sources) {

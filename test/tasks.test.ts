@@ -13,8 +13,8 @@ import { type CliServer, startCliServer } from "./support/cli-server.ts";
 import { listVariables, npxScript, startPageServer } from "./support/page-server.ts";
 
 /*
- * What users want to get done, each by nothing but the commands of a page: by those below a heading, or of it the one after a sentence. Then
- * it is looked whether it is done. That all commands of all pages run is tested by `docs.test.ts`.
+ * Tasks of users, each done by nothing but the commands of a page: those below a heading, or of it the one after a sentence. Then the
+ * result is checked. `docs.test.ts` tests that all commands of all pages run.
  */
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -36,7 +36,7 @@ interface Done {
   readonly client: Mailsvc;
   /** A client with another key. */
   readonly clientOf: (key: string) => Mailsvc;
-  /** What the commands printed to stdout. */
+  /** Output of the commands on stdout. */
   readonly printed: string;
   readonly read: (file: string) => string;
   readonly path: (file: string) => string;

@@ -14,8 +14,8 @@ import { type ServerProcess, startServer } from "./support/server.ts";
 import { newLedger, startTraffic } from "./support/traffic.ts";
 
 /*
- * What an operator does on the day of an upgrade, with programs as they are shipped and clients that go on sending: the new version is
- * killed while it migrates the old data, a backup is made under load, the server dies under load, and the backup is restored elsewhere.
+ * Day of an upgrade at an operator, with programs as they are shipped and clients that go on sending: the new version is killed while it
+ * migrates the old data, a backup is made under load, the server dies under load, and the backup is restored elsewhere.
  */
 
 const FIXTURE = fileURLToPath(new URL("fixtures/upgrades/0.1.0", import.meta.url));
@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Where an installation is: the flags that commands and servers take. */
+/** Location of an installation: the flags that commands and servers take. */
 type Place = { readonly data: string; readonly flags: readonly string[] };
 
 function start({ data, flags }: Place): ServerProcess {

@@ -33,7 +33,7 @@ interface Known {
   readonly listId: string;
   readonly templateId: string;
   readonly activationId: string;
-  /** What was under way. */
+  /** Work that was under way. */
   readonly inFlight: InFlight;
 }
 
@@ -80,7 +80,7 @@ describe.each(names)("the data of %s", (name) => {
     use: (sdk: Mailsvc, advance: (ms: number) => Promise<void>) => Promise<void>,
   ): Promise<void> {
     const flags = { data, "secret-key": fixture.secretKey, ...(!dev && { "trust-sender": "acme.example" }) };
-    // What is due later must not become so while the years go by.
+    // Keeps scheduled work from falling due as the years go by.
     const clock = new ControllableClock(Date.parse(fixture.madeAt) + 180_000, "frozen");
     const app = await createApp({
       config: readConfig({ flags, env: {}, dev }),

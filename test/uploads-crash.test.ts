@@ -22,7 +22,7 @@ const PART = 256 * 1024;
 const SIZE = 5 * PART + 100;
 const PARTS = 6;
 
-// What the transactions of an upload write, of its end, and of the sweep behind it.
+// Statements of the transactions of an upload, of its end, and of the sweep behind it.
 const RESERVE = 'insert into "file_contents"';
 const WRITE = 'insert into "file_parts"';
 const KEEP = 'insert into "lead_magnets"';

@@ -42,7 +42,7 @@ test("after a cut, what was flushed is there, and of the rest the sectors that t
   const [o, a, b, c] = ["o", "a", "b", "c"].map((letter) => letter.repeat(512));
   // Before the flush has ended, nothing is certain.
   expect(read(22, () => false)).toBe(o);
-  // What was written while it went on is not part of it.
+  // Data written during the flush is not part of it.
   expect(read(35, () => false)).toBe(`${o}${a}${a}`);
   expect(read(35, () => true)).toBe(`${o}${a}${a}${b}${b}`);
   let turn = 0;

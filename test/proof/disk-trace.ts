@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** What a program did to a file, as strace saw it. Times are ms since 1970. */
+/** Operation of a program on a file, as strace saw it. Times are ms since 1970. */
 export type DiskEvent = { readonly path: string; readonly startedAt: number; readonly endedAt: number } & (
   | { readonly kind: "write"; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: "truncate"; readonly length: number }
@@ -9,7 +9,7 @@ export type DiskEvent = { readonly path: string; readonly startedAt: number; rea
   | { readonly kind: "unlink" }
 );
 
-/** What strace is called with to write a trace that `readDiskTrace` understands. */
+/** Command line of strace that writes a trace for `readDiskTrace`. */
 export const straceCommand = (file: string): string[] => [
   ...["strace", "-f", "-ttt", "-T", "-y", "-xx", "-s", "16777216", "-o", file],
   ...["-e", "trace=pwrite64,ftruncate,fdatasync,fsync,unlink"],

@@ -106,7 +106,7 @@ class Judge {
     this.#ajv.addSchema({ $id: "api", components: document.components });
   }
 
-  /** What is wrong with an answer; null for nothing. */
+  /** Returns the fault of an answer; null for none. */
   find({ operation, method }: FuzzRequest, status: number, contentType: string, text: string): string | null {
     if (status >= 500) return `${status} ${text.slice(0, 300)}`;
     // The answer of another operation, or of none.

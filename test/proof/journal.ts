@@ -10,11 +10,11 @@ export interface Entry {
   readonly commit: string;
   readonly startedAt: string;
   readonly seconds: number;
-  /** What it counted; parts add these up. */
+  /** Counts of the step; parts add these up. */
   readonly counts: Readonly<Record<string, number>>;
   /** Rows of its own, such as one for each suite of kills. */
   readonly rows: readonly object[];
-  /** What did not hold, in words; empty when all held. */
+  /** Failures, in words; empty when all held. */
   readonly failures: readonly string[];
 }
 

@@ -18,7 +18,7 @@ const MAILS = 300;
 const FILES = ["mailsvc.db", "mailsvc.db-wal"];
 const FLAGS = ["--dev", "--rate-limit", "send=1000000"];
 
-/** What a client was told, and when. */
+/** Answer to a client, and its time. */
 interface Acknowledged {
   readonly id: string;
   readonly at: number;
@@ -72,7 +72,7 @@ interface Recorded {
   /** The folder before the load. */
   readonly base: string;
   readonly events: readonly DiskEvent[];
-  /** Where the traced server had its data. */
+  /** Data folder of the traced server. */
   readonly data: string;
   readonly acknowledged: readonly Acknowledged[];
   /** The instants between which mail was sent. */

@@ -29,7 +29,7 @@ export interface ProofOptions {
   readonly fresh: boolean;
   /** Writes the figures into docs/reliability.md. */
   readonly save: boolean;
-  /** Where the journal and the report are. */
+  /** Folder of the journal and the report. */
   readonly folder: string;
 }
 
@@ -71,7 +71,7 @@ async function runStep(part: Part, step: number, options: { readonly share: numb
   return { part: part.name, step, commit, startedAt, seconds: (performance.now() - from) / 1000, ...found };
 }
 
-/** What a report is about: the versions that the steps in a journal tried, and when. */
+/** Returns the subject of a report: the versions that the steps in a journal tried, and their times. */
 export function about({ entries }: Pick<Journal, "entries">): About {
   const steps = Map.groupBy(entries, ({ commit }) => commit);
   const tried = [...steps].map(([commit, own]) =>

@@ -40,7 +40,7 @@ function addUp(rows: readonly Readonly<Record<string, unknown>>[]): Record<strin
   return [...sums.values()];
 }
 
-/** What a report is about. */
+/** Subject of a report. */
 export interface About {
   /** The version that was tried; of a run that went on with another one, each with its steps. */
   readonly commit: string;

@@ -53,8 +53,8 @@ export interface FuzzRequest {
 }
 
 /**
- * What is left out: answers that do not end, or wait; what asks other machines; what ends the world of all other requests. The last is
- * tested by itself.
+ * Excluded paths: answers that do not end, or wait; requests to other machines; requests that end the world of all others. The last are
+ * tested separately.
  */
 const LEFT_OUT = /^\/__dev\/|\/stream$|\/wait$|^\/api\/v1\/domains\/|\/verify$|\/keys\/\{id\}$|^\/api\/v1\/dashboard/;
 

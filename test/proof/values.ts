@@ -92,7 +92,7 @@ const HOSTILE_VALUES: readonly unknown[] = [
   Array.from({ length: 2000 }, (_, i) => i),
 ];
 
-/** What nobody should send, of any type. */
+/** Makes a value, of any type, that nobody should send. */
 export function makeHostileValue(choose: Choose): unknown {
   return choose.chance(0.6) ? choose.one(HOSTILE_TEXTS) : choose.one(HOSTILE_VALUES);
 }

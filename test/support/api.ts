@@ -21,7 +21,7 @@ interface Page<T> {
   pagination: { total: number; nextCursor: string | null };
 }
 
-/** How many items a list has. */
+/** Returns the number of items in a list. */
 export async function total(api: Api, path: string): Promise<number> {
   const { pagination } = await call<Page<unknown>>(api, "GET", `${path}${path.includes("?") ? "&" : "?"}limit=1`);
   return pagination.total;

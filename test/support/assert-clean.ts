@@ -1,6 +1,6 @@
 import { afterAll, vi } from "vitest";
 
-/** What a file of tests must leave as it was, since the next file runs in the same process. */
+/** Captures the state that a test file must leave as it was, since the next file runs in the same process. */
 function takeState(): Record<string, unknown> {
   const { Request, Response, Headers, fetch, Date: date, setTimeout, setInterval, setImmediate, queueMicrotask } = globalThis;
   return {

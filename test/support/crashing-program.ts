@@ -39,7 +39,7 @@ function readCrashPoint(): { point: CrashPoint; text: string } | null {
   }
 }
 
-/** Whether a step is the crash point, reached for the `nth` time. */
+/** True if a step is the crash point, reached for the `nth` time. */
 function isCrashPoint(step: CrashPoint["at"], texts: readonly string[]): boolean {
   const now = readCrashPoint();
   if (now === null || now.point.at !== step) return false;

@@ -16,7 +16,7 @@ export interface CrashPoint {
   at: "before commit" | "after commit" | "statement" | "request" | "answer";
   /** Regular expressions, all of which must be met. */
   having: string[];
-  /** Not the first time but this one. */
+  /** Number of the occurrence, if it is not the first. */
   nth?: number;
 }
 
@@ -79,7 +79,7 @@ interface CrashingServerOptions {
   /** A folder for its crash points and its data. */
   folder: string;
   flags: readonly string[];
-  /** When it was made before this start: it is not shown again outside dev mode. */
+  /** Key made before this start: it is not shown again outside dev mode. */
   apiKey?: string;
 }
 

@@ -89,7 +89,7 @@ async function question(server: ExampleServer): Promise<Ids> {
   return { ...(await agentIds(server)), [idOf("msg")]: id };
 }
 
-/** As many messages, of both, as the examples read. */
+/** Posts as many messages, of both, as the examples read. */
 async function messages(server: ExampleServer): Promise<Ids> {
   const { client, activationId } = await server.agent();
   for (let i = 0; i < 6; i += 1) {

@@ -12,7 +12,7 @@ const OF_BUILDERS = ["listings", "deliveries", "payments"];
 /** The call that the example of an endpoint shows. */
 interface ExampleCall {
   readonly method: string;
-  /** With the query. */
+  /** Path, with the query. */
   readonly path: string;
   readonly body: unknown;
 }
@@ -55,7 +55,7 @@ export async function keyOf(server: ExampleServer, id: string, { access }: Endpo
   return OF_BUILDERS.includes(id.slice(0, id.lastIndexOf("."))) ? world.builder.apiKey : world.apiKey;
 }
 
-/** Whether an endpoint takes a developer's key. */
+/** True if an endpoint takes a developer's key. */
 export function isKeyed(id: string, { access }: Endpoint): boolean {
   const [noun = ""] = id.split(".");
   return noun in contract && (access === "key" || (typeof access === "object" && "permission" in access));

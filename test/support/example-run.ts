@@ -14,10 +14,10 @@ interface Edit {
   readonly to: string;
 }
 
-/** How `npm test` of an example ended. */
+/** Result of `npm test` of an example. */
 interface ExampleRun {
   readonly code: number;
-  /** What it wrote to stdout and stderr, without colours. */
+  /** Output on stdout and stderr, without colours. */
   readonly output: string;
 }
 

@@ -16,7 +16,7 @@ const DNS = {
   names: async (address: string): Promise<string[]> => (address === "192.0.2.1" ? ["mail.acme.example"] : []),
 };
 
-/** What examples name, each with what it is called on this server. */
+/** Names in examples, each with its value on this server. */
 export type Ids = Readonly<Record<string, string>>;
 
 /** Makes the objects that examples name: by the id of an endpoint, or, for all others of a noun, by that. */
@@ -40,7 +40,7 @@ export function idOf(prefix: string): string {
   return `${prefix}_01jc3v2m9k8q4w6x0y5z7a1b2c`;
 }
 
-/** For examples that make what others name. */
+/** Makes no objects, for examples that make their own. */
 export async function nothing(): Promise<Ids> {
   return {};
 }

@@ -9,7 +9,7 @@ export interface HangingPeer {
   close(): Promise<void>;
 }
 
-/** Where a mail server says no more. */
+/** Step at which a mail server falls silent. */
 export type HangsAt = "greeting" | "EHLO" | "MAIL" | "message" | "QUIT";
 
 /** A server that reads what comes and never answers. */

@@ -6,11 +6,11 @@ import { startPostgres } from "../../packages/server/test/postgres-server.ts";
 
 /** The database of servers that are killed. */
 interface KilledStore {
-  /** What a server is started with to use it. */
+  /** Flags for a server that uses it. */
   readonly flags: readonly string[];
   /** The emails that are `sending`, as killed servers left them. */
   listSending(): Promise<string[]>;
-  /** How many jobs that deliver email are left, and whether the database says that it is sound. */
+  /** Returns the number of remaining jobs that deliver email, and true if the database says that it is sound. */
   inspect(): Promise<{ readonly jobs: number; readonly sound: boolean }>;
   dispose(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 
-/** How often a test kills its servers: a few times, or as often as KILLS says. */
+/** Returns the number of kills in a test: a few, or the number in KILLS. */
 export function countKills(few: number): number {
   return Number(process.env.KILLS ?? few);
 }
@@ -12,21 +12,21 @@ export function chooseSeed(): number {
   return seed;
 }
 
-/** What a test that kills servers has counted. `scripts/proof.mjs` adds these records up. */
+/** Counts of a test that kills servers. `scripts/proof.mjs` adds these records up. */
 export interface KillRecord {
-  /** What was under way, such as "single sends". */
+  /** Work that was under way, such as "single sends". */
   readonly suite: string;
   readonly database: "SQLite" | "Postgres";
-  /** What CRASH_SEED repeats. */
+  /** Seed, to repeat the test with CRASH_SEED. */
   readonly seed: number;
   readonly kills: number;
-  /** What was acknowledged: mails, events, steps, keys. */
+  /** Number of acknowledged mails, events, steps or keys. */
   readonly acknowledged: number;
-  /** Of these, what never took effect. */
+  /** Number of these that never took effect. */
   readonly missing: number;
-  /** What took effect more than once at the other side: a mail that came twice, an event that was delivered again. */
+  /** Number that took effect more than once at the other side: a mail that came twice, an event that was delivered again. */
   readonly repeated: number;
-  /** Of these, mails that are not listed as in doubt; null where the promise is "at least once". */
+  /** Number of these mails that are not listed as in doubt; null where the promise is "at least once". */
   readonly unlisted: number | null;
 }
 

@@ -5,7 +5,7 @@ interface MeasuredFunction {
   readonly name: string;
   /** Its first line, from 1. */
   readonly line: number;
-  /** How many lines it has, with its signature and its closing bracket. */
+  /** Number of lines, with its signature and its closing bracket. */
   readonly lines: number;
 }
 

@@ -13,7 +13,7 @@ interface Came {
 export interface Hook {
   readonly url: string;
   readonly came: Came[];
-  /** How it answers; 200 at once when nothing else is said. */
+  /** Answers a request; 200 at once by default. */
   answer: (response: ServerResponse, came: Came) => void;
   close(): void;
 }

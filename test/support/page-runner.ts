@@ -10,14 +10,14 @@ import { type Block, blocksOf, usageOf } from "../markdown.ts";
 const RUNS_ON = /^npx mailsvc (?:dev|serve)\b(?!.* -- ).*\n$/;
 
 interface PageRunnerOptions {
-  /** Where the runner works. */
+  /** Working folder of the runner. */
   readonly project: string;
   /** A folder outside of it, in which the runner may write. */
   readonly notes: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Addresses that pages name, and what is used instead of them, because they may be in use on this machine. */
   readonly addresses?: Readonly<Record<string, string>>;
-  /** What pages show with an ellipsis, and what a reader types there. */
+  /** Text that the reader types in place of each ellipsis of a page. */
   readonly typed?: Readonly<Record<string, () => string>>;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }

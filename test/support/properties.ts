@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach } from "vitest";
 
-// Of the time a test has: the rest is for its report.
+// Share of a test's time for its runs: the rest is for its report.
 const SHARE = 0.8;
 
 // A property that fails is made smaller only as long as its test has time, and one that would run out of it fails by

@@ -8,7 +8,7 @@ import type { Registry } from "../../packaging/release/registry.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Where a test asks for the packages as they are published. */
+    /** URL for the packages as they are published. */
     publisherUrl: string;
   }
 }

@@ -29,9 +29,9 @@ export class RestartableServer {
   #databases: Buffer[] | null = null;
   /** Everything the server printed or answered in this test. */
   #said: string[] = [];
-  /** Where the clock was moved to, ISO 8601: a server that starts again begins with the machine's. */
+  /** Time the clock was moved to, ISO 8601: a server that starts again begins with the machine's. */
   #moved = "";
-  /** How often each key had been sent at the end of its test. */
+  /** Number of sends with each key at the end of its test. */
   readonly #sent = new Map<string, number>();
 
   static async open(program: string, database: TestDatabase): Promise<RestartableServer> {

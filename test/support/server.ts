@@ -7,19 +7,19 @@ import { fileURLToPath } from "node:url";
 /** The built server, as it is shipped. */
 const SERVER = fileURLToPath(new URL("../../packages/server/dist/main.js", import.meta.url));
 
-/** What the ready-file tells. */
+/** Content of the ready file. */
 export interface Ready {
   url: string;
   workspaceId: string;
   apiKey: string | null;
   dashboardUrl: string;
-  /** Where mail is submitted over SMTP; null for nowhere. */
+  /** URL for mail submission over SMTP; null for none. */
   smtpUrl: string | null;
   /** In dev mode only. */
   profiles?: { builder: { workspaceId: string; apiKey: string } };
 }
 
-/** How a program ended. */
+/** End of a program. */
 interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -31,7 +31,7 @@ export interface ServerProcess {
   /** Settles when the ready-file is there, with what it says; null when the program ended before that. */
   ready(): Promise<Ready | null>;
   readonly ended: Promise<Ended>;
-  /** What it has written to stderr so far. */
+  /** Returns its output on stderr so far. */
   stderr(): string;
   stdout(): string;
   kill(signal: NodeJS.Signals): Promise<Ended>;
@@ -41,9 +41,9 @@ export interface StartOptions {
   /** Folder of the database. */
   data: string;
   flags?: readonly string[];
-  /** What to run before node, e.g. ["taskset", "-c", "0"]. */
+  /** Command prefix before node, e.g. ["taskset", "-c", "0"]. */
   before?: readonly string[];
-  /** What is run: node with the built server, unless told otherwise. */
+  /** Command to run: node with the built server, unless told otherwise. */
   program?: readonly string[];
 }
 

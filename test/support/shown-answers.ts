@@ -39,7 +39,7 @@ function showText(text: string, ids: Ids): string {
   return shown.length > TEXT ? `${shown.slice(0, TEXT)}…` : shown;
 }
 
-/** Whether two answers have the same fields with values of the same types. Null and empty lists stand for any. */
+/** True if two answers have the same fields with values of the same types. Null and empty lists match any. */
 export function isAlike(a: unknown, b: unknown): boolean {
   if (a === null || b === null) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === 0 || b.length === 0 || isAlike(a[0], b[0]);

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Those that take about ten seconds and more, the longest first. On a fresh clone Vitest knows only how large files are, and would leave
-// some of these to the end, where they run alone.
+// Test files that take about ten seconds and more, the longest first. On a fresh clone Vitest knows only how large files are, and would
+// leave some of these to the end, where they run alone.
 const SLOW = [
-  // Of the packages.
+  // Tests of the packages.
   "dashboard/test/every-page",
   "dashboard/test/campaigns",
   "cli/test/templates-rendered",
@@ -34,7 +34,7 @@ const SLOW = [
   "marketplace/work.property",
   "workspaces/deletion",
   "inbox/hostile-mail",
-  // Of whole programs.
+  // Tests of whole programs.
   "test/docs",
   "erasure-races",
   "worlds/many",

@@ -4,7 +4,7 @@ import { SMTPServer } from "smtp-server";
 
 export interface SmtpSink {
   readonly url: string;
-  /** How often each Message-ID was taken, i.e. answered with 250. */
+  /** Number of times each Message-ID was taken, i.e. answered with 250. */
   readonly taken: ReadonlyMap<string, number>;
   /** The same for each recipient: by the Message-ID, a blank, and the address. */
   readonly takenFor: ReadonlyMap<string, number>;

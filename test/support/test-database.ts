@@ -10,7 +10,7 @@ type Row = Record<string, unknown>;
 
 /** The database of a server under test, which tests can query whether or not the server runs. */
 export interface TestDatabase {
-  /** For crash points, ready files and data. */
+  /** Folder for crash points, ready files and data. */
   readonly folder: string;
   readonly flags: readonly string[];
   /** All that is stored: the bytes of the files, or every row of every table as text. */
@@ -26,7 +26,7 @@ const TABLES = `select format('%I.%I', schemaname, tablename) as name from pg_ta
 /** The databases by the name of their database. */
 export const testDatabases = { sqlite: onSqlite, postgres: onPostgres };
 
-/** Whether bytes hold a text as it is, in hexadecimal digits or in base 64. */
+/** True if bytes hold a text as it is, in hexadecimal digits or in base 64. */
 export function containsText(bytes: Buffer, text: string): boolean {
   const plain = Buffer.from(text);
   // In base 64 a text looks different at each of three places; what its neighbours share in is cut off.
@@ -55,7 +55,7 @@ export function copiesOf(columns: readonly string[], activationId: string, n: nu
 }
 
 async function onSqlite(): Promise<TestDatabase> {
-  // What a process has written outlives it, in memory as well as on a disk, which takes milliseconds for each COMMIT.
+  // Uses memory if possible: a killed process leaves its writes there as well as on a disk, which takes milliseconds for each COMMIT.
   const folder = mkdtempSync(join(quickFolder(), "mailsvc-database-"));
   const data = join(folder, "data");
   return {

@@ -14,7 +14,7 @@ interface Wish {
   answer: string | null;
 }
 
-/** What an API client knows after many rounds of sending to a server that keeps dying. */
+/** Knowledge of an API client after many rounds of sending to a server that keeps dying. */
 export interface Ledger {
   readonly wishes: Wish[];
   /** Requests with an idempotency key whose answer was lost: the next round asks again. */

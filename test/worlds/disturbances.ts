@@ -112,7 +112,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   pauseSending: async (u, thing, pick) => {
     const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
-    // What a server has claimed still leaves.
+    // Mail that a server has claimed still leaves.
     await u.settle();
     if (paused) u.ledger.stop("sending");
     await whileMailWaits(u, thing, pick, async () => {

@@ -6,10 +6,10 @@ import { type Pick, picker, type Script, STARTS, type Step, TENANTS, type Tenant
 const NOUN_NAMES = Object.keys(NOUNS);
 const DISTURBANCE_NAMES = Object.keys(DISTURBANCES);
 
-/** How many pairs of a noun and a disturbance there are. Consecutive seeds try all of them, one each. */
+/** Number of pairs of a noun and a disturbance. Consecutive seeds try all of them, one each. */
 export const PAIRS = NOUN_NAMES.length * DISTURBANCE_NAMES.length;
 
-/** What other nouns need to be of use. */
+/** Nouns that others need to be of use. */
 const BASIS = ["crowd", "list", "segment", "template", "webhook"] as const;
 
 /**
@@ -31,8 +31,8 @@ export function generate(seed: number, database: Script["database"]): Script {
   const disturb = (by: string, on: string): void => void steps.push({ do: "disturb", by, on, seed: chance(pick) });
   const pass = (): void => void steps.push({ do: "pass", by: pick.of("0s", "1s", "30s", "20m", "5h", "2d") });
 
-  // Deeds to a thing itself, and pauses, come more often than all else; then the thing is let be for a while. What the first thing needs,
-  // and what all need, is disturbed as well.
+  // Deeds to a thing itself, and pauses, come more often than all else; then the thing is let be for a while. Things that the first thing
+  // needs, and those that all need, are disturbed as well.
   const disturbOne = (): void => {
     const on = pick.oneIn(4) ? pick.of(...basis) : pick.oneIn(3) ? first : pick.of(...things);
     const own = Object.keys(NOUNS[on.slice(0, on.lastIndexOf("-"))]?.verbs ?? {});
@@ -74,7 +74,7 @@ export function pairOf(seed: number): { readonly noun: string; readonly disturba
   };
 }
 
-/** What a noun needs of another one before it. */
+/** Nouns that a noun needs before it. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(["run", "wakeup", "approval", "waitingRun", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]])),
   submission: ["agent", "landingPage"],

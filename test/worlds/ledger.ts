@@ -3,7 +3,7 @@ import type { Tenant } from "./script.ts";
 /** The time at which something happened. */
 export interface Mark {
   readonly order: number;
-  /** By the clock of the world, ms. */
+  /** Time by the clock of the world, ms. */
   readonly at: number;
 }
 
@@ -54,13 +54,13 @@ interface HookCall {
   /** The text that is signed before the body. */
   readonly prefix: string;
   readonly signatures: readonly string[];
-  /** By the clock of the world, ms. */
+  /** Time by the clock of the world, ms. */
   readonly at: number;
 }
 
 /** The secrets of a webhook from some instant on: those that sign until `until`, and the one that signs alone after it. */
 interface Secrets {
-  /** By the clock of the world, ms. */
+  /** Time by the clock of the world, ms. */
   readonly from: number;
   readonly old: string | null;
   readonly next: string;
@@ -77,8 +77,8 @@ interface Reaction {
 }
 
 /**
- * What was seen from outside, in the order in which it happened. Invariants compare it with what the service says; nothing in it comes from
- * the database.
+ * Observations from outside, in the order in which they happened. Invariants compare them with the service's answers; nothing in it comes
+ * from the database.
  */
 export class Ledger {
   #order = 0;
@@ -90,7 +90,7 @@ export class Ledger {
   readonly reactions: Reaction[] = [];
   /** The secrets of each webhook, by its name; null where a call that was lost may have changed them. */
   readonly secrets = new Map<string, Secrets[] | null>();
-  /** What was seen not to hold at a time that is over at rest, by the name of the invariant. */
+  /** Violations seen at a time that is over at rest, by the name of the invariant. */
   readonly notes = new Map<string, string[]>();
   /** The clock of the world. */
   now: () => number = () => 0;

@@ -11,7 +11,7 @@ export interface Living {
   /** The first seed; those after it follow. */
   readonly from: number;
   readonly count: number;
-  /** How long at most. */
+  /** Time limit. */
   readonly minutes: number;
   readonly database: Script["database"];
   /** Only worlds of this noun, or this disturbance, in the pair of their seed. */
@@ -25,7 +25,7 @@ export interface Living {
   readonly log: (line: string) => void;
 }
 
-/** What a long run came to. */
+/** Result of a long run. */
 interface Lived {
   readonly worlds: number;
   readonly failures: number;
@@ -39,7 +39,7 @@ export interface Share {
   readonly of: number;
 }
 
-/** What the first world that fails has shown; empty if none did. */
+/** Faults of the first world that fails; empty if none did. */
 export interface Found {
   readonly worlds: number;
   readonly seconds: number;
@@ -52,7 +52,7 @@ interface Lives {
   close(): Promise<void>;
 }
 
-// How many more worlds are tried for a pair whose thing the first one could not make.
+// Further worlds to try for a pair whose thing the first one could not make.
 const ATTEMPTS = 5;
 
 /**

@@ -2,7 +2,7 @@ import type { Mailer, OutgoingMail, Receipt } from "../../packages/server/src/ma
 import type { Ledger } from "./ledger.ts";
 import { kindOf, MARKS, TENANTS } from "./script.ts";
 
-/** What the mail server of a world does at the moment, besides what each address does. */
+/** Present behaviour of a world's mail server, besides that of each address. */
 type PeerMode = "up" | "dead" | "slow" | "refusing";
 
 const TAKEN: Receipt = { outcome: "sent", response: "250 2.0.0 OK" };

@@ -1,11 +1,11 @@
 import type { Pick, Tenant } from "./script.ts";
 import type { Outcome, Thing, Universe } from "./universe.ts";
 
-/** What can be done to a thing of many kinds. */
+/** Actions on things of many kinds. */
 export const VERBS = ["pause", "resume", "cancel", "edit", "delete", "duplicate", "rotate"] as const;
 export type Verb = (typeof VERBS)[number];
 
-/** What a noun is given to make one of its things. */
+/** Input of a noun that makes one of its things. */
 export interface Making {
   readonly universe: Universe;
   readonly tenant: Tenant;
@@ -13,7 +13,7 @@ export interface Making {
   readonly label: string;
 }
 
-/** The result of a deed: true or the outcome of its call if it did something. What was refused or lost did nothing, as far as anybody knows. */
+/** Result of a deed: true or the outcome of its call if it did something. A refused or lost deed did nothing, as far as anybody knows. */
 export type Acted = boolean | Outcome<unknown>;
 
 export const hasActed = (acted: Acted): boolean => (typeof acted === "boolean" ? acted : "value" in acted);
@@ -28,7 +28,7 @@ export interface Noun {
   readonly verbs: Partial<Record<Verb, Deed>>;
 }
 
-/** What is known of a new thing. */
+/** Facts about a new thing. */
 type Made = { readonly id: string; readonly also: Readonly<Record<string, string>> };
 
 /** A thing of a noun in the same workspace, if the world has one. */
@@ -37,7 +37,7 @@ export function find({ universe, tenant, pick }: Making, ...nouns: readonly stri
   return fitting.length === 0 ? null : pick.of(...fitting);
 }
 
-/** What was made, from an answer with an id. */
+/** Returns the made thing, from an answer with an id. */
 export function known(answer: { readonly id: string } | null, also: Readonly<Record<string, string>> = {}) {
   return answer && { id: answer.id, also };
 }

@@ -16,7 +16,7 @@ import type { Script } from "./script.ts";
 
 const CLAIMED_AT = "2026-03-01T00:00:00.000Z";
 
-/** Where the servers of a world keep their data: in a folder, or in a database with a folder for the rest. */
+/** Data of a world's servers: a folder, or a database with a folder for the rest. */
 export interface Place {
   readonly folder: string;
   readonly databaseUrl: string | null;

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Ledger } from "./ledger.ts";
 
-/** What a webhook of a world does with a request. */
+/** Behaviour of a world's webhook on a request. */
 export type HookMode = "works" | "fails" | "hangs" | "gone";
 
 /**

@@ -24,13 +24,13 @@ const REST = [
 
 interface Progress {
   readonly pairs: Set<string>;
-  /** What is done at the moment, for people. */
+  /** Present step, for people. */
   doing: string;
 }
 
-/** What came of a world. */
+/** Result of a world. */
 export interface Report {
-  /** What does not hold, as `invariant: what`; empty if all does. */
+  /** Violations, as `invariant: what`; empty if all holds. */
   readonly broken: readonly string[];
   /** The pairs of a noun and a disturbance that were tried, as `noun disturbance`. */
   readonly pairs: ReadonlySet<string>;

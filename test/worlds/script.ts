@@ -13,7 +13,7 @@ export type Step =
   | { readonly do: "disturb"; readonly by: string; readonly on: string; readonly seed: number }
   | { readonly do: "pass"; readonly by: string };
 
-/** How the mail of a world leaves: it is captured, or handed over to a relay that answers by a script. */
+/** Delivery of a world's mail: it is captured, or handed over to a relay that answers by a script. */
 type Delivery = "captured" | "relay";
 
 /** Everything that happens in one world, in order. The same script gives the same world. */
@@ -76,7 +76,7 @@ export function addressOf(n: number): string {
   return `${kind}-${n}@people.test`;
 }
 
-/** What the mail server of an address does. */
+/** Returns the behaviour of an address's mail server. */
 export function kindOf(address: string): PersonKind {
   const kind = address.slice(0, address.indexOf("-"));
   return KINDS.find((known) => known === kind) ?? "fine";

@@ -17,7 +17,7 @@ interface ServerOptions {
   readonly log: (line: string) => void;
 }
 
-/** When a server dies: before a transaction commits, or after it has, before anybody learns of it. */
+/** Moment at which a server dies: before a transaction commits, or after it has, before anybody learns of it. */
 export type Moment = "before" | "after";
 
 /** Jobs that come back for ever, at intervals, whatever a world has. */
@@ -32,7 +32,7 @@ const AGAIN_AND_AGAIN: ReadonlySet<string> = new Set([
   "inbox.clearTestMail",
 ]);
 
-/** What Postgres says when it cannot write. */
+/** Error of Postgres when it cannot write. */
 const DISK_FULL = Object.assign(new Error("could not extend file: No space left on device"), { code: "53100" });
 
 class Killed extends Error {}
@@ -94,7 +94,7 @@ export class Server {
     return read.select({ kind: read.t.jobs.kind, runAt: read.t.jobs.runAt }).from(read.t.jobs);
   }
 
-  /** Lets a stretch of time be over at once. What became due in it is done late, as after a long sleep of the machine. */
+  /** Lets a stretch of time be over at once. Work that became due in it is done late, as after a long sleep of the machine. */
   async skipTo(at: number): Promise<void> {
     const { clock, settle } = this.world;
     const to = Math.max(at, clock.now());

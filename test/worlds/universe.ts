@@ -16,11 +16,11 @@ export interface Thing {
   readonly noun: string;
   readonly tenant: Tenant;
   readonly id: string;
-  /** What else later steps need of it, such as a key or an address. */
+  /** Further facts that later steps need, such as a key or an address. */
   readonly also: Readonly<Record<string, string>>;
 }
 
-/** What became of a call: what it answered, the code of its refusal, or nothing, because the server died meanwhile. */
+/** Outcome of a call: its answer, the code of its refusal, or nothing, because the server died meanwhile. */
 export type Outcome<T> = { readonly value: T } | { readonly refused: string } | { readonly lost: true };
 
 /** A world under way: its servers, its mail server and webhooks, what was made in it, and what was seen. */
@@ -33,7 +33,7 @@ export class Universe {
   readonly workspaces: Record<Tenant, string>;
   /** True while something is broken on purpose for which the service may answer with an error of its own. */
   mayFail = false;
-  /** Who follows the events of a workspace by their numbers, now and then. */
+  /** Readers that poll the events of a workspace by their numbers, now and then. */
   readonly pollers: Record<Tenant, { last: number; readonly seen: Set<string> }> = {
     a: { last: 0, seen: new Set() },
     b: { last: 0, seen: new Set() },
@@ -92,7 +92,7 @@ export class Universe {
     return this.#servers;
   }
 
-  /** Where the data is at present. */
+  /** Present location of the data. */
   get place(): Place {
     return this.#place;
   }
@@ -187,8 +187,8 @@ export class Universe {
   }
 
   /**
-   * Moves the clocks to each instant at which something is due that was begun, and else by strides. What comes back at intervals for ever
-   * is done once a stride: a world has hundreds of that in a month.
+   * Moves the clocks to each instant at which something is due that was begun, and else by strides. Recurring work is done once a stride:
+   * a world has hundreds of that in a month.
    */
   async passQuickly(ms: number, stride: number): Promise<void> {
     const until = this.now() + ms;
@@ -268,8 +268,8 @@ export class Universe {
   }
 
   /**
-   * Goes back to an earlier state of the data. What was seen and said since counts no more: mail that has left will leave again, and a no
-   * that was given since is forgotten.
+   * Goes back to an earlier state of the data. Later observations and refusals count no more: mail that has left will leave again, and a
+   * no that was given since is forgotten.
    */
   async rewind(restore: () => Promise<void>): Promise<void> {
     await restore();
@@ -337,7 +337,7 @@ function readLog(ledger: Ledger, line: string): void {
   if (SECRET.test(line)) ledger.faults.push(`The log says what is nobody's business: ${line.slice(0, 400)}`);
 }
 
-/** How the servers of a script are started. */
+/** Returns the flags of a script's servers. */
 function flagsOf({ keepDays }: Script): Readonly<Record<string, string>> {
   return keepDays === null ? {} : { keep: `emails=${keepDays},events=${keepDays}` };
 }

@@ -74,7 +74,7 @@ async function turnMasterKey(u: Universe, pick: Pick, between: () => Promise<unk
   return true;
 }
 
-/** What operators do to servers, their data and their keys, and what machines do. */
+/** Actions of operators on servers, their data and their keys, and accidents of machines. */
 export const INSTALLATION_DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   killBeforeCommit: kill("before"),
   killAfterCommit: kill("after"),

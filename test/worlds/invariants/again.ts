@@ -42,7 +42,7 @@ async function restoreTwice(universe: Universe): Promise<string[]> {
   return found;
 }
 
-// What a process notes about itself.
+// Tables in which a process keeps notes about itself.
 const OWN = new Set(["meta", "jobs", "processes", "rate_buckets"]);
 
 async function fingerprints(universe: Universe): Promise<ReadonlyMap<string, string>> {

@@ -34,7 +34,7 @@ const LISTS = Object.values(contract)
   )
   .map(({ path }) => path);
 
-/** Asks for every list as both workspaces. What is wrong with an answer is noted as it comes. */
+/** Asks for every list as both workspaces. Faults of an answer are noted as it comes. */
 async function askEverything(universe: Universe): Promise<void> {
   for (const tenant of TENANTS)
     for (const path of LISTS)

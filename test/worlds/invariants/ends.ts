@@ -87,7 +87,7 @@ async function workOfTheEnded({ world }: Universe): Promise<string[]> {
   );
 }
 
-/** What agents work on: runs, wakeups and approvals. */
+/** Lists the open work of agents: runs, wakeups and approvals. */
 async function openWork(universe: Universe): Promise<string[]> {
   const { read } = universe.world.app.deps.db;
   const now = universe.now();

@@ -5,9 +5,9 @@ import type { Universe } from "../universe.ts";
 /** Something that holds in every world once it has come to rest, whatever happened to it. */
 export interface Invariant {
   readonly name: string;
-  /** What is promised, in one sentence. */
+  /** Promise, in one sentence. */
   readonly promise: string;
-  /** What that means, in paragraphs for people who do not know the code. */
+  /** Meaning of the promise, in paragraphs for people who do not know the code. */
   readonly says: readonly string[];
   /** Says what does not hold at rest; empty if all does. */
   check(universe: Universe): Promise<readonly string[]>;

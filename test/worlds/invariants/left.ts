@@ -66,7 +66,7 @@ function findOrphans({ world }: Universe, rows: Rows): string[] {
 
 const DAY = 86_400_000;
 
-/** What is kept while something is under way, and a condition that it is not any more. */
+/** Lists rows that are kept only while something is under way, although it is over. */
 function findOver(universe: Universe, rows: Rows): string[] {
   const now = universe.now();
   const idsOf = (table: string, status: readonly string[]): Set<unknown> =>

@@ -12,8 +12,8 @@ interface Sent {
 }
 
 /**
- * What the database knows of the mails that were handed over, by their ids and recipients: one mail may go to several. Those of people who were
- * erased are gone.
+ * Loads the database's view of the mails that were handed over, by their ids and recipients: one mail may go to several. Mails of erased
+ * people are gone.
  */
 async function loadSent({ world }: Universe): Promise<ReadonlyMap<string, Sent>> {
   const { read } = world.app.deps.db;
@@ -59,7 +59,7 @@ function forbids({ workspaces }: Universe, no: Refusal, one: Send, mail: Sent): 
 
 /** Mail of campaigns to one list whose contacts had not joined it when the campaign started. */
 async function listUnconfirmed({ world, script }: Universe): Promise<ReadonlySet<string>> {
-  // Where events are deleted after a time, nobody knows who joined.
+  // Deleted events no longer tell who joined.
   if (script.keepDays !== null) return new Set();
   const { read } = world.app.deps.db;
   const campaigns = new Map((await read.select().from(read.t.campaigns)).map((row) => [row.id, row]));

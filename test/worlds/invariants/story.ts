@@ -44,7 +44,7 @@ const nextOf = (status: EmailStatus): readonly EmailStatus[] => {
 };
 
 async function mails({ world, script }: Universe, events: readonly Told[]): Promise<string[]> {
-  // Where events are deleted after a time, the beginning of a story may be gone.
+  // Deleted events may include the beginning of a story.
   if (script.keepDays !== null) return [];
   const { read } = world.app.deps.db;
   const told = Map.groupBy(

@@ -29,7 +29,7 @@ export const EVENTS: Invariant = {
   },
 };
 
-/** What comes without being subscribed to: what an automation sends to a webhook, and tests of it. */
+/** Events that come without a subscription: those that an automation sends to a webhook, and tests of it. */
 const UNASKED = new Set(["automation.webhook", "webhook.test", "test.ping"]);
 
 export const WEBHOOKS: Invariant = {

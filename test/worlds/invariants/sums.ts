@@ -47,7 +47,7 @@ async function campaigns(universe: Universe, tenant: Tenant): Promise<string[]> 
   const found: string[] = [];
   const workspaceId = universe.workspaces[tenant];
   for (const { id, status } of await universe.sdk(tenant).campaigns.list({ limit: 100 }).toArray()) {
-    // Where mail is deleted after a time, there is nothing to count anew; the numbers stay.
+    // Deleted mail cannot be counted anew; the numbers stay.
     const { read } = universe.world.app.deps.db;
     const differences = universe.script.keepDays === null ? await findDifferences(read, { workspaceId, id }) : [];
     if (differences.length > 0) found.push(`The campaign ${id} (${status}) counts wrongly: ${JSON.stringify(differences)}`);
@@ -91,7 +91,7 @@ async function lists(universe: Universe, tenant: Tenant): Promise<string[]> {
   return found;
 }
 
-/** Compares the kept members of segments with those that their rules find now. Where time changes them, they follow within an hour. */
+/** Compares the kept members of segments with those that their rules find now. Segments that change with time follow within an hour. */
 async function segments(universe: Universe, tenant: Tenant, { timed }: { readonly timed: boolean }): Promise<string[]> {
   const { read } = universe.world.app.deps.db;
   const own = (await read.select().from(read.t.segments)).filter(

@@ -40,7 +40,7 @@ interface Explained {
   readonly state: string;
 }
 
-/** What a script has made and is still there, and the entries of its automations. */
+/** Lists the objects that a script has made and that still exist, and the entries of its automations. */
 async function listObjects(universe: Universe): Promise<readonly Explained[]> {
   const { read } = universe.world.app.deps.db;
   const { campaigns, contacts, developerWebhooks, activations, runs, automationEntries } = read.t;

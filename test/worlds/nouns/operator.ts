@@ -4,7 +4,7 @@ import type { Universe } from "../universe.ts";
 
 const operator = (u: Universe) => u.sdk("a", u.operatorKey);
 
-/** What operators set up, and what a workspace sends and receives by. */
+/** Nouns that operators set up, and means by which a workspace sends and receives. */
 export const OPERATOR_NOUNS = {
   relay: {
     make: async ({ universe: u, tenant, label, pick }) => {

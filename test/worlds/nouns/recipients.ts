@@ -95,7 +95,7 @@ async function react({ universe, tenant }: Making, { link, emailId }: FoundLink,
 
 const OWN = "http://mailsvc\\.test";
 
-/** What people do with their mail. */
+/** Actions of people on their mail. */
 export const RECIPIENT_NOUNS = {
   opening: follow(new RegExp(`${OWN}/t/o/[\\w-]+`), (making, found) => react(making, found, "email.opened")),
   clicking: follow(new RegExp(`${OWN}/t/c/[\\w-]+`), (making, found) => react(making, found, "email.clicked")),
