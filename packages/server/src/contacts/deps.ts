@@ -3,7 +3,6 @@ import type { Queue } from "../queue/queue.ts";
 import type { SuppressionDeps } from "../suppressions/deps.ts";
 import type { ContactHooks } from "./hooks.ts";
 
-/** What contacts need. */
 export interface ContactDeps extends SuppressionDeps {
   readonly db: Db;
   readonly queue: Queue;

@@ -3,9 +3,9 @@ import type { Tx } from "../db/db.ts";
 import { assumeContactHeld, type HeldContact } from "../db/held.ts";
 
 /**
- * Holds contacts that were read in this transaction, so that rows about them may be inserted: a transaction that deletes one of them or erases
- * its person at the same time collides with this one, and the later of both runs again. It sees that the contact is gone, or the deletion
- * sees the new rows.
+ * Holds contacts that were read in this transaction, so that rows about them may be inserted: a transaction that deletes one of them or
+ * erases its person at the same time collides with this one, and the later of both runs again. It sees that the contact is gone, or the
+ * deletion sees the new rows.
  */
 export async function holdContacts<Contact extends { readonly id: string; readonly seq: number }>(
   tx: Tx,

@@ -4,13 +4,13 @@ import type { NewEvent } from "../events/events.ts";
 import type { ContactSlice } from "./slices.ts";
 import type { ContactRow } from "./store.ts";
 
-/** Which contacts of a list or a segment are wanted. */
+/** Filter for the contacts of a list or a segment. */
 export interface ContactSelection {
   readonly list: string | undefined;
   readonly segment: string | undefined;
   readonly status: ContactStatus | undefined;
   readonly tag: string | undefined;
-  /** What their address or names contain, folded; empty for all. */
+  /** Text in their address or names, folded; empty for all. */
   readonly text: string;
 }
 
@@ -29,11 +29,17 @@ interface ForeseenJoins {
   readonly events: readonly NewEvent[];
 }
 
-/** What other features know about contacts, and do when they change, in the same transaction. `features.ts` connects it. */
+/**
+ * Facts that other features know about contacts, and their reactions to changes, in the same transaction. `features.ts` connects
+ * them.
+ */
 export interface ContactHooks {
   /** Contacts changed, or something segment rules can ask about them: segments update their members. */
   contactsChanged(tx: Tx, workspaceId: string, contactSeqs: readonly number[], startsNothing?: boolean): Promise<void>;
-  /** For each active automation how many contacts would enter it by events that are not recorded yet, and by segments that the contacts would enter. */
+  /**
+   * For each active automation how many contacts would enter it by events that are not recorded yet, and by segments that the contacts
+   * would enter.
+   */
   foreseeStarts(tx: Tx, workspaceId: string, events: readonly NewEvent[], contacts: readonly ContactRow[]): Promise<AutomationStart[]>;
   /** Deletes or clears all that is stored about a contact, its own row first. */
   forgetContact(tx: Tx, contact: ContactRow): Promise<void>;

@@ -136,14 +136,14 @@ export async function showImport(q: Tx | Reader, row: ImportRecord): Promise<Con
   };
 }
 
-/** Tags with that of an import. Where a contact has as many as it can have, the oldest that an import made goes. */
+/** Adds the tag of an import to tags. If a contact has as many as allowed, the oldest one made by an import is dropped. */
 export function addImportTag(tags: readonly string[], tag: string | null): string[] {
   if (tag === null || tags.some((one) => tagKey(one) === tagKey(tag))) return [...tags];
   const room = tags.length < CONTACT_LIMITS.tags ? tags : tags.filter((_, i) => i !== tags.findIndex((other) => OWN_TAG.test(other)));
   return room.length < CONTACT_LIMITS.tags ? [...room, tag] : [...tags];
 }
 
-/** What an import did to one contact. */
+/** Change of one contact by an import. */
 interface ImportedContact {
   /** Null for one that it created. */
   readonly before: ContactRow | null;

@@ -61,14 +61,14 @@ const ascii = (email: string): string => email.replace("bücher", "xn--bcher-kva
 
 const folded = new WeakMap<Person, readonly string[]>();
 
-/** What of a person is searched. Each is searched many times, so it is folded once. */
+/** Texts of a person that search reads. Each is searched many times, so it is folded once. */
 const searchedTexts = (p: Person): readonly string[] => {
   const texts = folded.get(p) ?? [ascii(p.email), p.email, p.firstName ?? "", p.lastName ?? ""].map(fold);
   folded.set(p, texts);
   return texts;
 };
 
-/** What a search must find, by reading everything; newest first. */
+/** Expected results of a search, found by reading everything; newest first. */
 const oracle = (rows: readonly Person[], { search, status, tag }: { search: string; status?: string; tag?: string }): string[] => {
   const term = fold(search.trim());
   return rows

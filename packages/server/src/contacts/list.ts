@@ -20,7 +20,9 @@ interface ContactQuery {
   segment?: string | undefined;
 }
 
-/** A page of contacts, newest first. Reads one row more than asked for, to know whether there are more. Throws ApiError validation_error. */
+/**
+ * A page of contacts, newest first. Reads one row more than asked for, to know whether there are more. Throws ApiError validation_error.
+ */
 export async function listContacts(
   read: Reader,
   { contactHooks }: Pick<ContactDeps, "contactHooks">,

@@ -33,7 +33,7 @@ export function uniqueTags(tags: readonly string[]): string[] {
 // .test and .example stay usable for tests against a server, .internal for mail inside a company.
 const UNREACHABLE = /[.](?:invalid|localhost|local|onion)$/;
 
-/** Whether a domain can receive email. In dev mode every domain can, since no email leaves the machine. */
+/** True if a domain can receive email. In dev mode every domain can, since no email leaves the machine. */
 export function isReachableDomain({ dev }: { readonly dev: boolean }, domain: string): boolean {
   return dev || !UNREACHABLE.test(domain);
 }

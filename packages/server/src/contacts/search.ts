@@ -11,7 +11,7 @@ const EXACT_COUNT_SIZE = 20_000;
 const COUNT_LIMIT = 200;
 // With this many hits, scanning a few thousand contacts is cheaper than looking at each hit.
 const MANY_HITS = 500;
-// How deep a page number may lead into the hits of a large audience; a cursor goes further.
+// Maximum number of hits that a page number may skip in a large audience; a cursor goes further.
 const MAX_SKIP = 10_000;
 
 /** Larger than any `seq`. */

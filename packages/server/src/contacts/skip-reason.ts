@@ -8,7 +8,7 @@ const BY_STATUS = {
   COMPLAINED: "complained",
 } as const satisfies Record<ContactRow["status"], SkipReason | null>;
 
-/** Why a contact gets no mail of campaigns and automations; null if it may. */
+/** Returns the reason a contact gets no mail of campaigns and automations; null if it may get it. */
 export function explainNoMail({ status }: Pick<ContactRow, "status">): SkipReason | null {
   return BY_STATUS[status];
 }

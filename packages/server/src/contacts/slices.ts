@@ -133,7 +133,7 @@ function selectSeqs(q: Queries, { contacts: c, contactTags: t }: Schema, arg: Ar
         .offset(arg("skip"));
 }
 
-/** Which conditions a statement has. */
+/** Conditions of a statement. */
 interface StatementShape {
   readonly tagged: boolean;
   readonly byStatus: boolean;

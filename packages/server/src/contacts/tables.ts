@@ -21,7 +21,7 @@ export function contactTables(c: ColumnTypes) {
         /** As they were given; `contact_tags` indexes them. */
         tags: c.json<string[]>("tags").notNull(),
         customFields: c.json<Record<string, CustomValue>>("custom_fields").notNull(),
-        /** What search looks in; see `toSearchText`. */
+        /** Text that search reads; see `toSearchText`. */
         searchText: c.text("search_text").notNull(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
@@ -101,12 +101,12 @@ function importTables(c: ColumnTypes) {
       {
         importSeq: c.reference("import_seq").notNull(),
         contactSeq: c.reference("contact_seq").notNull(),
-        /** Whether the import created the contact. */
+        /** True if the import created the contact. */
         created: c.flag("created").notNull(),
         /** Values of the fields that the import changed, before it and after it. */
         before: c.json<ContactValues>("before_values").notNull(),
         after: c.json<ContactValues>("after_values").notNull(),
-        /** Whether the file said that the person wants no mail. */
+        /** True if the file said that the person wants no mail. */
         saidNo: c.flag("said_no").notNull(),
         /** The suppression that the import added. */
         suppressionId: c.text("suppression_id"),

@@ -12,7 +12,10 @@ interface Tagging {
   readonly startAutomations: boolean;
 }
 
-/** Adds tags to contacts, named by ids or addresses, and removes others. All their other tags stay, also those that another request changes meanwhile. */
+/**
+ * Adds tags to contacts, named by ids or addresses, and removes others. All their other tags stay, also those that another request
+ * changes meanwhile.
+ */
 export async function tagContacts(
   tx: Tx,
   deps: ContactDeps,

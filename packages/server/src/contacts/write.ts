@@ -9,10 +9,10 @@ import type { ContactDeps } from "./deps.ts";
 import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
 import { type ContactRow, insertContacts, inTurns, updateContactRow } from "./store.ts";
 
-/** Where a contact or a change came from, as events tell it. */
+/** Source of a contact or a change, as events name it. */
 export type ContactSource = "api" | "import" | "form" | "automation" | "delivery" | "unsubscribe" | "preferences";
 
-/** Why contacts are written. */
+/** Reason contacts are written. */
 export interface Cause {
   source: ContactSource;
   /** The email that caused it. */
