@@ -4,7 +4,6 @@ import type { Log } from "../lib/log.ts";
 import type { MembershipDeps } from "../memberships/deps.ts";
 import type { LinkDeps } from "../unsubscribe/deps.ts";
 
-/** What lists need. */
 export interface ListDeps extends ContactDeps, EmailDeps, LinkDeps, MembershipDeps {
   readonly log: Log;
   readonly config: EmailDeps["config"];

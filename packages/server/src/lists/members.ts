@@ -32,7 +32,7 @@ export function showMember(contact: ContactRow, row: MemberRow): ListMember {
   };
 }
 
-/** When a confirmation link sent now expires (ms). */
+/** Returns the time at which a confirmation link sent now expires (ms). */
 export function computeExpiry(now: number): number {
   return now + LIST_LIMITS.confirmDays * DAY;
 }
@@ -168,7 +168,10 @@ export async function joinList(
   return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
 }
 
-/** Foresees what `joinList` would do for contacts that may not be stored yet, and the events that it would record. Throws ApiError not_found. */
+/**
+ * Foresees what `joinList` would do for contacts that may not be stored yet, and the events that it would record. Throws ApiError
+ * not_found.
+ */
 export async function foreseeJoins(
   tx: Tx,
   deps: ListDeps,
@@ -304,8 +307,8 @@ function staysAsIs(list: ListRow, member: MemberRow, now: number): boolean {
 }
 
 /**
- * Whether a person who asks again gets another confirmation email: 15 minutes after the first, and later after as long as all of them took
- * so far. So nobody gets more than eleven within the seven days of a link, however often an address is entered.
+ * True if a person who asks again gets another confirmation email: 15 minutes after the first, and later after as long as all of
+ * them took so far. Nobody therefore gets more than eleven within the seven days of a link, however often an address is entered.
  */
 function mayAskAgain({ status, addedAt, expiresAt }: MemberRow, now: number): boolean {
   if (status !== "PENDING" || expiresAt === null) return false;

@@ -35,7 +35,7 @@ export function listTables(c: ColumnTypes) {
         joinedAt: c.instant("joined_at"),
         /** SHA-256 of the token in the link of the confirmation email. */
         tokenHash: c.text("token_hash"),
-        /** When the link expires. */
+        /** Time at which the link expires. */
         expiresAt: c.instant("expires_at"),
       },
       (t) => [
