@@ -25,8 +25,9 @@ export function metricsReader(): EventReader {
 }
 
 /**
- * Notes which of the counted events are about emails that are erased, before these are deleted: the numbers stay, and counting anew finds how
- * they came about. A tag that names the person, by one of these texts, loses its row, as does a tag or domain that nobody else had mail with.
+ * Notes which of the counted events are about emails that are erased, before these are deleted: the numbers stay, and counting anew finds
+ * how they came about. A tag that names the person, by one of these texts, loses its row, as does a tag or domain that nobody else had
+ * mail with.
  */
 export async function eraseFromMetrics(
   tx: Tx,

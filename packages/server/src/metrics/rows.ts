@@ -13,8 +13,8 @@ export const OTHER = "";
 type Column = "counts" | "erased";
 
 /**
- * Adds numbers to the rows of a workspace. The transaction holds the position of the reader of a workspace, so nobody else changes these rows
- * at the same time.
+ * Adds numbers to the rows of a workspace. The transaction holds the position of the reader of a workspace, so nobody else changes these
+ * rows at the same time.
  */
 export async function addSums(tx: Tx, workspaceId: string, sums: readonly Sum[], column: Column = "counts"): Promise<void> {
   const { mailMetrics: t } = tx.t;

@@ -6,8 +6,8 @@ export type Quarters = Readonly<Record<string, readonly number[]>>;
 export function metricsTables(c: ColumnTypes) {
   return {
     /**
-     * What happened to mail: a row for each UTC day and value of a dimension, so that a month is read as some thirty rows. Quarters of an hour
-     * add up to the days of every time zone. The numbers of a day have `VALUES_A_DAY` rows per dimension at most.
+     * What happened to mail: a row for each UTC day and value of a dimension, so that a month is read as some thirty rows. Quarters of an
+     * hour add up to the days of every time zone. The numbers of a day have `VALUES_A_DAY` rows per dimension at most.
      */
     mailMetrics: c.table(
       "mail_metrics",
