@@ -6,7 +6,6 @@ import type { Macs } from "../lib/macs.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Tracker } from "./tracker.ts";
 
-/** What tracking needs. */
 export interface TrackingDeps extends EventDeps {
   readonly clock: Clock;
   readonly db: Db;

@@ -12,7 +12,7 @@ import type { TrackingDeps } from "./deps.ts";
 export const OPEN_PATH = "/t/o";
 export const CLICK_PATH = "/t/c";
 
-/** What a tracking address stands for: the pixel or a link of one email. */
+/** Content of a tracking address: the pixel or a link of one email. */
 export interface TrackingToken {
   readonly emailId: string;
   readonly linkId: number;
@@ -47,7 +47,7 @@ export function showLinkId(linkId: number): string {
 /** The link that stands for the opens of a workspace. */
 export const PIXEL = "";
 
-/** In place of a target that named a person who was erased. Its row stays, so that its id never stands for another target. */
+/** Replaces a target that named a person who was erased. Its row stays, so that its id never stands for another target. */
 const ERASED = "erased";
 
 // The targets that most mail shares; some megabytes at most.
@@ -153,7 +153,10 @@ export async function eraseLinks(
   return erased.size;
 }
 
-/** Deletes targets. The newest one stays without its address, so that its number is not given to another one, to which old links would lead. */
+/**
+ * Deletes targets. The newest one stays without its address, so that its number is not given to another one, to which old links would
+ * lead.
+ */
 export async function deleteLinks(tx: Tx, tracker: { readonly links: Pick<TrackedLinks, "clear"> }, where: SQL): Promise<void> {
   const { trackedLinks: t } = tx.t;
   const [newest] = await tx.select({ id: max(t.id) }).from(t);

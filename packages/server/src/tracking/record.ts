@@ -15,7 +15,7 @@ export const REQUESTS_JOB = "tracking.requests";
 /** No person reacts to a mail this soon after it was handed over, ms. */
 const TOO_SOON_MS = 3 * SECOND;
 
-/** How long an open or a click is held to see whether clicks come with it, ms. */
+/** Time for which an open or a click is held to see if clicks come with it, ms. */
 const HOLD_MS = 5 * SECOND;
 
 // Three links within five seconds, or two within one, is more than people click.
@@ -31,8 +31,8 @@ export const REPEAT_MS = 60 * SECOND;
 const MAX_EVENTS = 100;
 
 /**
- * Stores an open or a click, and asks for it to be recorded once it is known whether a machine requested links with it. Of the pixel
- * of a mail, whose `url` is empty, all requests are opens.
+ * Stores an open or a click, and asks for it to be recorded once it is known if a machine requested links with it. All requests
+ * of the pixel of a mail, whose `url` is empty, are opens.
  */
 export async function recordRequest(
   tx: Tx,
@@ -83,7 +83,7 @@ function isTooSoon({ sentAt }: EmailRow, at: number): boolean {
   return sentAt === null || at - sentAt < TOO_SOON_MS;
 }
 
-/** Why an open or a click, which alone looks like a person's, is that of a machine; null if nothing tells so. */
+/** Returns the reason an open or a click is that of a machine, although it alone looks like a person's; null if there is none. */
 function judge(email: EmailRow, request: HeldRequest, held: readonly HeldRequest[], before: readonly Engagement[]): MachineReason | null {
   if (isTooSoon(email, request.at)) return "too-soon";
   const earlier = before.map(({ linkId, lastAt }) => ({ linkId, at: lastAt }));

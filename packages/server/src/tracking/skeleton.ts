@@ -7,7 +7,7 @@ import { waitForTurn } from "../lib/turn.ts";
 /** HTML cut at its links and at the place of the pixel. The texts between are its source, unchanged. */
 export interface Skeleton {
   readonly texts: readonly string[];
-  /** What stands between two texts. */
+  /** Cuts between the texts. */
   readonly cuts: readonly Cut[];
 }
 
@@ -19,7 +19,7 @@ interface LinkCut {
   readonly url: string;
   /** The value of the attribute as it is written. */
   readonly source: string;
-  /** Whether the source has no quotes, so that a new value needs them. */
+  /** True if the source has no quotes, so that a new value needs them. */
   readonly bare: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { TrackingTables } from "./tables.ts";
 export type Engagement = TrackingTables["engagements"]["$inferSelect"];
 export type HeldRequest = TrackingTables["heldRequests"]["$inferSelect"];
 
-/** What is known of the opens and clicks of an email. */
+/** Loads the opens and clicks of an email. */
 export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {
   return findRows(q, q.t.engagements, { workspaceId, emailId });
 }

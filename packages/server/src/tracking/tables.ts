@@ -1,6 +1,6 @@
 import type { ColumnTypes } from "../db/columns.ts";
 
-/** In place of a link's id, of opens. */
+/** Takes the place of a link's id in rows of opens. */
 export const OPENS = 0;
 
 export function trackingTables(c: ColumnTypes) {
@@ -20,7 +20,7 @@ export function trackingTables(c: ColumnTypes) {
       },
       (t) => [c.uniqueIndex("tracked_links_hash").on(t.workspaceId, t.hash)],
     ),
-    /** What is known of the opens and clicks of an email: once for people, once for machines. */
+    /** Opens and clicks of an email, by link, counted apart for people and machines. */
     engagements: c.table(
       "engagements",
       {
@@ -45,7 +45,7 @@ export function trackingTables(c: ColumnTypes) {
         /** 0 for opens. */
         linkId: c.reference("link_id").notNull(),
         machine: c.flag("machine").notNull(),
-        /** Why the request alone shows a machine; null if it does not. */
+        /** Reason the request alone shows a machine; null if it does not. */
         reason: c.text("reason").$type<MachineReason>(),
         /** The program that made the request, such as `Firefox`. */
         client: c.text("client").notNull(),
@@ -59,7 +59,7 @@ export function trackingTables(c: ColumnTypes) {
 export type TrackingTables = ReturnType<typeof trackingTables>;
 
 /**
- * Why an open or a click counts as that of a machine.
+ * Reason an open or a click counts as that of a machine.
  * - `head-request`: it asked for headers only.
  * - `prefetch`: it said that it fetches ahead, or it is the prefetcher of Gmail.
  * - `apple-mail-privacy`: Apple's Mail Privacy Protection, which loads all images of all mail.

@@ -9,7 +9,7 @@ const MAX_CACHED = 4_000_000;
 // Requests that are remembered: some megabytes.
 const MAX_RECENT = 20_000;
 
-/** What this process keeps in memory about tracked mail; a new process begins with nothing. */
+/** Tracked mail in the memory of this process; a new process begins with nothing. */
 export class Tracker {
   readonly links = new TrackedLinks();
   readonly #recent = growingCache<string, number>(MAX_RECENT);
@@ -24,7 +24,7 @@ export class Tracker {
     return skeleton;
   }
 
-  /** Whether a request that was recorded less than `withinMs` ago comes again. */
+  /** True if a request repeats one recorded less than `withinMs` ago. */
   isRepeat(key: string, now: number, withinMs: number): boolean {
     const at = this.#recent.get(key);
     return at !== undefined && now >= at && now - at < withinMs;

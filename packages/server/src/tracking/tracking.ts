@@ -81,11 +81,11 @@ interface Tracked {
   readonly tracking: Tracking;
   readonly html: string;
   readonly skeleton: Skeleton;
-  /** What `toTarget` gives for each cut. */
+  /** Results of `toTarget`, one for each cut. */
   readonly targets: readonly (string | null)[];
 }
 
-/** Where a link leads to; null for the pixel, and for a link that stays as it is. */
+/** Returns the target of a link; null for the pixel, and for a link that stays as it is. */
 function toTarget(cut: Cut, { utm }: Tracking, own: readonly string[]): string | null {
   if (cut.kind === "pixel" || own.some((prefix) => cut.url.startsWith(prefix))) return null;
   return utm === undefined ? cut.url : addUtm(cut.url, utm);
