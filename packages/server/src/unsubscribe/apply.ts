@@ -21,15 +21,15 @@ export interface SubscriberList {
 }
 
 /**
- * How a person unsubscribed: by the page of the link, by one click in a mail program, an email to the address in its header, or
- * at the provider that delivered the mail.
+ * Way in which a person unsubscribed: by the page of the link, by one click in a mail program, by an email to the address in its
+ * header, or at the provider that delivered the mail.
  */
 type UnsubscribeMethod = "page" | "one-click" | "mailto" | "provider";
 
 /**
- * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED; in addition to a bounce or another reason that is
- * there already, it is stored that the person unsubscribed. Idempotent. By the link in a test mail nothing happens but the event: nobody
- * has received it.
+ * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED; in addition to a bounce or another reason
+ * that is there already, it is stored that the person unsubscribed. Idempotent. By the link in a test mail nothing happens but the event:
+ * nobody has received it.
  */
 export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {
   const { workspaceId, email } = subscriber;
@@ -55,12 +55,12 @@ export async function leaveLists(
   for (const { id } of left) await lists.leave(tx, subscriber, id);
 }
 
-/** Whether an address gets no marketing mail, for whatever reason. */
+/** True if an address gets no marketing mail, for whatever reason. */
 export async function isUnsubscribed(q: Tx | Reader, subscriber: Subscriber): Promise<boolean> {
   return (await findOwnSuppression(q, subscriber)) !== undefined;
 }
 
-/** Whether a person unsubscribed, whatever else suppresses the address. */
+/** True if a person unsubscribed, whatever else suppresses the address. */
 export async function hasUnsubscribed(q: Tx | Reader, subscriber: Subscriber): Promise<boolean> {
   return ((await findOwnSuppression(q, subscriber))?.unsubscribedAt ?? null) !== null;
 }
@@ -70,7 +70,7 @@ async function findOwnSuppression(q: Tx | Reader, { workspaceId, email }: Subscr
   return (await findSuppressions(q, workspaceId, [key])).get(key);
 }
 
-/** Whether a person may undo that they unsubscribed. */
+/** True if a person may undo that they unsubscribed. */
 export async function canResubscribe(q: Tx | Reader, subscriber: Subscriber): Promise<boolean> {
   return (await findUnsubscribed(q, subscriber)) !== null;
 }

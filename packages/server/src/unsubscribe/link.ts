@@ -2,7 +2,7 @@ import { brokenLink } from "../lib/api-error.ts";
 import { SealBroken } from "../lib/seal.ts";
 import type { UnsubscribeDeps } from "./deps.ts";
 
-/** Whom a link unsubscribes, from whose mail, and the email it is in. */
+/** Person whom a link unsubscribes, the workspace that sent the mail, and the email with the link. */
 export interface Subscriber {
   readonly workspaceId: string;
   readonly email: string;
@@ -34,7 +34,7 @@ export function makeUnsubscribeSubject(url: string): string {
   return `unsubscribe ${url.slice(url.lastIndexOf("/") + 1)}`;
 }
 
-/** Whom such a subject names, also with prefixes and line breaks that a mail program put in; null for another one. */
+/** Reads the person from such a subject, also with prefixes and line breaks that a mail program put in; null for another subject. */
 export function readUnsubscribeSubject({ seal }: Pick<LinkDeps, "seal">, subject: string): Subscriber | null {
   const token =
     subject
@@ -49,7 +49,7 @@ export function readUnsubscribeSubject({ seal }: Pick<LinkDeps, "seal">, subject
   }
 }
 
-/** With what all of these links begin. */
+/** Returns the common beginning of all these links. */
 export function getUnsubscribePrefix({ baseUrl }: Pick<LinkDeps, "baseUrl">): string {
   return `${baseUrl()}/unsubscribe/`;
 }
