@@ -53,9 +53,15 @@ export function createRoutes(routes: readonly Route[], absent: readonly AbsentPa
     methodsByPath.set(shape, [...(methodsByPath.get(shape) ?? []), endpoint.method]);
   }
   const places = [...methodsByPath].map(([path, methods]) => ({ path, methods, segments: path.split("/") }));
+  const withParams = Map.groupBy(
+    places.filter(({ path }) => path.includes(":")),
+    ({ segments }) => segments.length,
+  );
   for (const { path, methods, segments } of places) {
     // A run may be called "complete": GET of its path is not refused because POST there has another meaning.
-    const wider = places.flatMap((other) => (other.path !== path && covers(other.segments, segments) ? other.methods : []));
+    const wider = (withParams.get(segments.length) ?? []).flatMap((other) =>
+      other.path !== path && covers(other.segments, segments) ? other.methods : [],
+    );
     const allowed = new Set([...methods, ...wider]);
     const allow = [...allowed].join(", ");
     const answer = refuseEvent(
@@ -79,9 +85,9 @@ function prefersEvents(headers: HeaderReader): boolean {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-/** True if a path with parameters also matches another one, which has words in place of parameters. */
+/** True if a path with parameters also matches another one of its length, which has words in place of parameters. */
 function covers(own: readonly string[], its: readonly string[]): boolean {
-  return own.length === its.length && own.every((segment, i) => segment.startsWith(":") || segment === its[i]);
+  return own.every((segment, i) => segment.startsWith(":") || segment === its[i]);
 }
 
 /** Paths that differ only in the names of their parameters become the same text. */
