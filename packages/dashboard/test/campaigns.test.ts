@@ -1,7 +1,6 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import type { FrameLocator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDatabase } from "../../server/test/postgres.ts";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { tabTo } from "./keyboard.ts";
 import { type Look, testLooks } from "./looks.ts";
@@ -176,22 +175,6 @@ test(
     await sendCampaign(other, client);
   },
   PATIENCE_MS * 4,
-);
-
-test(
-  "the same on Postgres",
-  async () => {
-    const database = await createDatabase();
-    try {
-      await using other = await createStage({ flags: { "database-url": database.url } });
-      const client = connect(other);
-      await fillAudience(client, PEOPLE);
-      await sendCampaign(other, client);
-    } finally {
-      await database.drop();
-    }
-  },
-  PATIENCE_MS * 5,
 );
 
 test(
@@ -411,7 +394,8 @@ test(
   async () => {
     const { page, expectNothing } = await watch(stage, "/dashboard/campaigns", false);
     const list = await sdk.lists.create({ name: `hostile ${VECTORS[0]}`.slice(0, 200) });
-    const groups = groupVectors(180);
+    // hostile.test.ts has all of them in mails, which are shown in the same frame.
+    const groups = groupVectors(180).filter((_, at) => at % 3 === 0);
     const hostile = await Promise.all(
       groups.map((group) => {
         const line = `hostile ${group.map((i) => VECTORS[i]?.replaceAll(/\s+/g, " ")).join(" ")}`.slice(0, 190);

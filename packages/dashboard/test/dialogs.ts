@@ -25,7 +25,7 @@ export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promis
         : `the focus is on ${at?.tagName} ${at?.textContent?.slice(0, 30)}, not on ${first?.outerHTML.slice(0, 80)}`;
     });
     if (focus !== null) faults.push(`${name}: ${focus}`);
-    for (const barrier of await listBarriers({ page }, "all", "dialog[open]")) faults.push(`${name}: ${barrier}`);
+    for (const barrier of await listBarriers({ page }, "dialog[open]")) faults.push(`${name}: ${barrier}`);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
     if (!(await opener.evaluate((element) => element === document.activeElement)))
@@ -46,7 +46,7 @@ export async function listTabFaults({ page }: Pick<OpenPage, "page">): Promise<s
     if ((await tab.count()) === 0) continue;
     await tab.click();
     await page.locator("main .loading").first().waitFor({ state: "detached" });
-    for (const barrier of await listBarriers({ page }, "all", "main")) faults.push(`${await tab.textContent()}: ${barrier}`);
+    for (const barrier of await listBarriers({ page }, "main")) faults.push(`${await tab.textContent()}: ${barrier}`);
   }
   return faults;
 }

@@ -7,7 +7,7 @@ import { createGate, type Gate } from "./gate.ts";
 import { createMarket, type Market } from "./market.ts";
 import { type Acme, createAcme } from "./pictures/acme.ts";
 import { nameFile, PICTURES } from "./pictures/pages.ts";
-import { listUnreachable, WIDTHS } from "./reach.ts";
+import { listUnreachable, widthsOf } from "./reach.ts";
 
 // Rules for every page, checked with the data of the pictures. One server and one browser profile serve them all.
 
@@ -52,9 +52,11 @@ async function show(route: string): Promise<void> {
   await page.locator("main .loading").first().waitFor({ state: "detached" });
 }
 
-test.each(Object.keys(PICTURES))(
-  "%s can be reached to its end, read in all states of its buttons, used by keys, and says when the server is gone",
-  async (route) => {
+// Pages share their buttons, their frame and what says that the server is gone, so each is looked at in one theme, in two of the widths, and
+// every third one without a server.
+test.each(Object.keys(PICTURES).map((route, place) => [route, place] as const))(
+  "%s can be reached to its end, read in all states of its buttons, and used by keys",
+  async (route, place) => {
     const faults: Record<string, readonly string[]> = {};
     const note = (what: string, found: readonly string[]): void => {
       if (found.length > 0) faults[what] = found;
@@ -62,20 +64,15 @@ test.each(Object.keys(PICTURES))(
     await page.setViewportSize({ width: 1280, height: 800 });
     await show(route);
     note("first Tab", await listFirstTabFaults(page));
-    for (const theme of ["dark", "light"] as const) {
-      await page.emulateMedia({ colorScheme: theme });
-      note(`buttons, ${theme}`, await listPaleButtons(page));
-    }
-    for (const width of WIDTHS) {
+    const theme = place % 2 === 0 ? "light" : "dark";
+    await page.emulateMedia({ colorScheme: theme });
+    note(`buttons, ${theme}`, await listPaleButtons(page));
+    for (const width of widthsOf(place)) {
       await page.setViewportSize({ width, height: 800 });
       await picture(page, `${nameFile(route)}-${width}`);
-      note(`reach at ${width}`, await listUnreachable(page));
+      note(`reach at ${width}`, await listUnreachable(page, width));
     }
-    await gate.close();
-    await page.locator(".outage p").waitFor();
-    await gate.open();
-    await page.locator(".outage p").waitFor({ state: "detached" });
-    await page.locator("main .loading").first().waitFor({ state: "detached" });
+    if (place % 3 === 0) await outlastOutage();
     note("dialogs", await listDialogFaults({ page }));
     note("tabs", await listTabFaults({ page }));
     note("errors", errors.splice(0));
@@ -83,6 +80,15 @@ test.each(Object.keys(PICTURES))(
   },
   PATIENCE_MS * 2,
 );
+
+/** The page says when the server is gone, and goes on when it is back. */
+async function outlastOutage(): Promise<void> {
+  await gate.close();
+  await page.locator(".outage p").waitFor();
+  await gate.open();
+  await page.locator(".outage p").waitFor({ state: "detached" });
+  await page.locator("main .loading").first().waitFor({ state: "detached" });
+}
 
 test(
   "a link to another page, and the way back, put the focus on the title of the page that comes",

@@ -6,6 +6,9 @@ import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { EXECUTED, groupVectors, VECTORS, writeHtml } from "./vectors.ts";
 import { follow, watch as watchStage } from "./watching.ts";
 
+// The share of mails that is looked at where the policies of pages hold: one in so many.
+const UNDER_POLICIES = 3;
+
 // As much as the name of a sender may hold, with what stands around it.
 const GROUPS = groupVectors(180);
 
@@ -94,6 +97,8 @@ test.each([
     expect(VECTORS.length * Object.keys(PLACES).length).toBeGreaterThan(200);
     const { page, expectNothing } = await watch("/dashboard/activity", bypassCSP);
     for (const [at, { id, captured }] of mails.entries()) {
+      // What executes nothing without the policies executes nothing under them: these are tried with some of the mails.
+      if (!bypassCSP && at % UNDER_POLICIES !== 0) continue;
       for (const path of [`/dashboard/activity/${id}`, `/dashboard/inbox/${captured}`]) {
         const seen = await lookAt(page, path, GROUPS[at] ?? []);
         for (const i of GROUPS[at] ?? []) expect(seen).toContain(`hostile ${i} ${VECTORS[i]}`);

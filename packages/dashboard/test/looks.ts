@@ -12,7 +12,7 @@ export const DEVICES = {
   phone: { width: 390, height: 780 },
 } as const;
 
-/** Tests that axe finds no barrier in pages, and that nothing goes wrong in them: on a desktop and a phone, in both themes. */
+/** Tests that axe finds no barrier in pages, and that nothing goes wrong in them: on a desktop in the light theme, on a phone in the dark one. */
 export function testLooks({
   open,
   pages,
@@ -32,7 +32,7 @@ export function testLooks({
   };
   afterAll(close);
   test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault, on a desktop and a phone, light and dark",
+    "%s has no barrier and no fault, light on a desktop and dark on a phone",
     async (name) => {
       const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
       try {
@@ -43,12 +43,10 @@ export function testLooks({
         await ready(name, page);
         for (const [device, size] of Object.entries(DEVICES)) {
           await page.setViewportSize(size);
-          for (const theme of ["light", "dark"] as const) {
-            await page.emulateMedia({ colorScheme: theme });
-            await picture(page, `${name}-${theme}-${device}`);
-            // The themes have the same elements, in other colors.
-            expect(await listBarriers(opened, theme === "light" ? "all" : "colors")).toEqual([]);
-          }
+          const theme = device === "desktop" ? "light" : "dark";
+          await page.emulateMedia({ colorScheme: theme });
+          await picture(page, `${name}-${theme}-${device}`);
+          expect(await listBarriers(opened)).toEqual([]);
         }
         expect(faults).toEqual([]);
         await page.setViewportSize(DEVICES.desktop);

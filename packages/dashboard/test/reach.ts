@@ -1,7 +1,13 @@
 import type { Page } from "playwright-core";
 
-/** The widths at which each page is scrolled to its end: a phone, a tablet, half of a screen, a small laptop. */
-export const WIDTHS = [390, 820, 960, 1280] as const;
+/** The widths at which pages are scrolled to their end: a phone, a tablet, half of a screen, a small laptop. */
+const WIDTHS = [390, 820, 960, 1280] as const;
+
+/** Those of one page: the phone's, and one of the others, in turn from page to page. All of them where pictures are taken. */
+export function widthsOf(place: number): readonly number[] {
+  const [phone, ...others] = WIDTHS;
+  return process.env["SCREENSHOTS"] === undefined ? [phone, others[place % others.length] ?? phone] : WIDTHS;
+}
 
 // More than the longest page is high.
 const FAR = 20_000;
@@ -12,24 +18,26 @@ const MAX_MOVES = 40;
 // Moves that scroll nothing: the first one may only tell what is to be scrolled, and a busy browser draws later.
 const MAX_IDLE = 4;
 
+// Devices up to this width are touched; wider ones have a wheel.
+const TOUCHED = 820;
+
 /**
- * The texts and controls of a page that nobody can bring in sight, and its last one where neither the wheel nor a finger does so. Scrolls
- * the page to its end.
+ * The texts and controls of a page that nobody can bring in sight, and its last one where the wheel, or a finger, does not do so. Scrolls the
+ * page to its end.
  */
-export async function listUnreachable(page: Page): Promise<string[]> {
+export async function listUnreachable(page: Page, width: number): Promise<string[]> {
   const hidden = await page.evaluate(listOutOfReach);
-  for (const [how, scroll] of Object.entries({ wheel: turnWheel, touch: swipe })) {
-    await page.evaluate(scrollToStart);
-    const place = await page.evaluate(findPlace);
-    let rest = await page.evaluate(findLastOutOfSight);
-    for (let moves = 0, idle = 0; rest !== null && moves < MAX_MOVES && idle < MAX_IDLE; moves += 1) {
-      const before = await page.evaluate(sumScrolled);
-      await scroll(page, place);
-      rest = await page.evaluate(findLastOutOfSight);
-      idle = (await page.evaluate(sumScrolled)) === before ? idle + 1 : 0;
-    }
-    if (rest !== null) hidden.push(`not by ${how}: ${rest}`);
+  const [how, scroll] = width <= TOUCHED ? (["touch", swipe] as const) : (["wheel", turnWheel] as const);
+  await page.evaluate(scrollToStart);
+  const place = await page.evaluate(findPlace);
+  let rest = await page.evaluate(findLastOutOfSight);
+  for (let moves = 0, idle = 0; rest !== null && moves < MAX_MOVES && idle < MAX_IDLE; moves += 1) {
+    const before = await page.evaluate(sumScrolled);
+    await scroll(page, place);
+    rest = await page.evaluate(findLastOutOfSight);
+    idle = (await page.evaluate(sumScrolled)) === before ? idle + 1 : 0;
   }
+  if (rest !== null) hidden.push(`not by ${how}: ${rest}`);
   await page.evaluate(scrollToStart);
   return hidden;
 }
