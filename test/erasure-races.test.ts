@@ -12,6 +12,7 @@ import type { TestWorld } from "../packages/server/src/testing.ts";
 import { borrowPool, createDatabase, dropDatabases, isMigrated, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { ENDPOINTS, keyOf, makeCall, makeObjects, toCall } from "./support/example-calls.ts";
 import { type ExampleServer, openExampleServer } from "./support/example-server.ts";
+import { inTurn } from "./support/turns.ts";
 
 /*
  * While a person is erased, or their contact is deleted, on Postgres, each write of the contract is made once: after the erasure has read what is
@@ -126,7 +127,7 @@ async function findRowsNaming({ url }: TestDatabase, text: string): Promise<{ re
   await client.connect();
   try {
     const tables = await client.query<{ name: string }>(
-      "select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and n.nspname = 'public'",
+      "select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and n.nspname = 'public' and pg_relation_size(c.oid) > 0",
     );
     const found: { table: string; row: string }[] = [];
     for (const { name } of tables.rows) {
@@ -173,10 +174,8 @@ async function expectNobody(stage: Stage, mayStay: readonly string[] = MAY_STAY)
   expect({ named, numbered: await findNumbered(world, stage.contact.seq) }).toEqual({ named: [], numbered: [] });
 }
 
-// Each of them takes a second, so a run tries half of the pairs; RACES=all tries each write at both moments.
-const triedAt = (rest: 0 | 1): typeof WRITES => (process.env["RACES"] === "all" ? WRITES : WRITES.filter((_, i) => i % 2 === rest));
-
-test.each(triedAt(0))("%s, made after an erasure has begun, leaves nothing about the contact", (id) =>
+// Each of them takes a second, so each write is tried at one of the moments.
+test.each(inTurn(WRITES, 0))("%s, made after an erasure has begun, leaves nothing about the contact", (id) =>
   onStage(id, async (stage, call) => {
     await depart(stage, ERASED, "begun", call);
     await expectNobody(stage);
@@ -187,7 +186,7 @@ test.each(triedAt(0))("%s, made after an erasure has begun, leaves nothing about
   }),
 );
 
-test.each(triedAt(1))("%s, made before an erasure ends, leaves nothing about the contact", (id) =>
+test.each(inTurn(WRITES, 1))("%s, made before an erasure ends, leaves nothing about the contact", (id) =>
   onStage(id, async (stage, call) => {
     await depart(stage, ERASED, "ending", call);
     await expectNobody(stage);
@@ -276,16 +275,14 @@ async function onPublicStage(act: (stage: Stage, links: readonly string[], listI
 
 const DEPARTURES = [
   ["an erasure", ERASED, "begun"],
-  ["a deletion", DELETED, "ending"],
   ["an erasure", ERASED, "ending"],
+  ["a deletion", DELETED, "ending"],
   ["a deletion", DELETED, "begun"],
 ] as const;
 
-/** Half of the departures, others for each act; RACES=all tries all of them. */
-const departuresFor = (act: number) => (process.env["RACES"] === "all" ? DEPARTURES : DEPARTURES.slice((act % 2) * 2, (act % 2) * 2 + 2));
-
+// Half of the departures, others for each act.
 describe.each(Object.entries(PUBLIC).map(([name, act], i) => [name, act, i] as const))("%s", (_name, { link, form }, i) => {
-  test.each(departuresFor(i))("used while %s is under way leaves nothing about the contact", (_how, how, when) =>
+  test.each(inTurn(DEPARTURES, i))("used while %s is under way leaves nothing about the contact", (_how, how, when) =>
     onPublicStage(async (stage, links, listId) => {
       const { world } = stage.server;
       const [url] = links.filter((one) => link.test(one));
@@ -316,8 +313,8 @@ const NAMING = [
   "emails.send",
 ];
 
-describe.each(NAMING.filter((id) => ENDPOINTS.some(([name]) => name === id)))("%s", (id) => {
-  test.each(["begun", "ending"] as const)("made while a contact is deleted names it no more afterwards: %s", (when) =>
+describe.each(NAMING.filter((id) => ENDPOINTS.some(([name]) => name === id)).map((id, i) => [id, i] as const))("%s", (id, i) => {
+  test.each(inTurn(["begun", "ending"] as const, i))("made while a contact is deleted names it no more afterwards: %s", (when) =>
     onStage(id, async (stage, call) => {
       await depart(stage, DELETED, when, call);
       await expectDeleted(stage);

@@ -6,6 +6,7 @@ import { until } from "./support/api.ts";
 import { afterCommit, beforeCommit, buildCrashingProgram, type CrashingProgram, type CrashPoint } from "./support/crashing-server.ts";
 import { RestartableServer } from "./support/restartable-server.ts";
 import { containsText, testDatabases } from "./support/test-database.ts";
+import { Turns } from "./support/turns.ts";
 
 let program: CrashingProgram;
 beforeAll(async () => {
@@ -28,7 +29,9 @@ const ROTATION = 'update "listings" set .*"next_secret"';
 const CLAIM = '^update "webhook_streams" set .*"claim".* in \\(select "stream_id"';
 const KEY_EVENT = '"type":"agent.activated"';
 
-describe.each(Object.entries(testDatabases))("a server killed at each step (%s)", (_name, open) => {
+// Each step on one of the databases, in turn.
+describe.each(Object.entries(testDatabases))("a server killed at steps (%s)", (name, open) => {
+  const turns = new Turns(Object.keys(testDatabases).indexOf(name));
   let server: RestartableServer;
   let turn = 0;
   let slug = "";
@@ -70,7 +73,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
   };
 
   describe("of turning an agent on", () => {
-    test("before COMMIT: there is no activation, and the brand's repeat makes it", async () => {
+    turns.test("before COMMIT: there is no activation, and the brand's repeat makes it", async () => {
       expect((await server.killed(beforeCommit(ACTIVATION), () => server.activate(slug))).result).toBeNull();
       expect(await server.activationsOf(slug)).toEqual([]);
       expect(await server.activate(slug)).toMatchObject({ status: 201, replayed: false });
@@ -78,10 +81,12 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 1);
     });
 
-    test.each<[string, CrashPoint]>([
-      ["after COMMIT", afterCommit(ACTIVATION)],
-      ["before the answer is written", { at: "answer", having: [`^POST ${MARKET}/activations$`] }],
-    ])("%s: the activation is there, and the brand's repeat is told of it", async (_step, order) => {
+    test.each(
+      turns.rows<[string, CrashPoint]>([
+        ["after COMMIT", afterCommit(ACTIVATION)],
+        ["before the answer is written", { at: "answer", having: [`^POST ${MARKET}/activations$`] }],
+      ]),
+    )("%s: the activation is there, and the brand's repeat is told of it", async (_step, order) => {
       expect((await server.killed(order, () => server.activate(slug))).result).toBeNull();
       const { id } = await server.activationOf(slug);
       expect(await server.activate(slug)).toMatchObject({ status: 201, replayed: true, body: { id } });
@@ -90,11 +95,13 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 1);
     });
 
-    test.each<[string, CrashPoint, number]>([
-      ["before the event is claimed", { at: "statement", having: [CLAIM] }, 1],
-      ["after the claim, before a byte is sent", { at: "request", having: [KEY_EVENT] }, 1],
-      ["after the webhook's 2xx, before it is noted", beforeCommit(KEY_ARRIVED), 2],
-    ])("%s: the same key comes when the server is back", async (_step, order, sent) => {
+    test.each(
+      turns.rows<[string, CrashPoint, number]>([
+        ["before the event is claimed", { at: "statement", having: [CLAIM] }, 1],
+        ["after the claim, before a byte is sent", { at: "request", having: [KEY_EVENT] }, 1],
+        ["after the webhook's 2xx, before it is noted", beforeCommit(KEY_ARRIVED), 2],
+      ]),
+    )("%s: the same key comes when the server is back", async (_step, order, sent) => {
       const { came } = await server.killed(order, () => server.activate(slug));
       expect(server.keys(slug, came)).toHaveLength(sent - 1);
       expect(await server.activationOf(slug)).toMatchObject({ status: "active" });
@@ -103,7 +110,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, sent);
     });
 
-    test("after the request was sent, before the webhook answered: the same key comes once more", async () => {
+    turns.test("after the request was sent, before the webhook answered: the same key comes once more", async () => {
       server.hooks.script = () => {
         server.hooks.script = () => 200;
         return () => void server.server.process.kill("SIGKILL");
@@ -114,7 +121,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 2);
     });
 
-    test("after the 2xx was noted, before the next event: the key does not come again, and what follows does", async () => {
+    turns.test("after the 2xx was noted, before the next event: the key does not come again, and what follows does", async () => {
       let answer = (): void => {};
       server.hooks.script = (_n, { event }) =>
         event.type !== "agent.activated" ? 200 : (response) => void (answer = () => response.writeHead(200).end());
@@ -137,10 +144,12 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
   });
 
   describe("of pausing and resuming", () => {
-    test.each<[string, CrashPoint, boolean]>([
-      ["before COMMIT", beforeCommit(TURN), false],
-      ["after COMMIT", afterCommit(TURN), true],
-    ])("%s: a pause and its event are there together or not at all", async (_step, order, there) => {
+    test.each(
+      turns.rows<[string, CrashPoint, boolean]>([
+        ["before COMMIT", beforeCommit(TURN), false],
+        ["after COMMIT", afterCommit(TURN), true],
+      ]),
+    )("%s: a pause and its event are there together or not at all", async (_step, order, there) => {
       const id = await server.activated(slug);
       expect((await server.killed(order, () => server.turn(id, "pause"))).result).toBeNull();
       expect((await server.activationOf(slug)).status).toBe(there ? "paused" : "active");
@@ -150,10 +159,12 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 1);
     });
 
-    test.each<[string, CrashPoint, boolean]>([
-      ["before COMMIT", beforeCommit(TURN), false],
-      ["after COMMIT", afterCommit(TURN), true],
-    ])("%s: so are its end and the event of that", async (_step, order, there) => {
+    test.each(
+      turns.rows<[string, CrashPoint, boolean]>([
+        ["before COMMIT", beforeCommit(TURN), false],
+        ["after COMMIT", afterCommit(TURN), true],
+      ]),
+    )("%s: so are its end and the event of that", async (_step, order, there) => {
       const id = await server.activated(slug);
       await server.turn(id, "pause");
       await server.settle();
@@ -165,10 +176,12 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 1);
     });
 
-    test.each<[string, CrashPoint, boolean]>([
-      ["before COMMIT", beforeCommit(TURN), false],
-      ["after COMMIT", afterCommit(TURN), true],
-    ])("%s of resuming an agent whose webhook had refused its key: the same key comes, before the rest", async (_step, order, there) => {
+    test.each(
+      turns.rows<[string, CrashPoint, boolean]>([
+        ["before COMMIT", beforeCommit(TURN), false],
+        ["after COMMIT", afterCommit(TURN), true],
+      ]),
+    )("%s of resuming an agent whose webhook had refused its key: the same key comes, before the rest", async (_step, order, there) => {
       const id = await refusedKey(410);
       await server.settle();
       expect((await server.activationOf(slug)).status).toBe("paused");
@@ -179,7 +192,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 2);
     });
 
-    test("after an event was sent again by hand, before that is noted: the same key comes by itself", async () => {
+    turns.test("after an event was sent again by hand, before that is noted: the same key comes by itself", async () => {
       const id = await refusedKey(500);
       const { data } = await server.done<{ data: { id: string }[] }>("GET", `${MARKET}/listings/${slug}/deliveries?activationId=${id}`);
       const order = beforeCommit('update "webhook_events" set .*"last_at"');
@@ -192,7 +205,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
   });
 
   describe("of turning an agent off before its key had arrived", () => {
-    test("before COMMIT: the key comes", async () => {
+    turns.test("before COMMIT: the key comes", async () => {
       const id = await refusedKey(500);
       expect((await server.killed(beforeCommit(END), () => server.turn(id, "deactivate"))).result).toBeNull();
       expect((await server.activationOf(slug)).status).toBe("active");
@@ -203,7 +216,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 2);
     });
 
-    test("after COMMIT: the key is gone, and nothing but its end is told", async () => {
+    turns.test("after COMMIT: the key is gone, and nothing but its end is told", async () => {
       const id = await refusedKey(500);
       expect((await server.killed(afterCommit(END), () => server.turn(id, "deactivate"))).result).toBeNull();
       expect(await server.turn(id, "deactivate")).toMatchObject({ status: 200, replayed: true, body: { status: "deactivated" } });
@@ -214,10 +227,12 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
   });
 
   describe("of a new webhook secret", () => {
-    test.each<[string, CrashPoint, boolean]>([
-      ["before COMMIT", beforeCommit(ROTATION), false],
-      ["after COMMIT", afterCommit(ROTATION), true],
-    ])("%s: both sign, and a repeat tells the new one", async (_step, order, there) => {
+    test.each(
+      turns.rows<[string, CrashPoint, boolean]>([
+        ["before COMMIT", beforeCommit(ROTATION), false],
+        ["after COMMIT", afterCommit(ROTATION), true],
+      ]),
+    )("%s: both sign, and a repeat tells the new one", async (_step, order, there) => {
       const id = await server.activated(slug);
       const rotate = () =>
         server.ask<{ webhookSecret: string }>("POST", `${MARKET}/listings/${slug}/webhook-secret/rotate`, { overlapSeconds: 3600 }, slug);
@@ -263,7 +278,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       );
     };
 
-    test("before COMMIT of the cancel: nobody is told, and keys that were on their way come", async () => {
+    turns.test("before COMMIT of the cancel: nobody is told, and keys that were on their way come", async () => {
       const id = await refusedKey(500);
       expect((await server.killed(beforeCommit(CANCEL), cancel)).result).toBeNull();
       await server.settle();
@@ -272,7 +287,7 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 2);
     });
 
-    test("after COMMIT of the cancel: every activation has ended though nobody was told, and no key comes any more", async () => {
+    turns.test("after COMMIT of the cancel: every activation has ended though nobody was told, and no key comes any more", async () => {
       const id = await refusedKey(500);
       expect((await server.killed(afterCommit(CANCEL), cancel)).result).toBeNull();
       expect(await server.activationOf(slug)).toMatchObject({ status: "deactivated" });
@@ -282,10 +297,12 @@ describe.each(Object.entries(testDatabases))("a server killed at each step (%s)"
       await server.judge(slug, 1);
     });
 
-    test.each<[string, CrashPoint]>([
-      ["after COMMIT of the first agents", afterCommit(END)],
-      ["before COMMIT of further ones", beforeCommit(END, 2)],
-    ])("%s: the rest is told when the server is back, each with one event", async (_step, order) => {
+    test.each(
+      turns.rows<[string, CrashPoint]>([
+        ["after COMMIT of the first agents", afterCommit(END)],
+        ["before COMMIT of further ones", beforeCommit(END, 2)],
+      ]),
+    )("%s: the rest is told when the server is back, each with one event", async (_step, order) => {
       const id = await server.activated(slug);
       await server.copyActivation(id, COPIES);
       const [already] = told();

@@ -6,6 +6,7 @@ import { until } from "./support/api.ts";
 import { afterCommit, beforeCommit, buildCrashingProgram, type CrashingProgram, type CrashPoint } from "./support/crashing-server.ts";
 import { type Answered, RestartableServer } from "./support/restartable-server.ts";
 import { testDatabases } from "./support/test-database.ts";
+import { Turns } from "./support/turns.ts";
 
 let program: CrashingProgram;
 beforeAll(async () => {
@@ -36,7 +37,9 @@ interface Shown {
   readonly downloadUrl: string;
 }
 
-describe.each(Object.entries(testDatabases))("a server killed while files come and go (%s)", (_name, open) => {
+// Each step on one of the databases, in turn.
+describe.each(Object.entries(testDatabases))("a server killed while files come and go (%s)", (name, open) => {
+  const turns = new Turns(Object.keys(testDatabases).indexOf(name));
   let server: RestartableServer;
   let turn = 0;
   beforeAll(async () => {
@@ -101,14 +104,16 @@ describe.each(Object.entries(testDatabases))("a server killed while files come a
     await expectWhole();
   };
 
-  test.each<[string, CrashPoint, number]>([
-    ["before COMMIT of its room", beforeCommit(RESERVE), 0],
-    ["after COMMIT of its room", afterCommit(RESERVE), 1],
-    ["before COMMIT of its third part", beforeCommit(WRITE, 3), 1],
-    ["after COMMIT of its third part", afterCommit(WRITE, 3), 1],
-    ["after COMMIT of its last part", afterCommit(WRITE, PARTS), 1],
-    ["before COMMIT of the file", beforeCommit(KEEP), 1],
-  ])(
+  test.each(
+    turns.rows<[string, CrashPoint, number]>([
+      ["before COMMIT of its room", beforeCommit(RESERVE), 0],
+      ["after COMMIT of its room", afterCommit(RESERVE), 1],
+      ["before COMMIT of its third part", beforeCommit(WRITE, 3), 1],
+      ["after COMMIT of its third part", afterCommit(WRITE, 3), 1],
+      ["after COMMIT of its last part", afterCommit(WRITE, PARTS), 1],
+      ["before COMMIT of the file", beforeCommit(KEEP), 1],
+    ]),
+  )(
     "an upload, %s: nothing of it is seen, its room is free within the hour, and then there is room for exactly one",
     async (_step, order, left) => {
       expect((await server.killed(order, () => upload("first"))).result).toBeNull();
@@ -128,10 +133,12 @@ describe.each(Object.entries(testDatabases))("a server killed while files come a
     },
   );
 
-  test.each<[string, CrashPoint]>([
-    ["after COMMIT of the file", afterCommit(KEEP)],
-    ["before its answer is written", { at: "answer", having: [`^POST ${FILES}`] }],
-  ])("an upload, %s: the file is there once, and a repeat is told of it", async (_step, order) => {
+  test.each(
+    turns.rows<[string, CrashPoint]>([
+      ["after COMMIT of the file", afterCommit(KEEP)],
+      ["before its answer is written", { at: "answer", having: [`^POST ${FILES}`] }],
+    ]),
+  )("an upload, %s: the file is there once, and a repeat is told of it", async (_step, order) => {
     expect((await server.killed(order, () => upload("first"))).result).toBeNull();
     await expectSwept(1);
     const [there] = await files();
@@ -140,12 +147,14 @@ describe.each(Object.entries(testDatabases))("a server killed while files come a
     await expectSwept(1);
   });
 
-  test.each<[string, CrashPoint]>([
-    ["before COMMIT of giving up", beforeCommit(GIVE_UP)],
-    ["after COMMIT of giving up", afterCommit(GIVE_UP)],
-    ["before COMMIT of the sweep", beforeCommit(SWEEP)],
-    ["after COMMIT of the sweep", afterCommit(SWEEP)],
-  ])("what an upload left behind, %s: it goes when the server is back", async (_step, order) => {
+  test.each(
+    turns.rows<[string, CrashPoint]>([
+      ["before COMMIT of giving up", beforeCommit(GIVE_UP)],
+      ["after COMMIT of giving up", afterCommit(GIVE_UP)],
+      ["before COMMIT of the sweep", beforeCommit(SWEEP)],
+      ["after COMMIT of the sweep", afterCommit(SWEEP)],
+    ]),
+  )("what an upload left behind, %s: it goes when the server is back", async (_step, order) => {
     await server.killed(afterCommit(WRITE, 4), () => upload("first"));
     await server.killed(order, () => server.advance("61m").catch(() => {}));
     await server.advance("61m");
@@ -154,11 +163,13 @@ describe.each(Object.entries(testDatabases))("a server killed while files come a
     await expectSwept(1);
   });
 
-  test.each<[string, CrashPoint, number]>([
-    ["before COMMIT", beforeCommit(DROP), 1],
-    ["after COMMIT, before its parts are gone", afterCommit(DROP), 0],
-    ["before COMMIT of the sweep", beforeCommit(SWEEP), 0],
-  ])("the end of a file, %s: it is there whole, or its room is free", async (_step, order, left) => {
+  test.each(
+    turns.rows<[string, CrashPoint, number]>([
+      ["before COMMIT", beforeCommit(DROP), 1],
+      ["after COMMIT, before its parts are gone", afterCommit(DROP), 0],
+      ["before COMMIT of the sweep", beforeCommit(SWEEP), 0],
+    ]),
+  )("the end of a file, %s: it is there whole, or its room is free", async (_step, order, left) => {
     const id = (await upload("first"))?.body.id;
     await server.killed(order, () => server.ask("DELETE", `${FILES}/${id}`));
     await server.advance("5m");
@@ -167,7 +178,7 @@ describe.each(Object.entries(testDatabases))("a server killed while files come a
     await expectSwept(1);
   });
 
-  test("a connection that breaks, wherever it does, leaves a whole file or nothing, and no room taken", async () => {
+  turns.test("a connection that breaks, wherever it does, leaves a whole file or nothing, and no room taken", async () => {
     const body = JSON.stringify({ title: "first", fileName: "a.pdf", contentBase64: bytesOf("first").toString("base64") });
     const { url, apiKey } = server.server.api;
     const head = `POST ${FILES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;

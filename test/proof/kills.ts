@@ -67,7 +67,8 @@ export const kills: Part = {
   },
 };
 
-async function runTest(file: string, env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+/** Runs one test file of whole programs, with these variables. */
+export async function runTest(file: string, env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [VITEST, "run", "--project", "e2e", file], {
     cwd: ROOT,
     env: { ...process.env, NO_COLOR: "1", ...env },

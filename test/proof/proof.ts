@@ -10,6 +10,7 @@ import type { Part } from "./part.ts";
 import { powerCuts } from "./power-cuts.ts";
 import { type About, summarize, toHtml, toMarkdown } from "./report.ts";
 import { soak } from "./soak.ts";
+import { turns } from "./turns.ts";
 import { worlds } from "./worlds.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -18,7 +19,7 @@ const BEGIN = "<!-- figures: npm run proof -- --save -->";
 const END = "<!-- end of the figures -->";
 
 /** All parts, in the order in which they run. */
-export const parts: readonly Part[] = [kills, agents, fuzz, worlds, powerCuts, soak];
+export const parts: readonly Part[] = [kills, turns, agents, fuzz, worlds, powerCuts, soak];
 
 export interface ProofOptions {
   /** The names of the parts that run; all if empty. */

@@ -19,11 +19,11 @@ export const STEERING: ReadonlySet<string> = new Set([
     "PICTURES",
     "PROPERTY_RUNS",
     "PROPERTY_SEED",
-    "RACES",
     "RECORD_ANSWERS",
     "RESEND_PACKAGE",
     "SCREENSHOTS",
     "TEST_POSTGRES_URL",
+    "TURNS",
   ],
   ...["UPGRADE_KILLS", "UPGRADE_SEED", "WORLDS_MUTATION"],
 ]);

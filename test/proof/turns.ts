@@ -1,0 +1,19 @@
+import { runTest } from "./kills.ts";
+import type { Part } from "./part.ts";
+
+/** The tests that try each step on one database, or each write at one moment; see `support/turns.ts`. */
+const FILES = ["marketplace-steps", "uploads-crash", "erasure-races"] as const;
+
+/** All of what a single run of the tests tries in turn. */
+export const turns: Part = {
+  name: "turns",
+  title: "Steps and races",
+  meaning:
+    "A server is killed around each COMMIT of an activation, a listing and an upload, on SQLite and on Postgres. Each write of the API is made while the person whom it names is erased or deleted, before and after their rows are gone. Nothing may be there by half, and nothing may be left of the person.",
+  steps: (share) => Math.max(1, Math.round(FILES.length * share)),
+  run: async (step) => {
+    const file = FILES[step] ?? FILES[0];
+    const { code, output } = await runTest(`test/${file}.test.ts`, { TURNS: "all" });
+    return { counts: { files: 1 }, rows: [], failures: code === 0 ? [] : [`TURNS=all ${file}: ${output}`] };
+  },
+};
