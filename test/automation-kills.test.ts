@@ -10,8 +10,8 @@ import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 // A few kills for each run; KILLS=100 AUTOMATION_ENTRIES=2000 for a long one.
-const KILLS = countKills(3);
-const ENTRIES = Number(process.env.AUTOMATION_ENTRIES ?? 120);
+const KILLS = countKills(2);
+const ENTRIES = Number(process.env.AUTOMATION_ENTRIES ?? 60);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000 + ENTRIES * 60;
 /** Contacts in one request, which enter in one transaction. */
 const IMPORT = 20;

@@ -13,12 +13,12 @@ import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
 import { type Ledger, newLedger, startTraffic, type Traffic } from "./support/traffic.ts";
 
 // A few kills for each run; KILLS=50 CAMPAIGN_RECIPIENTS=20000 for a long one.
-const KILLS = countKills(3);
-const RECIPIENTS = Number(process.env.CAMPAIGN_RECIPIENTS ?? 800);
+const KILLS = countKills(2);
+const RECIPIENTS = Number(process.env.CAMPAIGN_RECIPIENTS ?? 400);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000 + RECIPIENTS * 30;
 /** Connections to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
-const IMPORT = 500;
+const IMPORT = 200;
 /** Connections that send single mails beside the campaign. */
 const CONNECTIONS = 6;
 const OPEN = ["queued", "sending", "deferred"];

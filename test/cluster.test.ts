@@ -7,11 +7,11 @@ import { smtpSink } from "./support/smtp-sink.ts";
 
 const SERVERS = 3;
 // CLUSTER_REQUESTS=200 and more put the servers under load for longer.
-const REQUESTS = Number(process.env.CLUSTER_REQUESTS ?? 80);
+const REQUESTS = Number(process.env.CLUSTER_REQUESTS ?? 40);
 const BATCH = 50;
 /** Clients that send at a time. */
 const CLIENTS = 6;
-const KILLS = 4;
+const KILLS = 3;
 /** Connections of each server to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
 

@@ -11,12 +11,12 @@ import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
 /** Kills on each database. */
-const KILLS = countKills(3);
+const KILLS = countKills(2);
 /** Connections to the next hop. */
 const POOL = 20;
 /** The mails that one kill can leave in doubt: those under way, and those that are marked ahead of them. */
 const MAX_DOUBTED = POOL + MAX_MARKED_AHEAD;
-const MAILS = 400;
+const MAILS = 200;
 const BATCH = 50;
 const OPEN = ["queued", "sending", "deferred"];
 

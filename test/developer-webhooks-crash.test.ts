@@ -11,9 +11,9 @@ import { startCluster } from "./support/cluster.ts";
 import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-const KILLS = countKills(3);
+const KILLS = countKills(2);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
-const RECIPIENTS = 300;
+const RECIPIENTS = 150;
 const BATCH = 50;
 /** Requests to one origin at a time, and outcomes that wait to be recorded: what one kill can have sent again. */
 const AGAIN = 64 + 2 * 256;

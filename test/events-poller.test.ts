@@ -10,7 +10,7 @@ import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 // A few kills for each run; KILLS=50 for a long one.
-const KILLS = countKills(4);
+const KILLS = countKills(2);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 // Two events each.
 const BATCH = 50;

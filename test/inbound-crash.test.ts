@@ -13,7 +13,7 @@ import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
-const KILLS = countKills(5);
+const KILLS = countKills(2);
 const EMAILS = 20 * KILLS;
 const DOMAIN = "in.acme.test";
 const SENDERS = 8;

@@ -9,7 +9,7 @@ import { type ServerProcess, startServer } from "./support/server.ts";
 import { testDatabases } from "./support/test-database.ts";
 
 // Each named step has its own test in marketplace-steps.test.ts; here is what nobody thought of.
-const ROUNDS = countKills(8);
+const ROUNDS = countKills(4);
 const AGENTS = 12;
 
 interface Activation {

@@ -9,7 +9,7 @@ import { countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 /** Kills on each database. */
-const KILLS = countKills(3);
+const KILLS = countKills(2);
 const CONNECTIONS = 10;
 /** Mails that are acknowledged before each kill. */
 const ACKNOWLEDGED = 150;

@@ -21,7 +21,7 @@ import { newLedger, startTraffic } from "./support/traffic.ts";
 const FIXTURE = fileURLToPath(new URL("fixtures/upgrades/0.1.0", import.meta.url));
 const CLI = fileURLToPath(new URL("../packages/cli/dist/main.js", import.meta.url));
 // UPGRADE_KILLS=50 and more look for what is rare.
-const KILLS = Number(process.env.UPGRADE_KILLS ?? 3);
+const KILLS = Number(process.env.UPGRADE_KILLS ?? 2);
 /** Requests that were acknowledged before the backup begins. */
 const ACKNOWLEDGED = 100;
 

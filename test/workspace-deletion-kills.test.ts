@@ -8,7 +8,7 @@ import { type TestDatabase, testDatabases } from "./support/test-database.ts";
 
 /* A workspace is deleted while a second server writes into it, and the servers are killed in turn while its rows go. */
 
-const CONTACTS = 6000;
+const CONTACTS = 4000;
 const OTHERS = 500;
 /** The parts of its contacts that are left when a server is killed. */
 const KILLS = [0.9, 0.6, 0.3];

@@ -10,7 +10,7 @@ import { freePort } from "../../test/support/free-port.ts";
 import { PRICE } from "./agent.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const KILLS = Number(process.env["AGENT_KILLS"] ?? 6);
+const KILLS = Number(process.env["AGENT_KILLS"] ?? 4);
 // The calls of the agent, from the start of its run to its completion.
 const CALLS = 8;
 const SCOPES = ["agent:write_runs", "agent:post_messages", "agent:read_messages", "agent:consume_credits", "landing_pages:write"] as const;
