@@ -179,8 +179,8 @@ test.skipIf(missing !== null)(
   },
 );
 
-test("two hundred hostile sessions do not keep others waiting, and end", async () => {
-  const open = Array.from({ length: 200 }, (_, i) => {
+test("fifty hostile sessions do not keep others waiting, and end", async () => {
+  const open = Array.from({ length: 50 }, (_, i) => {
     const socket = connect(ports.plain, "127.0.0.1");
     // The server may close it while this side writes.
     socket.on("error", () => {});

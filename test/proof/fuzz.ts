@@ -36,7 +36,7 @@ export const fuzz: Part = {
     try {
       const ready = await server.ready();
       if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
-      const requests = share < 1 ? Math.max(1000, Math.round(REQUESTS * share)) : REQUESTS;
+      const requests = share < 1 ? Math.max(500, Math.round(REQUESTS * share)) : REQUESTS;
       const found = await send({ url: ready.url, apiKey: ready.apiKey, requests, seed });
       const health = await fetch(`${ready.url}/healthz`).then(({ status }) => status, String);
       if (health !== 200) found.failures.push(`/healthz answered ${health} afterwards.`);

@@ -13,11 +13,11 @@ test.each([
   ["Postgres", 1],
 ])("%s: random requests get the answers that openapi.json describes, and none of 5xx", async (_name, step) => {
   // The same requests each time; `npm run proof -- fuzz` makes others.
-  const { counts, failures } = await fuzz.run(step, { seed: 7, share: 0.02, folder: tmpdir() });
+  const { counts, failures } = await fuzz.run(step, { seed: 7, share: 0.01, folder: tmpdir() });
   expect(failures).toEqual([]);
-  expect(counts).toMatchObject({ requests: 1000, serverErrors: 0, unexpected: 0 });
-  expect(counts["2xx"]).toBeGreaterThan(100);
-  expect(counts["4xx"]).toBeGreaterThan(100);
+  expect(counts).toMatchObject({ requests: 500, serverErrors: 0, unexpected: 0 });
+  expect(counts["2xx"]).toBeGreaterThan(50);
+  expect(counts["4xx"]).toBeGreaterThan(50);
 });
 
 const entry = (step: number, more: Partial<Entry> = {}): Entry => ({
