@@ -26,7 +26,7 @@ server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 }, () => {
 test("servers that are restarted behind a socket that stays refuse no request", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailsvc-socket-"));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
-  const server = ["--import", `${root}scripts/sources.mjs`, `${root}packages/server/src/program.ts`, "--data", data, "--port", "1"];
+  const server = [`${root}packages/server/dist/main.js`, "--data", data, "--port", "1"];
   const supervisor = spawn(process.execPath, ["-e", SUPERVISOR, "--", process.execPath, ...server], {
     stdio: ["ignore", "pipe", "inherit"],
   });
