@@ -10,7 +10,7 @@ const LIMIT = 60_000;
 let program = "";
 
 beforeAll(async () => {
-  program = await bundleProgram("cli-dev-command");
+  program = await bundleProgram();
 }, LIMIT);
 
 interface Ended {

@@ -1,21 +1,17 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { bundleProgram, findBundle } from "./bundle.ts";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { bundleProgram, DIST, readInputs } from "./bundle.ts";
 import { folder } from "./harness.ts";
 
-const dist = findBundle("cli-test");
 let inputs: Metafile["inputs"] = {};
 
 beforeAll(async () => {
-  await bundleProgram("cli-test", (metafile) => {
-    inputs = metafile.inputs;
-  });
+  await bundleProgram();
+  inputs = readInputs();
 });
-
-afterAll(() => rmSync(dist, { recursive: true, force: true }));
 
 interface Ended {
   code: number | null;
@@ -24,7 +20,7 @@ interface Ended {
 }
 
 const start = (argv: readonly string[], env: Record<string, string> = {}, home = folder()) => {
-  const child = spawn(process.execPath, [join(dist, "main.js"), ...argv], {
+  const child = spawn(process.execPath, [join(DIST, "main.js"), ...argv], {
     cwd: home,
     env: { PATH: process.env["PATH"], HOME: home, ...env },
   });
@@ -148,7 +144,7 @@ describe("a server", () => {
       const ready = join(data, "ready.json");
       const [command, ...args] = wrap([
         process.execPath,
-        join(dist, "main.js"),
+        join(DIST, "main.js"),
         "dev",
         "--port",
         "0",
@@ -214,7 +210,7 @@ describe("a server", () => {
 
   test("in a folder that was deleted says so", async () => {
     const gone = folder();
-    const script = `cd "${gone}" && rmdir "${gone}" && "${process.execPath}" "${join(dist, "main.js")}" whoami; echo "exit $?"`;
+    const script = `cd "${gone}" && rmdir "${gone}" && "${process.execPath}" "${join(DIST, "main.js")}" whoami; echo "exit $?"`;
     const child = spawn("/bin/sh", ["-c", script], { env: { PATH: process.env["PATH"], HOME: folder() } });
     let output = "";
     for (const stream of [child.stdout, child.stderr])

@@ -1,18 +1,13 @@
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createWorld } from "@mailsvc/server/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { bundleProgram, findBundle } from "./bundle.ts";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { bundleProgram, DIST } from "./bundle.ts";
 import { folder } from "./harness.ts";
 
-const dist = findBundle("cli-send-kills");
-
-beforeAll(() => bundleProgram("cli-send-kills"));
-
-afterAll(() => rmSync(dist, { recursive: true, force: true }));
+beforeAll(() => bundleProgram());
 
 const SEND = [
   ...["send", "--from", "hello@acme.example", "--to", "ada@example.com", "--subject", "s", "--text", "t"],
@@ -70,7 +65,7 @@ async function startGate(moment: (typeof MOMENTS)[number]) {
 }
 
 function start(argv: readonly string[], env: Record<string, string>, home: string) {
-  const child = spawn(process.execPath, [join(dist, "main.js"), ...argv], {
+  const child = spawn(process.execPath, [join(DIST, "main.js"), ...argv], {
     cwd: home,
     env: { PATH: process.env["PATH"], HOME: home, ...env },
   });

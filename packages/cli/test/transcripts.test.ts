@@ -22,7 +22,7 @@ const LIMIT = 180_000;
 let program = "";
 
 beforeAll(async () => {
-  program = await bundleProgram("cli-transcripts");
+  program = await bundleProgram();
 }, LIMIT);
 
 /** The webhook that pages name. */
