@@ -46,10 +46,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Fails with the names of the cases that failed, and what the receiver said. */
-async function expectToPass(url: string, said: () => string = () => ""): Promise<void> {
-  const { results } = await checkReceiver({ url, secret: SECRET });
+async function expectToPass(url: string, said: () => string = () => "", only?: string): Promise<void> {
+  const { results } = await checkReceiver({ url, secret: SECRET, ...(only !== undefined && { only }) });
   expect(results.filter(({ passed }) => !passed).map(({ id, failure }) => `${id}: ${failure?.problem}\n${said()}`)).toEqual([]);
-  expect(results.length).toBeGreaterThan(80);
+  expect(results.length).toBeGreaterThan(only === undefined ? 80 : 5);
 }
 
 test("package.json has the name of the folder and the versions of these packages", () => {
@@ -74,8 +74,9 @@ test("types of all templates", async () => {
   await run(folder, bin("tsc"), "-p", ".", "--pretty", "false", ...ONE_CHECKER);
 });
 
-test.each(["node", "next"])("the test of a template passes: %s", async (template) => {
-  expect(await run(join(folder, `my-${template}`), bin("vitest"), "run", "--root", ".", "--testTimeout", "60000")).toContain("1 passed");
+// That of node passes in an installation of the packages, in release.test.ts.
+test("the test of a template passes: next", async () => {
+  expect(await run(join(folder, "my-next"), bin("vitest"), "run", "--root", ".", "--testTimeout", "60000")).toContain("1 passed");
 });
 
 test("npm create mailsvc-agent writes the same", async () => {
@@ -151,40 +152,44 @@ test.each(["node", "python"])("npm run check kills, pauses and resumes the agent
   expect([code, report.passed > 90]).toEqual([isStrict ? 11 : 0, true]);
 });
 
-test.each(["node", "express", "hono", "python"])("%s: npm start passes every case of agent check", async (template) => {
-  const cwd = join(folder, `my-${template}`);
-  const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as { scripts: { start: string } };
-  writeFileSync(join(cwd, ".env"), `AGENT_WEBHOOK_SECRET=${SECRET}\nAGENT_MASTER_KEY=${KEY}\nMAILSVC_URL=http://127.0.0.1:9\nPORT=0\n`);
-  const [program = "", ...args] = scripts.start.split(" ");
-  const agent = spawn(program === "node" ? process.execPath : program, args, {
-    cwd,
-    env: cleanEnvironment(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void agent.kill("SIGKILL"));
-  let said = "";
-  const url = await new Promise<string>((found, failed) => {
-    const read = (data: Buffer): void => {
-      said += data;
-      const [address] = /http:\S+\/webhook/.exec(said) ?? [];
-      if (address) found(address);
-    };
-    agent.stdout.on("data", read);
-    agent.stderr.on("data", read);
-    agent.once("exit", () => failed(new Error(said)));
-  });
-  await expectToPass(url, () => said.slice(-2000));
+// `npm run check` makes the requests of all cases to those of node and python.
+test.each(["node", "express", "hono", "python"])(
+  "%s: npm start serves an agent that passes agent check, and ends with the signal",
+  async (template) => {
+    const cwd = join(folder, `my-${template}`);
+    const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as { scripts: { start: string } };
+    writeFileSync(join(cwd, ".env"), `AGENT_WEBHOOK_SECRET=${SECRET}\nAGENT_MASTER_KEY=${KEY}\nMAILSVC_URL=http://127.0.0.1:9\nPORT=0\n`);
+    const [program = "", ...args] = scripts.start.split(" ");
+    const agent = spawn(program === "node" ? process.execPath : program, args, {
+      cwd,
+      env: cleanEnvironment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    onTestFinished(() => void agent.kill("SIGKILL"));
+    let said = "";
+    const url = await new Promise<string>((found, failed) => {
+      const read = (data: Buffer): void => {
+        said += data;
+        const [address] = /http:\S+\/webhook/.exec(said) ?? [];
+        if (address) found(address);
+      };
+      agent.stdout.on("data", read);
+      agent.stderr.on("data", read);
+      agent.once("exit", () => failed(new Error(said)));
+    });
+    await expectToPass(url, () => said.slice(-2000), ["node", "python"].includes(template) ? "signature-" : undefined);
 
-  // A connection stays open, as those of the service do.
-  const connection = connect(Number(new URL(url).port), "127.0.0.1");
-  await once(connection, "connect");
-  const from = performance.now();
-  agent.kill("SIGTERM");
-  expect(await once(agent, "exit")).toEqual([0, null]);
-  // An agent that waits for its ten seconds is never below.
-  expect(performance.now() - from).toBeLessThan(9000);
-  connection.destroy();
-});
+    // A connection stays open, as those of the service do.
+    const connection = connect(Number(new URL(url).port), "127.0.0.1");
+    await once(connection, "connect");
+    const from = performance.now();
+    agent.kill("SIGTERM");
+    expect(await once(agent, "exit")).toEqual([0, null]);
+    // An agent that waits for its ten seconds is never below.
+    expect(performance.now() - from).toBeLessThan(9000);
+    connection.destroy();
+  },
+);
 
 test("next: its route passes every case of agent check", async () => {
   await using server = await startServer();

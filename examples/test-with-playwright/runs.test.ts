@@ -26,12 +26,6 @@ test("fails when a stranger gets mail", async () => {
   expect(output).toMatch(/1 failed[\s\S]*1 passed/);
 });
 
-test("fails when a link works twice", async () => {
-  const { code, output } = await runExample("test-with-playwright", { file: "app.mjs", from: "tokens.delete(token);", to: "" });
-  expect(code, output).toBe(1);
-  expect(output).toContain("This link is not valid any more.");
-});
-
 test("says what is missing when there is no browser", async () => {
   vi.stubEnv("CHROMIUM", "/nowhere/chromium");
   const named = await runExample("test-with-playwright");
