@@ -40,11 +40,16 @@ export async function all<T>(api: Api, path: string): Promise<T[]> {
   return items;
 }
 
-/** Waits until `check` answers true, looking every 20 ms. Throws after `seconds` with what `describe` says then. */
+/** The longest pause between two looks. */
+const MAX_PAUSE_MS = 250;
+
+/** Waits until `check` answers true, looking after 20 ms and then ever more rarely. Throws after `seconds` with what `describe` says then. */
 export async function until(seconds: number, check: () => Promise<boolean>, describe: () => Promise<string>): Promise<void> {
-  const end = performance.now() + seconds * 1000;
+  const from = performance.now();
   while (!(await check())) {
-    if (performance.now() > end) throw new Error(`After ${seconds} s: ${await describe()}`);
-    await new Promise((next) => setTimeout(next, 20));
+    const waited = performance.now() - from;
+    if (waited > seconds * 1000) throw new Error(`After ${seconds} s: ${await describe()}`);
+    // Each look takes time of the server that is waited for: the longer it has taken, the rarer they are.
+    await new Promise((next) => setTimeout(next, Math.min(20 + waited / 10, MAX_PAUSE_MS)));
   }
 }
