@@ -16,8 +16,8 @@ test.each([
   const { counts, failures } = await fuzz.run(step, { seed: 7, share: 0.01, folder: tmpdir() });
   expect(failures).toEqual([]);
   expect(counts).toMatchObject({ requests: 500, serverErrors: 0, unexpected: 0 });
-  expect(counts["2xx"]).toBeGreaterThan(50);
-  expect(counts["4xx"]).toBeGreaterThan(50);
+  expect(counts["2xx"]).toBeGreaterThan(25);
+  expect(counts["4xx"]).toBeGreaterThan(25);
 });
 
 const entry = (step: number, more: Partial<Entry> = {}): Entry => ({
