@@ -127,7 +127,7 @@ export default defineConfig(({ mode }) => ({
     // They wait for the database, the network, the end of a process.
     maxWorkers: workers(1),
     sequence: { sequencer: SlowestFirst },
-    provide: { propertyShare: mode === QUICK ? 1 / 3 : 1 },
+    provide: { propertyShare: mode === QUICK ? 1 / 3 : 1 / 2 },
     // The same environment on all machines, one Postgres server for all projects, and one publication of the packages.
     globalSetup: ["./test/support/quiet-environment.ts", "./packages/server/test/postgres-setup.ts", "./test/support/publication-setup.ts"],
     projects: [

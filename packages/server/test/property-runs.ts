@@ -7,7 +7,7 @@ declare module "vitest" {
   }
 }
 
-/** Returns how often to try a property here: `runs` times on SQLite, a third of that on Postgres, where each takes three times as long. */
+/** Returns how often to try a property here: half of `runs` on SQLite, a third on Postgres, where each takes three times as long. */
 export function propertyRuns(runs: number): number {
   return Math.ceil(runs * inject("propertyShare"));
 }
