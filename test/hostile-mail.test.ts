@@ -67,7 +67,7 @@ test("hostile mails of a megabyte neither delay requests nor keep memory, and ea
     const mails = Object.values(hostileMails).map((make) => make());
     const report = arf({ messageId: "<other@elsewhere>", to: "ada@example.com" });
     for (let i = 0; i < 20; i += 1) expect(await deliverSmtp(port, to, report)).toBe(250);
-    // What as much ordinary mail leaves in the allocator, and what other programs of this machine delay, is not what this is about.
+    // Ordinary mail leaves as much in the allocator, and other programs of this machine delay answers: this test is not about either.
     const stopOrdinary = probe(ready.url);
     await deliverAll(Array.from({ length: MAILS }, () => Buffer.concat([report, Buffer.alloc(MB, `${"x".repeat(76)}\r\n`)])));
     const ordinary = await stopOrdinary();

@@ -127,7 +127,7 @@ test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
     return statuses;
   };
   const statuses: Record<string, number> = {};
-  // What only reads leaves the objects to the next call. What writes gets new ones, unless it makes the request that curl has made.
+  // A read leaves the objects to the next call. A write gets new ones, unless it makes the request that curl has made.
   for (let left = shown; left.length > 0; left = left.filter(([label]) => !(label in statuses))) {
     await using its = await openExampleServer();
     Object.assign(statuses, await tried(its, endpoint.method === "GET" || left === shown ? left : left.slice(0, 1)));
@@ -165,7 +165,7 @@ async function keysFor({ world, agent }: ExampleServer, noun: string, { access }
   return { ...keys, MAILSVC_AGENT_KEY: key, MAILSVC_ACTIVATION_ID: activationId };
 }
 
-/** What makes a request the same as another. */
+/** The parts of a request that make it the same as another. */
 interface Made {
   readonly line: string;
   readonly key: string | null;
@@ -212,7 +212,7 @@ function observe(inProcess: typeof fetch): { fetch: typeof fetch; answered: Prom
   return { fetch: recording, answered };
 }
 
-/** Where calls are made to. */
+/** The server that is called. */
 interface Service {
   readonly url: string;
   readonly fetch: typeof fetch;

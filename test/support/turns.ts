@@ -3,8 +3,8 @@ import { test } from "vitest";
 const IS_ALL = process.env["TURNS"] === "all";
 
 /**
- * Of things that are tried alike, those of one turn: every `of`th, beginning with the one at `turn`. TURNS=all tries all of them each time, as
- * `npm run proof -- turns` does.
+ * Selects the things of one turn, of those that are tried alike: every `of`th, beginning with the one at `turn`. TURNS=all selects all of
+ * them each time, as `npm run proof -- turns` does.
  */
 export function inTurn<T>(things: readonly T[], turn: number, of = 2): readonly T[] {
   return IS_ALL ? things : things.filter((_, i) => i % of === turn % of);

@@ -11,7 +11,7 @@ let market: Market;
 const templates: string[] = [];
 const received: string[] = [];
 
-// What executes nothing without the policies of pages executes nothing under them: these are tried with one in so many.
+// A vector that does nothing without the policies of pages does nothing under them: these are tried with one in so many.
 const UNDER_POLICIES = 3;
 
 // As long as the name of a template may be, with what stands around it.

@@ -97,7 +97,7 @@ test.each([
     expect(VECTORS.length * Object.keys(PLACES).length).toBeGreaterThan(200);
     const { page, expectNothing } = await watch("/dashboard/activity", bypassCSP);
     for (const [at, { id, captured }] of mails.entries()) {
-      // What executes nothing without the policies executes nothing under them: these are tried with some of the mails.
+      // A vector that does nothing without the policies does nothing under them: these are tried with some of the mails.
       if (!bypassCSP && at % UNDER_POLICIES !== 0) continue;
       for (const path of [`/dashboard/activity/${id}`, `/dashboard/inbox/${captured}`]) {
         const seen = await lookAt(page, path, GROUPS[at] ?? []);

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 /** The widths at which pages are scrolled to their end: a phone, a tablet, half of a screen, a small laptop. */
 const WIDTHS = [390, 820, 960, 1280] as const;
 
-/** Those of one page: the phone's, and one of the others, in turn from page to page. All of them where pictures are taken. */
+/** Returns the widths for one page: the phone's, and one of the others, in turn from page to page. Returns all where pictures are taken. */
 export function widthsOf(place: number): readonly number[] {
   const [phone, ...others] = WIDTHS;
   return process.env["SCREENSHOTS"] === undefined ? [phone, others[place % others.length] ?? phone] : WIDTHS;
