@@ -50,7 +50,7 @@ const HAND_OVER_LIMITS: readonly (readonly [metric: Metric, ms: number])[] = [
 
 const INDEX = Object.fromEntries(METRICS.map((metric, i) => [metric, i])) as Readonly<Record<Metric, number>>;
 
-/** What an event adds to a number. */
+/** Amount that an event adds to a number. */
 type Added = readonly [metric: Metric, by: number];
 
 /** A length of time that divides the offsets of all time zones. */
@@ -147,10 +147,10 @@ export async function countEvents(q: Reader | Tx, workspaceId: string, events: r
   return unknown;
 }
 
-// What happens before a relay is chosen.
+// Metrics that count before a relay is chosen.
 const BEFORE_RELAYS: ReadonlySet<Metric> = new Set(["accepted", "suppressed", "cancelled"]);
 
-/** What of an email is counted by. */
+/** Facts about an email that it is counted by. */
 type Facts = Awaited<ReturnType<typeof selectFacts>>[number];
 
 /** A value of a dimension that an email has. */

@@ -35,7 +35,7 @@ export async function verifyMetrics(
   const differences: Difference[] = [];
   let [events, daysWithoutMail] = [0, 0];
   for (const start of bounds.slice(0, -1)) {
-    // Of the first days that are asked for without a date the events may be gone.
+    // Without a date the question may begin with days whose events have been deleted.
     if (kept !== null && start < clock.now() - kept * DAY) continue;
     const day = await compareDay(read, workspaceId, start / DAY);
     events += day.events;
@@ -78,7 +78,7 @@ async function compareDay(read: Reader, workspaceId: string, day: number): Promi
     unknown += await countEvents(read, workspaceId, chunk, sums);
     events += chunk.length;
     for (const { place, quarters } of sums.all) {
-      // What had no row of its own was counted with the rest.
+      // Values without a row of their own were counted with the rest.
       const name = named.has(nameOf(place)) ? nameOf(place) : nameOf({ ...place, value: OTHER });
       addNumbers(actual, name, Object.fromEntries(quarters), 1);
     }

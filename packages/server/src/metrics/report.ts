@@ -18,7 +18,7 @@ import { findPart, type Period, readPeriod } from "./period.ts";
 import { type DayRange, OTHER } from "./rows.ts";
 import type { MetricsTables } from "./tables.ts";
 
-/** A question about the numbers. Of the filters one is given at most. */
+/** A question about the numbers. It has one of the filters at most. */
 type MetricsQuestion = Pick<MetricsReport, "interval"> & {
   readonly from?: string | undefined;
   readonly to?: string | undefined;

@@ -6,8 +6,8 @@ export type Quarters = Readonly<Record<string, readonly number[]>>;
 export function metricsTables(c: ColumnTypes) {
   return {
     /**
-     * What happened to mail: a row for each UTC day and value of a dimension, so that a month is read as some thirty rows. Quarters of an
-     * hour add up to the days of every time zone. The numbers of a day have `VALUES_A_DAY` rows per dimension at most.
+     * Counts of mail: a row for each UTC day and value of a dimension, so that a month is read as some thirty rows. Quarters of
+     * an hour add up to the days of every time zone. The numbers of a day have `VALUES_A_DAY` rows per dimension at most.
      */
     mailMetrics: c.table(
       "mail_metrics",
@@ -22,7 +22,7 @@ export function metricsTables(c: ColumnTypes) {
         /** A value of the dimension, such as a domain; `` for what has no row of its own that day, and for all mail. */
         value: c.text("value").notNull(),
         counts: c.json<Quarters>("counts").notNull(),
-        /** What of `counts` was about people who were erased since: with it, counting anew gives the same. */
+        /** Part of `counts` about people who were erased since: a recount gives the difference. */
         erased: c.json<Quarters>("erased"),
       },
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.test, t.dimension, t.day, t.value] })],
