@@ -5,7 +5,7 @@ import { TagFilter } from "./send-fields.ts";
 import { TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
 
-/** What mail is counted by. */
+/** Properties by which mail is counted. */
 export const METRICS_DIMENSIONS = ["tag", "sender", "domain", "relay", "campaign", "template"] as const;
 export type MetricsDimension = (typeof METRICS_DIMENSIONS)[number];
 
@@ -18,7 +18,7 @@ export const METRICS_LIMITS = { days: 400, daysByHour: 31, values: 100 } as cons
 
 const Share = z.number().nullable();
 
-/** What happened to mail in some time. Opens and clicks of machines are in no other number than their own. */
+/** Counts of mail in a span of time. Opens and clicks by machines are in no other number than their own. */
 const counts = {
   accepted: z.int(),
   /** Handed over to the next mail server. */
@@ -41,7 +41,7 @@ const counts = {
   machineOpens: z.int(),
   machineClicks: z.int(),
   unsubscribed: z.int(),
-  /** How long emails took from when they were to leave until they were handed over; null if none was. Shares are 0 to 1. */
+  /** Delay of emails, from their due time until they were handed over; null if none was. Shares are 0 to 1. */
   handOver: z
     .object({
       averageMs: z.int(),
@@ -56,9 +56,9 @@ const counts = {
   /** Shares, 0 to 1; null while there is nothing to divide by. */
   rates: z
     .object({
-      /** Of the emails handed over or refused for good. */
+      /** Share of the emails handed over or refused for good. */
       bounce: Share,
-      /** Of the emails handed over. */
+      /** Share of the emails handed over. */
       complaint: Share,
       open: Share,
       click: Share,
@@ -70,10 +70,10 @@ const counts = {
 export const MailCounts = z.object(counts).meta({ id: "MailCounts" });
 export type MailCounts = z.infer<typeof MailCounts>;
 
-/** What happened in a part of the period, to all mail or to that with one value. */
+/** Counts of a part of the period, for all mail or for mail with one value. */
 export const MetricsRow = z
   .object({
-    /** Where this part of the period begins and ends. */
+    /** Beginning and end of this part of the period. */
     from: Instant,
     to: Instant,
     /** A value of `by`; null for all mail, and for the rest of it behind the most frequent values. */
