@@ -220,11 +220,11 @@ interface Service {
 
 type Call = (text: string, keys: Readonly<Record<string, string>>, service: Service, endpoint: Endpoint) => Promise<number>;
 
-/** How a call is made; answers with the status of the response. */
+/** Ways to make a call; each returns the status of the response. */
 const CALLS: Readonly<Record<"curl" | "SDK" | "Command line", Call>> = {
   curl: async (text, keys, _service, { stream }) => {
     const env = { ...process.env, ...keys, MAILSVC_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-    // What is followed never ends.
+    // A stream never ends.
     const command = text.replace(/^curl/, `curl -sS ${stream ? "--max-time 1" : ""} -o ${join(folder, "answer")} -w '%{http_code}'`);
     const { stdout } = await promisify(execFile)("bash", ["-c", `${command} || test $? -eq 28`], { env });
     return Number(stdout);
