@@ -97,7 +97,7 @@ function form(f: SignUpForm, { term: { out, columns } }: Session): string {
       ["created", formatInstant(f.createdAt)],
       ["changed", formatInstant(f.updatedAt)],
       ["url", f.url],
-      ["next", `mailsvc forms get ${f.id} --jq .snippet`],
+      ["next", `mailsvc forms stats ${f.id}`],
     ],
     out,
     columns,
