@@ -31,7 +31,7 @@ const code = (text: string) => `\`${text}\``;
 
 test("docs/audience.md has the text fields of contacts, to which other pages link", () => {
   const [texts = ""] = tableUnder(pathOf("docs/audience.md"), "Segments")[0] ?? [];
-  expect(texts.split(" ")).toEqual(["email", ...CONTACT_TEXT_FIELDS].map(code));
+  expect(texts.split(" ")).toEqual(["email", "externalId", ...CONTACT_TEXT_FIELDS].map(code));
 });
 
 describe("docs/agents-webhooks.md", () => {

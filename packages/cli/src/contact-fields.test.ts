@@ -11,6 +11,7 @@ test("the view of a contact shows each text field", () => {
   const contact: Contact = {
     id: "con_1",
     email: "ada@example.com",
+    externalId: "user_1042",
     ...mapContactTexts((field) => `My ${CONTACT_TEXTS[field].noun}`),
     tags: [],
     customFields: {},
@@ -19,7 +20,7 @@ test("the view of a contact shows each text field", () => {
     updatedAt: "2026-01-01T00:00:00Z",
   };
   const view = contactViews["contacts.create"]?.object?.(contact as never, { term: { out: PLAIN } } as Session);
-  for (const field of CONTACT_TEXT_FIELDS) expect(view).toContain(contact[field]);
+  for (const field of ["externalId", ...CONTACT_TEXT_FIELDS] as const) expect(view).toContain(contact[field]);
 });
 
 test("files may call each text field by its name or by one of its aliases, of which no two fields have the same", () => {

@@ -90,8 +90,8 @@ export const ENDPOINTS: EndpointTable = {
     delete: { method: "DELETE", path: "/api/v1/contacts/:id" },
   },
   people: {
-    get: { method: "GET", path: "/api/v1/people/:email", query: true },
-    erase: { method: "DELETE", path: "/api/v1/people/:email" },
+    get: { method: "GET", path: "/api/v1/people/:person", query: true },
+    erase: { method: "DELETE", path: "/api/v1/people/:person" },
   },
   lists: {
     list: { method: "GET", path: "/api/v1/lists", query: true, page: true },

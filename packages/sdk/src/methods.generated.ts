@@ -940,15 +940,15 @@ export interface MailsvcMethods {
     /**
      * Create a contact.
      *
-     * Fails if a contact with this address exists, in any spelling, or the address is on the suppression list, in any scope.
+     * Fails if a contact with this address exists, in any spelling, or one with this externalId, or the address is on the suppression list, in any scope.
      *
      * `POST /api/v1/contacts`
      */
     create(input: NewContact, options?: CallOptions): APIPromise<Contact>;
     /**
-     * Create a contact, or update the one with this address.
+     * Create a contact, or update the one with this externalId or address.
      *
-     * Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.
+     * With an externalId that a contact has, that contact is meant, and its address changes to the given one; otherwise the one with this address. Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.
      *
      * `POST /api/v1/v1/contacts`
      */
@@ -1000,26 +1000,28 @@ export interface MailsvcMethods {
     /**
      * Get one contact with its lists and segments.
      *
+     * `id` is its id, its address or its externalId.
+     *
      * `GET /api/v1/contacts/:id`
      */
     get(id: string, options?: CallOptions): APIPromise<ContactDetail>;
     /**
      * Update a contact; fields that are not sent stay.
      *
-     * `tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.
+     * `id` is its id, its address or its externalId. With another `email` the contact keeps its history, its memberships and what it consented to; links of confirmation emails sent to the former address stop working. `tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.
      *
      * `PATCH /api/v1/contacts/:id`
      */
     update(id: string, input?: ContactPatch, options?: CallOptions): APIPromise<Contact>;
     /**
-     * Add tags to up to 1,000 contacts, or remove some, by the ids or addresses of the contacts.
+     * Add tags to up to 1,000 contacts, or remove some, by the ids, addresses or externalIds of the contacts.
      *
      * Each contact keeps its other tags, also those that others change at the same time. Contacts that do not exist, or would have more than 50 tags, are reported in failed, with their index; all others are changed.
      *
      * `POST /api/v1/contacts/tags`
      */
     tag(input: {
-      /** Contacts, by their ids or addresses, up to 1000 */
+      /** Contacts, by their ids, addresses or externalIds, up to 1000 */
       contacts: string[];
       /** Tags to add */
       add?: string[] | undefined;
@@ -1031,7 +1033,7 @@ export interface MailsvcMethods {
     /**
      * Delete a contact permanently.
      *
-     * Deletes its tags and memberships too. A suppression of its address stays. To erase all data of a person, use `people.erase`.
+     * `id` is its id, its address or its externalId. Deletes its tags and memberships too. A suppression of its address stays. To erase all data of a person, use `people.erase`.
      *
      * `DELETE /api/v1/contacts/:id`
      */
@@ -1042,22 +1044,22 @@ export interface MailsvcMethods {
     /**
      * Get everything stored about a person.
      *
-     * The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.
+     * The person with an address, or with the id or externalId of a contact: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.
      *
-     * `GET /api/v1/people/:email`
+     * `GET /api/v1/people/:person`
      */
-    get(email: string, input?: {
+    get(person: string, input?: {
       /** Continue after this cursor (pagination.nextCursor); replaces page */
       cursor?: string | undefined;
     }, options?: CallOptions): APIPromise<Person>;
     /**
      * Erase a person: contact, memberships, events, and all emails to them.
      *
-     * Cannot be undone. Queued emails are not sent. The contents of an email to several people stay for the others. A suppressed address stays suppressed in its scope, as a keyed hash.
+     * The person is named by an address, or by the id or externalId of a contact. Cannot be undone. Queued emails are not sent. The contents of an email to several people stay for the others. A suppressed address stays suppressed in its scope, as a keyed hash.
      *
-     * `DELETE /api/v1/people/:email`
+     * `DELETE /api/v1/people/:person`
      */
-    erase(email: string, options?: CallOptions): APIPromise<Erasure>;
+    erase(person: string, options?: CallOptions): APIPromise<Erasure>;
   };
   /** Lists of contacts, with double opt-in */
   readonly lists: {
@@ -1148,31 +1150,31 @@ export interface MailsvcMethods {
       search?: string | undefined;
     }, options?: CallOptions): PagePromise<ListMember>;
     /**
-     * Add up to 1,000 contacts to a list, by their ids or addresses.
+     * Add up to 1,000 contacts to a list, by their ids, addresses or externalIds.
      *
      * Contacts that do not exist are reported in failed, with their index; all others are added. Suppressed contacts cannot join a list with double opt-in, since no email may ask them.
      *
      * `POST /api/v1/lists/:id/contacts`
      */
     add(id: string, input: {
-      /** Contacts, by their ids or addresses, up to 1000 */
+      /** Contacts, by their ids, addresses or externalIds, up to 1000 */
       contacts: string[];
       /** Whether contacts enter automations by this change; false for bulk changes */
       startAutomations?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ListAddition>;
     /**
-     * Remove up to 1,000 contacts from a list, by their ids or addresses.
+     * Remove up to 1,000 contacts from a list, by their ids, addresses or externalIds.
      *
      * `POST /api/v1/lists/:id/contacts/remove`
      */
     remove(id: string, input: {
-      /** Contacts, by their ids or addresses, up to 1000 */
+      /** Contacts, by their ids, addresses or externalIds, up to 1000 */
       contacts: string[];
       /** Whether contacts enter automations by this change; false for bulk changes */
       startAutomations?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ListRemoval>;
     /**
-     * Remove one contact from a list, by its id or address.
+     * Remove one contact from a list, by its id, address or externalId.
      *
      * `DELETE /api/v1/lists/:id/contacts/:contact`
      */
@@ -1438,7 +1440,7 @@ export interface MailsvcMethods {
     /**
      * Create a campaign: a draft, or scheduled if it has a scheduledAt.
      *
-     * The content is a template or html and text; a draft may have none yet. Contact fields are variables: {{email}}, {{firstName}}, {{lastName}}, {{phone}}, {{tags}} and every custom field.
+     * The content is a template or html and text; a draft may have none yet. Contact fields are variables: {{email}}, {{externalId}}, {{firstName}}, {{lastName}}, {{phone}}, {{tags}} and every custom field.
      *
      * `POST /api/v1/campaigns`
      */
@@ -1552,7 +1554,7 @@ export interface MailsvcMethods {
     test(id: string, input: {
       /** Addresses, up to five */
       to: string[];
-      /** Id or address of the contact as whom the test is rendered; by default the contact of each address */
+      /** Id, address or externalId of the contact as whom the test is rendered; by default the contact of each address */
       contact?: string | undefined;
       /** Only this variant of an A/B test; all of them when absent */
       variant?: "A" | "B" | "C" | "D" | "E" | undefined;
@@ -1568,7 +1570,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/campaigns/:id/preview`
      */
     preview(id: string, input?: {
-      /** Id or address of the contact */
+      /** Id, address or externalId of the contact */
       contact?: string | undefined;
       /** The variant of an A/B test; the first one when absent */
       variant?: "A" | "B" | "C" | "D" | "E" | undefined;
@@ -1771,7 +1773,7 @@ export interface MailsvcMethods {
      * `POST /api/v1/automations/:id/test`
      */
     test(id: string, input: {
-      /** Address or id of the contact */
+      /** Id, address or externalId of the contact */
       contact: string;
       /** A version of the definition; the newest when absent */
       version?: number | undefined;
@@ -1807,7 +1809,7 @@ export interface MailsvcMethods {
       cursor?: string | undefined;
       /** Only entries in this state */
       status?: "ACTIVE" | "COMPLETED" | "EXITED" | "FAILED" | undefined;
-      /** Only entries of this contact (its id) */
+      /** Only entries of this contact (its id, address or externalId) */
       contact?: string | undefined;
     }, options?: CallOptions): PagePromise<AutomationEntry>;
   };
@@ -1839,7 +1841,7 @@ export interface MailsvcMethods {
       campaign?: string | undefined;
       /** Only events of this automation (its id) */
       automation?: string | undefined;
-      /** Only events of this contact (its id) and of emails to its address */
+      /** Only events of this contact (its id, address or externalId) and of emails to its address */
       contact?: string | undefined;
       /** Only opens and clicks by machines (true), or by people (false) */
       machine?: boolean | undefined;
@@ -1874,7 +1876,7 @@ export interface MailsvcMethods {
       campaign?: string | undefined;
       /** Only events of this automation (its id) */
       automation?: string | undefined;
-      /** Only events of this contact (its id) and of emails to its address */
+      /** Only events of this contact (its id, address or externalId) and of emails to its address */
       contact?: string | undefined;
       /** Only opens and clicks by machines (true), or by people (false) */
       machine?: boolean | undefined;
@@ -1897,7 +1899,7 @@ export interface MailsvcMethods {
     track(input: {
       /** Name of an event of yours, such as purchase */
       name: string;
-      /** Id or address of the contact */
+      /** Id, address or externalId of the contact */
       contact: string;
       /** What it is worth in whole units of the currency, such as the total of an order */
       value?: number | undefined;
@@ -2118,7 +2120,7 @@ export interface MailsvcMethods {
     /**
      * Explain an object: its history, the reasons and what to do next.
      *
-     * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address of a contact. The key needs the permission to read it.
+     * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address or externalId of a contact. The key needs the permission to read it.
      *
      * `GET /api/v1/explain/:id`
      */

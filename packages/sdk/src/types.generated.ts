@@ -1146,6 +1146,7 @@ export interface ClockState {
 export interface Contact {
   id: string;
   email: string;
+  externalId: string | null;
   firstName: string | null;
   lastName: string | null;
   phone: string | null;
@@ -1161,6 +1162,7 @@ export interface Contact {
 export interface ContactDetail {
   id: string;
   email: string;
+  externalId: string | null;
   firstName: string | null;
   lastName: string | null;
   phone: string | null;
@@ -1200,6 +1202,7 @@ export interface ContactImport {
 export interface ContactImportRow {
   /** Email address */
   email: string;
+  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -1241,6 +1244,9 @@ export interface ContactMembership {
 }
 
 export interface ContactPatch {
+  /** Another address of the same person: history, memberships and consent stay with the contact */
+  email?: string | undefined;
+  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -1254,6 +1260,9 @@ export interface ContactPatch {
   /** UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression */
   status?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
 }
+
+/** The kinds of texts that name a contact. */
+export type ContactRefKind = "email" | "id" | "externalId";
 
 export type ContactStatus = "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
 
@@ -1273,6 +1282,7 @@ export type ContactTextField = "firstName" | "lastName" | "phone";
 export interface ContactUpsert {
   /** Email address */
   email: string;
+  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -1697,6 +1707,7 @@ export type EventOf<Type extends EventType> = Omit<{
   to: string | null;
   recipient: EventRecipient | null;
   contactId: string | null;
+  externalId: string | null;
   campaignId: string | null;
   automationId: string | null;
   test: boolean;
@@ -2378,6 +2389,7 @@ export interface NewCampaign {
 export interface NewContact {
   /** Email address */
   email: string;
+  externalId?: string | null | undefined;
   /** First name, up to 100 characters */
   firstName?: string | null | undefined;
   /** Last name, up to 100 characters */
@@ -2985,7 +2997,7 @@ export type ResendTarget = "not_opened" | "not_clicked" | "failed";
 
 export type Role = "owner" | "marketer" | "viewer";
 
-export type RuleField = "email" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
+export type RuleField = "email" | "externalId" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
 
 export type RuleOperator = "equals" | "notEquals" | "contains" | "notContains" | "startsWith" | "endsWith" | "in" | "notIn" | "exists" | "before" | "after" | "withinLast" | "notWithinLast" | "gt" | "gte" | "lt" | "lte" | "withinNext";
 

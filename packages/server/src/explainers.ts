@@ -3,12 +3,24 @@ import { explainCampaign } from "./campaigns/explain.ts";
 import type { Deps } from "./deps.ts";
 import { explainWebhook, explainWebhookDelivery } from "./developer-webhooks/explain.ts";
 import { getEvent } from "./events/list.ts";
-import { type Explainers, explainAddress, explainContact, explainEmail } from "./explain/explain.ts";
+import { type Explainer, type Explainers, explainAddress, explainContact, explainEmail } from "./explain/explain.ts";
 import { getOwnMail } from "./inbox/inbox.ts";
 import { ApiError } from "./lib/api-error.ts";
 import { explainActivation, explainAgentEvent, explainToBuilder } from "./marketplace/agent-webhooks/explain.ts";
 import { explainRun } from "./marketplace/runs/explain.ts";
 import { explainReceived } from "./received/explain.ts";
+
+const CONTACT: readonly Explainer<Deps>[] = [
+  { permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainContact(read, deps, workspaceId, id) },
+];
+
+const RUN: readonly Explainer<Deps>[] = [
+  {
+    permission: "marketplace:read",
+    explain: (read, deps, { workspaceId, id, activation }) =>
+      explainRun(read, { ...toPresent(deps), overdue: deps.runClock.overdue() }, workspaceId, { runId: id, activation }),
+  },
+];
 
 /** Explainers of each kind of object, by the prefix of its ids. */
 export const EXPLAINERS: Explainers<Deps> = {
@@ -43,7 +55,8 @@ export const EXPLAINERS: Explainers<Deps> = {
         ),
     },
   ],
-  con: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainContact(read, deps, workspaceId, id) }],
+  con: CONTACT,
+  externalId: [...CONTACT, ...RUN],
   address: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainAddress(read, deps, workspaceId, id) }],
   cmp: [{ permission: "campaigns:read", explain: (read, deps, { workspaceId, id }) => explainCampaign(read, deps, workspaceId, id) }],
   ent: [
@@ -81,13 +94,7 @@ export const EXPLAINERS: Explainers<Deps> = {
       },
     },
   ],
-  run: [
-    {
-      permission: "marketplace:read",
-      explain: (read, deps, { workspaceId, id, activation }) =>
-        explainRun(read, { ...toPresent(deps), overdue: deps.runClock.overdue() }, workspaceId, { runId: id, activation }),
-    },
-  ],
+  run: RUN,
 };
 
 function toPresent({ clock, config }: Deps): { now: number; dev: boolean } {

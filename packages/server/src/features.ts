@@ -68,7 +68,7 @@ import { lintHandlers } from "./lint/handlers.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
-import { CONFIRMATION_JOB, foreseeJoins, joinList, leaveList } from "./lists/members.ts";
+import { CONFIRMATION_JOB, foreseeJoins, joinList, leaveList, voidInvitations } from "./lists/members.ts";
 import { subscriberLists } from "./lists/preferences.ts";
 import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
@@ -204,6 +204,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       contactsChanged: (tx, workspaceId, contactSeqs, startsNothing) => syncMembership(tx, deps(), workspaceId, contactSeqs, startsNothing),
       foreseeStarts: async (tx, workspaceId, events, contacts) =>
         foreseeEntries(tx, deps(), workspaceId, [...events, ...(await foreseeEntered(tx, deps(), workspaceId, contacts))]),
+      addressesChanged: (tx, contacts) => voidInvitations(tx, contacts),
       joinList: (tx, workspaceId, listId, contacts, startsNothing) => joinList(tx, deps(), workspaceId, listId, contacts, startsNothing),
       foreseeJoins: (tx, workspaceId, listId, contacts) => foreseeJoins(tx, deps(), workspaceId, listId, contacts),
       leaveList: (tx, workspaceId, listId, contacts) => leaveList(tx, deps(), workspaceId, listId, contacts),

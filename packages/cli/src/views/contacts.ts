@@ -44,6 +44,7 @@ function formatFields(contact: Contact, style: Style): string {
     [
       ["id", contact.id],
       ["email", contact.email],
+      ["external id", contact.externalId],
       ["name", formatContactName(contact)],
       ...OTHER_TEXTS.map((field): [string, string | null] => [CONTACT_TEXTS[field].noun, contact[field]]),
       ["status", contact.status],

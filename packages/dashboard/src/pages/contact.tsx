@@ -115,9 +115,10 @@ function Actions({ contact, reload }: { readonly contact: ContactDetail; readonl
 }
 
 function listFacts(contact: ContactDetail): (readonly [string, ComponentChildren])[] {
-  const { email, tags, customFields, createdAt, updatedAt, id } = contact;
+  const { email, externalId, tags, customFields, createdAt, updatedAt, id } = contact;
   return [
     ["Address", email],
+    ["Your own id", externalId === null ? null : <code key="externalId">{externalId}</code>],
     ...CONTACT_TEXT_FIELDS.map((field) => [labelContactText(field), contact[field]] as const),
     [
       "Tags",

@@ -13,7 +13,7 @@ export interface CsvFlags {
   keys: readonly string[] | null;
 }
 
-const FIELDS = ["email", ...CONTACT_TEXT_FIELDS, "status"] as const;
+const FIELDS = ["email", "externalId", ...CONTACT_TEXT_FIELDS, "status"] as const;
 // The last columns; an import ignores them.
 const READ_ONLY_FIELDS = ["id", "createdAt", "updatedAt"] as const;
 

@@ -1,4 +1,4 @@
-import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS } from "../contract/facts.ts";
+import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS, EXTERNAL_ID_ALIASES } from "../contract/facts.ts";
 import { type CellValue, splitTags } from "./cells.ts";
 import { normalizeName } from "./names.ts";
 
@@ -82,9 +82,10 @@ const TEXT_ALIASES = Object.assign(
 ) as Readonly<Record<string, string>>;
 
 export const CONTACT_COLUMNS: FileColumns = {
-  fields: ["email", ...CONTACT_TEXT_FIELDS, "tags", "status"],
+  fields: ["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "status"],
   aliases: {
     ...EMAIL,
+    ...toAliases("externalId", EXTERNAL_ID_ALIASES),
     ...TEXT_ALIASES,
     ...toAliases("tags", ["tags", "tag", "labels", "label", "groupmembership"]),
   },

@@ -1,6 +1,7 @@
 import { AutomationGraph } from "./automation-definition.ts";
 import { AUTOMATION_LIMITS, ENTRY_STATUSES } from "./automation-fields.ts";
 import { STEP_TYPES } from "./automation-steps.ts";
+import { ContactRef } from "./contact-ref.ts";
 import { trackedEventFields } from "./events.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
@@ -57,7 +58,7 @@ export type AutomationStats = z.infer<typeof AutomationStats>;
 const { contact: _contact, ...eventFields } = trackedEventFields;
 
 export const NewDryRun = z.strictObject({
-  contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
+  contact: ContactRef,
   version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
   definition: AutomationGraph.optional().meta({
     description: "Steps and connections that are not saved, in place of a version: { steps, connections }",

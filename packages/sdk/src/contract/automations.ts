@@ -5,6 +5,7 @@ import { listDefinitionFaults } from "./automation-graph.ts";
 import { AutomationStats, AutomationVersion, DryRun, NewDryRun } from "./automation-reports.ts";
 import { AutomationStep } from "./automation-steps.ts";
 import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPES } from "./automation-triggers.ts";
+import { ContactRef } from "./contact-ref.ts";
 import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
@@ -320,7 +321,7 @@ export const automations = {
     query: z.object({
       ...pageQuery,
       status: z.enum(ENTRY_STATUSES).optional().meta({ description: "Only entries in this state" }),
-      contact: z.string().min(1).max(100).optional().meta({ description: "Only entries of this contact (its id)" }),
+      contact: ContactRef.optional().meta({ description: "Only entries of this contact (its id, address or externalId)" }),
     }),
     output: pageSchema(AutomationEntry),
     errors: ["not_found"],

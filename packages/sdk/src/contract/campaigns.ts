@@ -13,14 +13,12 @@ import {
 } from "./campaign-fields.ts";
 import { CampaignStats, CampaignVerification } from "./campaign-stats.ts";
 import { CONTACT_TEXT_FIELDS } from "./contact-fields.ts";
+import { ContactRef } from "./contact-ref.ts";
 import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
 import { pageQuery, pageSchema } from "./page.ts";
 import { revisionOf } from "./revision.ts";
 import * as z from "./zod.ts";
-
-/** A contact, by id or address. */
-const ContactRef = z.string().min(1).max(254);
 
 const id = { id: "cmp_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const revision = revisionOf("campaign");
@@ -47,7 +45,7 @@ export const campaigns = {
     access: { permission: "campaigns:write" },
     mailsTo: "nobody",
     summary: "Create a campaign: a draft, or scheduled if it has a scheduledAt",
-    description: `The content is a template or html and text; a draft may have none yet. Contact fields are variables: ${["email", ...CONTACT_TEXT_FIELDS, "tags"].map((field) => `{{${field}}}`).join(", ")} and every custom field.`,
+    description: `The content is a template or html and text; a draft may have none yet. Contact fields are variables: ${["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags"].map((field) => `{{${field}}}`).join(", ")} and every custom field.`,
     body: NewCampaign,
     status: 201,
     output: CampaignDetail,
@@ -228,7 +226,7 @@ export const campaigns = {
     body: z.strictObject({
       to: z.array(EmailAddress).min(1).max(CAMPAIGN_LIMITS.testRecipients).meta({ description: "Addresses, up to five" }),
       contact: ContactRef.optional().meta({
-        description: "Id or address of the contact as whom the test is rendered; by default the contact of each address",
+        description: "Id, address or externalId of the contact as whom the test is rendered; by default the contact of each address",
       }),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "Only this variant of an A/B test; all of them when absent" }),
     }),
@@ -244,7 +242,7 @@ export const campaigns = {
     description:
       "With the content as it is now, also of a campaign that has started. Without a contact, its fields are empty. Links are not tracked, and the unsubscribe link does nothing.",
     query: z.object({
-      contact: ContactRef.optional().meta({ description: "Id or address of the contact" }),
+      contact: ContactRef.optional(),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "The variant of an A/B test; the first one when absent" }),
     }),
     output: CampaignPreview,

@@ -137,6 +137,45 @@ export const CONTACT_TEXTS = {
   },
 } as const satisfies Record<string, ContactText>;
 
+/** Characters of an `externalId`. */
+export const EXTERNAL_ID_LIMIT = 128;
+
+/** Column names for an `externalId` in CSV files, in lower case with letters and digits only. */
+export const EXTERNAL_ID_ALIASES = [
+  ...["externalid", "extid", "externalref", "externalreference", "userid", "useruuid", "uid", "customerid", "clientid"],
+  ...["memberid", "accountid", "personid", "subscriberid", "contactexternalid", "kundennummer", "benutzerid", "kundenid"],
+] as const;
+
+// Letters and digits first: it stands in paths, in arguments of commands and in cells of spreadsheets.
+const EXTERNAL_ID = /^[A-Za-z0-9][A-Za-z0-9._:|~=-]*$/;
+// The prefixes of ids that name a contact or that `explain` takes. An id of these would hide a contact behind it.
+const OWN_ID = /^(?:em|mail|rcv|evt|con|cmp|ent|whk|whd|act|run)_/i;
+// Paths below /api/v1/contacts that are no contact.
+const RESERVED: ReadonlySet<string> = new Set(["export", "import", "imports", "tags"]);
+
+/** Why a text cannot be an `externalId`; null if it can. None looks like an address or like an id of ours. */
+export function refuseExternalId(text: string): string | null {
+  if (text.includes("@")) return "An externalId cannot contain @: it would be taken for an address.";
+  if (OWN_ID.test(text))
+    return `An externalId cannot begin with ${text.slice(0, text.indexOf("_") + 1)}: it would be taken for an id of mailsvc.`;
+  if (RESERVED.has(text.toLowerCase())) return `An externalId cannot be ${text}: a path of the API has this name.`;
+  return EXTERNAL_ID.test(text)
+    ? null
+    : "An externalId begins with a letter or a digit, and has only letters and digits of ASCII and the characters . _ : | ~ = -";
+}
+
+/** The kinds of texts that name a contact. */
+export type ContactRefKind = "email" | "id" | "externalId";
+
+/**
+ * Tells what a text that names a contact is: with an @ an address, with the prefix con_ an id of ours, otherwise an externalId. The only
+ * judge of it; `refuseExternalId` keeps the three apart.
+ */
+export function readContactRef(text: string): ContactRefKind {
+  if (text.includes("@")) return "email";
+  return text.startsWith("con_") ? "id" : "externalId";
+}
+
 /** Limits of a contact besides those of its text fields (docs/reference/limits.md). */
 export const CONTACT_LIMITS = {
   tags: 50,

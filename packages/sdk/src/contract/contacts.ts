@@ -2,6 +2,7 @@ import { EmailAddress } from "./address.ts";
 import { refuseCharacters } from "./characters.ts";
 import { CONTACT_LIMITS, CONTACT_STATUSES, CONTACT_TEXTS, labelContactText, mapContactTexts } from "./contact-fields.ts";
 import { contactImports } from "./contact-imports.ts";
+import { contactRefs, ExternalId } from "./contact-ref.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
@@ -69,6 +70,7 @@ const tags = z
   .meta({ description: `Tags, up to ${CONTACT_LIMITS.tags}` });
 
 const person = {
+  externalId: ExternalId.nullable().optional(),
   ...mapContactTexts((field) => {
     const { maxLength } = CONTACT_TEXTS[field];
     return optionalLine(maxLength, `${labelContactText(field)}, up to ${maxLength} characters`);
@@ -109,6 +111,9 @@ export type ContactImportRow = z.output<typeof ContactImportRow>;
 
 /** The fields of ContactPatch. */
 export const contactPatchFields = {
+  email: EmailAddress.optional().meta({
+    description: "Another address of the same person: history, memberships and consent stay with the contact",
+  }),
   ...person,
   tags: tags.optional().meta({ description: "Replaces all tags" }),
   customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null removes a field, others stay" }),
@@ -125,6 +130,8 @@ export const Contact = z
   .object({
     id: z.string(),
     email: z.string(),
+    /** Its id in your own system; null without one. */
+    externalId: z.string().nullable(),
     ...mapContactTexts(() => z.string().nullable()),
     tags: z.array(z.string()),
     customFields: z.record(z.string(), z.unknown()),
@@ -236,7 +243,8 @@ export const contacts = {
     access: write,
     mailsTo: "one",
     summary: "Create a contact",
-    description: "Fails if a contact with this address exists, in any spelling, or the address is on the suppression list, in any scope.",
+    description:
+      "Fails if a contact with this address exists, in any spelling, or one with this externalId, or the address is on the suppression list, in any scope.",
     body: NewContact,
     status: 201,
     output: Contact,
@@ -251,13 +259,17 @@ export const contacts = {
     path: "/api/v1/v1/contacts",
     access: write,
     mailsTo: "one",
-    summary: "Create a contact, or update the one with this address",
+    summary: "Create a contact, or update the one with this externalId or address",
     description:
-      "Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.",
+      "With an externalId that a contact has, that contact is meant, and its address changes to the given one; otherwise the one with this address. Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.",
     body: ContactUpsert,
     status: [201, 200],
     output: Contact,
-    examples: [{ summary: "As often as you like", body: ada }],
+    errors: ["duplicate_contact"],
+    examples: [
+      { summary: "As often as you like", body: ada },
+      { summary: "By your own id: a new address stays the same contact", body: { externalId: "user_1042", email: "ada@new.example" } },
+    ],
   }),
   import: endpoint({
     method: "POST",
@@ -306,6 +318,7 @@ export const contacts = {
     path: "/api/v1/contacts/:id",
     access: read,
     summary: "Get one contact with its lists and segments",
+    description: "`id` is its id, its address or its externalId.",
     output: ContactDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
@@ -317,11 +330,12 @@ export const contacts = {
     mailsTo: "one",
     summary: "Update a contact; fields that are not sent stay",
     description:
-      "`tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.",
+      "`id` is its id, its address or its externalId. With another `email` the contact keeps its history, its memberships and what it consented to; links of confirmation emails sent to the former address stop working. `tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.",
     body: ContactPatch,
     output: Contact,
-    errors: ["not_found", "email_suppressed", "invalid_state"],
+    errors: ["not_found", "duplicate_contact", "email_suppressed", "invalid_state"],
     examples: [
+      { summary: "Another address", params: { id: "user_1042" }, body: { email: "ada@new.example" } },
       { summary: "Other tags", params: id, body: { tags: ["vip", "beta"] } },
       { summary: "Unsubscribe", params: id, body: { status: "UNSUBSCRIBED" } },
     ],
@@ -331,16 +345,12 @@ export const contacts = {
     path: "/api/v1/contacts/tags",
     access: write,
     mailsTo: "contacts",
-    summary: "Add tags to up to 1,000 contacts, or remove some, by the ids or addresses of the contacts",
+    summary: "Add tags to up to 1,000 contacts, or remove some, by the ids, addresses or externalIds of the contacts",
     description:
       "Each contact keeps its other tags, also those that others change at the same time. Contacts that do not exist, or would have more than 50 tags, are reported in failed, with their index; all others are changed.",
     body: z
       .strictObject({
-        contacts: z
-          .array(z.string().min(1).max(1000))
-          .min(1)
-          .max(CONTACT_LIMITS.batch)
-          .meta({ description: `Contacts, by their ids or addresses, up to ${CONTACT_LIMITS.batch}` }),
+        contacts: contactRefs(CONTACT_LIMITS.batch),
         add: tags.default([]).meta({ description: "Tags to add" }),
         remove: tags.default([]).meta({ description: "Tags to remove" }),
         startAutomations,
@@ -362,7 +372,7 @@ export const contacts = {
     mailsTo: "nobody",
     summary: "Delete a contact permanently",
     description:
-      "Deletes its tags and memberships too. A suppression of its address stays. To erase all data of a person, use `people.erase`.",
+      "`id` is its id, its address or its externalId. Deletes its tags and memberships too. A suppression of its address stays. To erase all data of a person, use `people.erase`.",
     output: Contact,
     errors: ["not_found"],
     examples: [{ summary: "Delete", params: id }],

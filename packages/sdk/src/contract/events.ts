@@ -1,4 +1,5 @@
 import { SoughtAddress } from "./address.ts";
+import { ContactRef } from "./contact-ref.ts";
 import { freeData } from "./contacts.ts";
 import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
@@ -28,6 +29,8 @@ export const EventObject = z
     to: z.string().nullable(),
     recipient: EventRecipient.nullable(),
     contactId: z.string().nullable(),
+    /** The id of that contact in your own system, as it is now; null without one, and once the contact is deleted. */
+    externalId: z.string().nullable(),
     campaignId: z.string().nullable(),
     automationId: z.string().nullable(),
     /** True if it is about an email of a test key. */
@@ -64,7 +67,10 @@ const filters = {
   tag: TagFilter.optional().meta({ description: "Only events of emails with this tag: name=value", examples: ["kind=report"] }),
   campaign: z.string().max(100).optional().meta({ description: "Only events of this campaign (its id)" }),
   automation: z.string().max(100).optional().meta({ description: "Only events of this automation (its id)" }),
-  contact: z.string().max(100).optional().meta({ description: "Only events of this contact (its id) and of emails to its address" }),
+  contact: ContactRef.optional().meta({
+    description: "Only events of this contact (its id, address or externalId) and of emails to its address",
+    examples: undefined,
+  }),
   machine: z.stringbool().optional().meta({ description: "Only opens and clicks by machines (true), or by people (false)" }),
   test: z.stringbool().optional().meta({ description: "Only events of mail of test keys (true), or of everything else (false)" }),
 };
@@ -77,7 +83,7 @@ const MAX_VALUE = 100_000_000_000;
 /** Fields of `events.track`. */
 export const trackedEventFields = {
   name: TrackedName,
-  contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),
+  contact: ContactRef,
   value: z
     .number()
     .min(0)

@@ -1,4 +1,5 @@
 import { MailboxText } from "./address.ts";
+import { contactRefs } from "./contact-ref.ts";
 import { Contact, startAutomations } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
@@ -101,11 +102,7 @@ const settings = {
     .meta({ description: "Members see its name on their preference page and can leave it there (default true)" }),
 };
 
-const contacts = z
-  .array(z.string().min(1).max(1000))
-  .min(1)
-  .max(LIST_LIMITS.batch)
-  .meta({ description: `Contacts, by their ids or addresses, up to ${LIST_LIMITS.batch}` });
+const contacts = contactRefs(LIST_LIMITS.batch);
 
 const id = { id: "list_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const one = { ...id, contact: "ada@example.com" };
@@ -195,7 +192,7 @@ export const lists = {
     path: "/api/v1/lists/:id/contacts",
     access: { permission: "lists:write" },
     mailsTo: "contacts",
-    summary: "Add up to 1,000 contacts to a list, by their ids or addresses",
+    summary: "Add up to 1,000 contacts to a list, by their ids, addresses or externalIds",
     description:
       "Contacts that do not exist are reported in failed, with their index; all others are added. Suppressed contacts cannot join a list with double opt-in, since no email may ask them.",
     body: z.strictObject({ contacts, startAutomations }),
@@ -208,7 +205,7 @@ export const lists = {
     path: "/api/v1/lists/:id/contacts/remove",
     access: { permission: "lists:write" },
     mailsTo: "nobody",
-    summary: "Remove up to 1,000 contacts from a list, by their ids or addresses",
+    summary: "Remove up to 1,000 contacts from a list, by their ids, addresses or externalIds",
     body: z.strictObject({ contacts, startAutomations }),
     output: ListRemoval,
     errors: ["not_found"],
@@ -219,7 +216,7 @@ export const lists = {
     path: "/api/v1/lists/:id/contacts/:contact",
     access: { permission: "lists:write" },
     mailsTo: "nobody",
-    summary: "Remove one contact from a list, by its id or address",
+    summary: "Remove one contact from a list, by its id, address or externalId",
     output: ListMember,
     errors: ["not_found"],
     examples: [{ summary: "By address", params: one }],

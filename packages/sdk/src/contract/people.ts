@@ -84,16 +84,16 @@ export const Erasure = z
   .meta({ id: "Erasure" });
 export type Erasure = z.infer<typeof Erasure>;
 
-const ada = { email: "ada@example.com" };
+const ada = { person: "ada@example.com" };
 
 export const people = {
   get: endpoint({
     method: "GET",
-    path: "/api/v1/people/:email",
+    path: "/api/v1/people/:person",
     access: { permission: "people:read" },
     summary: "Get everything stored about a person",
     description:
-      "The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.",
+      "The person with an address, or with the id or externalId of a contact: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.",
     query: z.object({ cursor: pageQuery.cursor }),
     output: Person,
     errors: ["not_found"],
@@ -101,12 +101,12 @@ export const people = {
   }),
   erase: endpoint({
     method: "DELETE",
-    path: "/api/v1/people/:email",
+    path: "/api/v1/people/:person",
     access: { permission: "people:write" },
     mailsTo: "nobody",
     summary: "Erase a person: contact, memberships, events, and all emails to them",
     description:
-      "Cannot be undone. Queued emails are not sent. The contents of an email to several people stay for the others. A suppressed address stays suppressed in its scope, as a keyed hash.",
+      "The person is named by an address, or by the id or externalId of a contact. Cannot be undone. Queued emails are not sent. The contents of an email to several people stay for the others. A suppressed address stays suppressed in its scope, as a keyed hash.",
     output: Erasure,
     errors: ["not_found"],
     examples: [{ summary: "For a request under the GDPR", params: ada }],

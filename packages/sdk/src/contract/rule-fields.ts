@@ -22,6 +22,7 @@ export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
 /** The fields of conditions, besides `customFields.<name>`. */
 export const RULE_FIELDS = {
   email: "text",
+  externalId: "text",
   ...mapContactTexts(() => "text" as const),
   status: "status",
   createdAt: "instant",

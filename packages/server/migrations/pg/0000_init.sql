@@ -331,6 +331,7 @@ CREATE TABLE "contacts" (
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"email" text COLLATE "C" NOT NULL,
 	"email_key" text COLLATE "C" NOT NULL,
+	"external_id" text COLLATE "C",
 	"first_name" text COLLATE "C",
 	"last_name" text COLLATE "C",
 	"phone" text COLLATE "C",
@@ -1225,6 +1226,7 @@ CREATE UNIQUE INDEX "contact_properties_key" ON "contact_properties" USING btree
 CREATE INDEX "contact_tags_status" ON "contact_tags" USING btree ("workspace_id","tag_key","status","contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contacts_id" ON "contacts" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "contacts_email" ON "contacts" USING btree ("workspace_id","email_key");--> statement-breakpoint
+CREATE UNIQUE INDEX "contacts_external_id" ON "contacts" USING btree ("workspace_id","external_id") WHERE "contacts"."external_id" is not null;--> statement-breakpoint
 CREATE INDEX "contacts_list" ON "contacts" USING btree ("workspace_id","seq");--> statement-breakpoint
 CREATE INDEX "contacts_status" ON "contacts" USING btree ("workspace_id","status","seq");--> statement-breakpoint
 CREATE INDEX "credit_entries_workspace" ON "credit_entries" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -358,6 +358,7 @@ CREATE TABLE `contacts` (
 	`workspace_id` text NOT NULL,
 	`email` text NOT NULL,
 	`email_key` text NOT NULL,
+	`external_id` text,
 	`first_name` text,
 	`last_name` text,
 	`phone` text,
@@ -371,6 +372,7 @@ CREATE TABLE `contacts` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `contacts_id` ON `contacts` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `contacts_email` ON `contacts` (`workspace_id`,`email_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `contacts_external_id` ON `contacts` (`workspace_id`,`external_id`) WHERE "contacts"."external_id" is not null;--> statement-breakpoint
 CREATE INDEX `contacts_list` ON `contacts` (`workspace_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `contacts_status` ON `contacts` (`workspace_id`,`status`,`seq`);--> statement-breakpoint
 CREATE TABLE `contents` (

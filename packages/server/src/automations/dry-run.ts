@@ -10,7 +10,7 @@ import {
   mapContactTexts,
   TRIGGER_STEP,
 } from "@mailsvc/sdk/contract";
-import { type ContactRow, findContactByEmail, getContactRow, tagKey } from "../contacts/contacts.ts";
+import { type ContactRow, getContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
@@ -43,9 +43,9 @@ export async function dryRun(
   // Templates of what is not saved are not pinned yet.
   const version = definition ? { ...saved, ...definition, templates: null } : saved;
   assertAssumptions(version.steps, assume);
-  const contact = ref.includes("@") ? await findContactByEmail(read, workspaceId, ref) : await getContactRow(read, workspaceId, ref);
-  const view = contact && (await loadContactViews(read, workspaceId, [contact.seq])).get(contact.seq)?.view;
-  if (!contact || !view) throw notFound("contact", ref);
+  const contact = await getContactRow(read, workspaceId, ref);
+  const view = (await loadContactViews(read, workspaceId, [contact.seq])).get(contact.seq)?.view;
+  if (!view) throw notFound("contact", ref);
   const enteredAt = at === undefined ? deps.clock.now() : Date.parse(at);
   const entryReason = await explainNoEntry(read, automation, contact, enteredAt);
   const { timezone } = await getBrand(read, workspaceId);

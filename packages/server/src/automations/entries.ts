@@ -1,7 +1,7 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
 import { and, asc, eq, getTableColumns, inArray } from "drizzle-orm";
-import { holdContacts } from "../contacts/contacts.ts";
+import { holdContacts, resolveContacts } from "../contacts/contacts.ts";
 import { countEach } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -260,7 +260,9 @@ export async function listEntries(
 ): Promise<Page<AutomationEntry>> {
   await getAutomationRow(read, workspaceId, id);
   const { automationEntries: t } = read.t;
-  const where = and(eq(t.automationId, id), status && eq(t.status, status), contact === undefined ? undefined : eq(t.contactId, contact));
+  const [known] = contact === undefined ? [] : await resolveContacts(read, workspaceId, [contact]);
+  const ofContact = contact === undefined ? undefined : eq(t.contactId, known?.id ?? contact);
+  const where = and(eq(t.automationId, id), status && eq(t.status, status), ofContact);
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
   const paths = await readPaths(
     read,

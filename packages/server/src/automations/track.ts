@@ -1,8 +1,7 @@
 import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import { findContactByEmail, getContactRow, holdContacts } from "../contacts/contacts.ts";
+import { getContactRow, holdContacts } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
-import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { AutomationDeps } from "./deps.ts";
 
@@ -15,8 +14,7 @@ export async function track(
   workspaceId: string,
   { name, contact: ref, value, currency, properties }: HandlerInput<Track>,
 ): Promise<HandlerOutput<Track>> {
-  const contact = ref.includes("@") ? await findContactByEmail(tx, workspaceId, ref) : await getContactRow(tx, workspaceId, ref);
-  if (!contact) throw notFound("contact", ref);
+  const contact = await getContactRow(tx, workspaceId, ref);
   const [held] = await holdContacts(tx, workspaceId, [contact]);
   const at = deps.clock.now();
   const data = { name, ...(value !== undefined && { value, currency }), ...(properties !== undefined && { properties }) };

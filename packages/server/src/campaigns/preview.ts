@@ -1,5 +1,5 @@
 import { type CampaignPreview, type contract, type HandlerInput, mapContactTexts, type VariantName } from "@mailsvc/sdk/contract";
-import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
+import { getContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { RenderedMail } from "../emails/emails.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
@@ -56,15 +56,9 @@ export async function renderFor(
   }
 }
 
-/** A contact by its id or address. Throws ApiError not_found. */
-export async function getReader(read: Reader, workspaceId: string, ref: string): Promise<ContactRow> {
-  const found = ref.includes("@") ? await findContactByEmail(read, workspaceId, ref) : null;
-  return found ?? getContactRow(read, workspaceId, ref);
-}
-
 /** An address without a contact. */
 export function makeStranger(email: string): ContactFields {
-  return { email, ...mapContactTexts(() => null), tags: [], customFields: {} };
+  return { email, externalId: null, ...mapContactTexts(() => null), tags: [], customFields: {} };
 }
 
 /** Renders a campaign as a contact would get it now, and sends nothing. Throws ApiError. */
@@ -74,7 +68,7 @@ export async function previewCampaign(
   { id, contact: ref, variant }: HandlerInput<typeof contract.campaigns.preview>,
 ): Promise<CampaignPreview> {
   const campaign = await getCampaignRow(read, workspaceId, id);
-  const contact = ref === undefined ? null : await getReader(read, workspaceId, ref);
+  const contact = ref === undefined ? null : await getContactRow(read, workspaceId, ref);
   const [compiled] = await compileVariants(read, campaign, variant);
   if (!compiled) throw new Error("A campaign has at least one variant.");
   const { subject, html, text } = await renderFor(read, workspaceId, compiled, contact ?? makeStranger(""));

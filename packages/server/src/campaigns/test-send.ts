@@ -1,11 +1,11 @@
 import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import { findContactByEmail } from "../contacts/contacts.ts";
+import { findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { type RenderedMail, send } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { compileVariants, getReader, makeStranger, renderFor } from "./preview.ts";
+import { compileVariants, makeStranger, renderFor } from "./preview.ts";
 
 type Input = HandlerInput<typeof contract.campaigns.test>;
 
@@ -25,7 +25,7 @@ export interface PreparedTest {
 export async function prepareTest(read: Reader, workspaceId: string, { id, to, contact: ref, variant }: Input): Promise<PreparedTest> {
   try {
     const campaign = await getCampaignRow(read, workspaceId, id);
-    const reader = ref === undefined ? null : await getReader(read, workspaceId, ref);
+    const reader = ref === undefined ? null : await getContactRow(read, workspaceId, ref);
     const mails: TestMail[] = [];
     for (const compiled of await compileVariants(read, campaign, variant))
       for (const address of to) {

@@ -121,6 +121,7 @@ describe("Set A", () => {
     expect(contact).toEqual({
       id: expect.stringMatching(/^con_[0-9a-z]{26}$/),
       email: "Ada@example.com",
+      externalId: null,
       firstName: "Ada",
       lastName: "Lovelace",
       phone: "+44 20",
@@ -206,7 +207,9 @@ describe("Set A", () => {
   });
 
   test.each([
-    [{ email: "b@example.com" }, "email unknown_field"],
+    [{ email: "b" }, "email invalid_email"],
+    [{ externalId: "b@example.com" }, "externalId invalid_characters"],
+    [{ externalId: "x".repeat(129) }, "externalId too_big"],
     [{ status: "BOUNCED" }, "status invalid_value"],
     [{ status: "COMPLAINED" }, "status invalid_value"],
     [{ tags: null }, "tags invalid_type"],

@@ -8,11 +8,12 @@ import {
   findSuppressions,
   type SuppressedAddress,
   type SuppressionRow,
+  suppress,
   suppressUnsubscribed,
 } from "../suppressions/suppressions.ts";
 import type { ContactDeps } from "./deps.ts";
 import { lockContacts } from "./held.ts";
-import { type ContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
+import { type ContactRow, findByEmailKey, findByEmailKeys, findByExternalIds, resolveContacts } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
 export { toContactCursor } from "./cursor.ts";
@@ -28,6 +29,7 @@ export function showContact(row: ContactRow): Contact {
   return {
     id: row.id,
     email: row.email,
+    externalId: row.externalId,
     ...mapContactTexts((field) => row[field]),
     tags: row.tags,
     customFields: row.customFields,
@@ -37,10 +39,10 @@ export function showContact(row: ContactRow): Contact {
   };
 }
 
-/** One contact by its id. Throws ApiError not_found. */
-export async function getContactRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow> {
-  const row = await findById(q, workspaceId, id);
-  if (!row) throw notFound("contact", id);
+/** One contact by its id, its address or its externalId. Throws ApiError not_found. */
+export async function getContactRow(q: Tx | Reader, workspaceId: string, ref: string): Promise<ContactRow> {
+  const [row] = await resolveContacts(q, workspaceId, [ref]);
+  if (!row) throw notFound("contact", ref);
   return row;
 }
 
@@ -52,11 +54,7 @@ export function findContactByEmail(q: Tx | Reader, workspaceId: string, email: s
 /** Creates a contact (docs/contacts.md#two-ways-to-create-a-contact). Throws ApiError duplicate_contact or email_suppressed. */
 export async function createContact(tx: Tx, deps: ContactDeps, workspaceId: string, input: NewContact): Promise<ContactRow> {
   const row = buildContact(deps, workspaceId, input, "SUBSCRIBED");
-  const existing = await findByEmailKey(tx, workspaceId, row.emailKey);
-  if (existing)
-    throw new ApiError("duplicate_contact", `A contact with the address ${row.email} already exists: ${existing.id}.`, {
-      details: [{ path: "email", code: "duplicate_contact", message: "A contact with this address already exists." }],
-    });
+  await assertFree(tx, row);
   const suppression = (await findSuppressions(tx, workspaceId, [row.emailKey])).get(row.emailKey);
   if (suppression)
     throw new ApiError("email_suppressed", `${row.email} is on the suppression list (${suppression.reason}).`, {
@@ -64,6 +62,71 @@ export async function createContact(tx: Tx, deps: ContactDeps, workspaceId: stri
     });
   const [written] = await saveContacts(tx, deps, [row], [], { source: "api" });
   return written as ContactRow;
+}
+
+/** Throws ApiError duplicate_contact if another contact has the address or the externalId of a row. */
+async function assertFree(tx: Tx, { workspaceId, id, email, emailKey, externalId }: Omit<ContactRow, "seq">): Promise<void> {
+  const byEmail = await findByEmailKey(tx, workspaceId, emailKey);
+  if (byEmail && byEmail.id !== id) throw isTaken("email", `A contact with the address ${email} already exists: ${byEmail.id}.`);
+  const byOwnId = externalId === null ? undefined : (await findByExternalIds(tx, workspaceId, [externalId])).get(externalId);
+  if (byOwnId && byOwnId.id !== id)
+    throw isTaken("externalId", `A contact with the externalId ${externalId} already exists: ${byOwnId.id}.`);
+}
+
+function isTaken(path: "email" | "externalId", message: string): ApiError {
+  const short = `A contact with this ${path === "email" ? "address" : path} already exists.`;
+  return new ApiError("duplicate_contact", message, { details: [{ path, code: "duplicate_contact", message: short }] });
+}
+
+/**
+ * The contact that an upsert means, of the one with its externalId and the one with its address; undefined for a new one. An externalId
+ * says who it is, so the first one counts. Throws ApiError duplicate_contact if the two are different people, or if the contact with the
+ * address has another externalId.
+ */
+export function chooseContact(
+  { email, externalId }: Pick<ContactUpsert, "email" | "externalId">,
+  byOwnId: ContactRow | undefined,
+  byEmail: ContactRow | undefined,
+): ContactRow | undefined {
+  if (byOwnId && byEmail && byOwnId.id !== byEmail.id)
+    throw isTaken("email", `The address ${email} is that of ${byEmail.id}, and the externalId ${externalId} that of ${byOwnId.id}.`);
+  if (byEmail && !byOwnId && externalId && byEmail.externalId !== null)
+    throw isTaken(
+      "email",
+      `The contact with the address ${email} has another externalId: ${byEmail.externalId}. To change it: PATCH /api/v1/contacts/${byEmail.id}`,
+    );
+  return byOwnId ?? byEmail;
+}
+
+/**
+ * The status of a contact that gets another address. The person stays who they are: who unsubscribed or complained stays that. A bounce was
+ * that of the former address, so what the person said before it counts. The new address may be suppressed, for a graver reason.
+ */
+export function resolveMovedStatus(
+  { status, emailKey }: Pick<ContactRow, "status" | "emailKey">,
+  newKey: string,
+  suppressions: ReadonlyMap<string, SuppressionRow>,
+): ContactStatus {
+  const [former, next] = [suppressions.get(emailKey), suppressions.get(newKey)];
+  const said = (former?.unsubscribedAt ?? null) === null ? "SUBSCRIBED" : "UNSUBSCRIBED";
+  const kept = status === "BOUNCED" ? said : status;
+  const found = next ? STATUS_BY_REASON[next.reason] : "SUBSCRIBED";
+  return GRAVITY[found] > GRAVITY[kept] ? found : kept;
+}
+
+/** Suppresses the new addresses of contacts who want no mail, as their former ones are: what a person said goes along. */
+export async function takeNoAlong(
+  tx: Tx,
+  deps: ContactDeps,
+  workspaceId: string,
+  changes: readonly ContactChange[],
+  source: "api" | "import",
+): Promise<void> {
+  const moved = changes.filter(({ before, after }) => before.emailKey !== after.emailKey).map(({ after }) => after);
+  for (const { email } of moved.filter(({ status }) => status === "COMPLAINED"))
+    await suppress(tx, deps, workspaceId, { email, reason: "complaint", source });
+  const unsubscribed = moved.filter(({ status }) => status === "UNSUBSCRIBED").map(({ emailKey }) => emailKey);
+  await suppressUnsubscribed(tx, deps, workspaceId, unsubscribed, source);
 }
 
 /** The status a contact takes when its address is suppressed for a reason. */
@@ -93,7 +156,7 @@ export function resolveUpsertStatus(
   return wanted === "UNSUBSCRIBED" && now === "SUBSCRIBED" ? "UNSUBSCRIBED" : now;
 }
 
-/** Creates a contact, or updates the one with this address. Never subscribes anyone again. */
+/** Creates a contact, or updates the one with this externalId or this address. Never subscribes anyone again. */
 export async function upsertContact(
   tx: Tx,
   deps: ContactDeps,
@@ -102,11 +165,15 @@ export async function upsertContact(
   source: ContactSource = "api",
 ): Promise<{ contact: ContactRow; created: boolean }> {
   const emailKey = addressKey(input.email);
-  const before = await findByEmailKey(tx, workspaceId, emailKey);
+  const { externalId } = input;
+  const byOwnId = externalId ? (await findByExternalIds(tx, workspaceId, [externalId])).get(externalId) : undefined;
+  const before = chooseContact(input, byOwnId, (await findByEmailKey(tx, workspaceId, emailKey)) ?? undefined);
   let contact: ContactRow;
   if (before) {
-    contact = patchContact(deps, before, input, resolveUpsertStatus(before.status, wanted, undefined));
+    const status = await findStatusAt(tx, before, emailKey);
+    contact = patchContact(deps, before, input, resolveUpsertStatus(status, wanted, undefined));
     await saveContacts(tx, deps, [], [{ before, after: contact }], { source });
+    await takeNoAlong(tx, deps, workspaceId, [{ before, after: contact }], "api");
     if (contact === before) await holdUnchanged(tx, before);
   } else {
     const suppression = (await findSuppressions(tx, workspaceId, [emailKey])).get(emailKey);
@@ -114,7 +181,7 @@ export async function upsertContact(
     [contact] = (await saveContacts(tx, deps, [row], [], { source })) as [ContactRow];
   }
   if (wanted === "UNSUBSCRIBED") await suppressUnsubscribed(tx, deps, workspaceId, [emailKey], "api");
-  return { contact, created: before === null };
+  return { contact, created: before === undefined };
 }
 
 /**
@@ -131,12 +198,21 @@ export async function updateContact(
   cause: Cause = { source: "api" },
 ): Promise<ContactRow> {
   const before = await getContactRow(tx, workspaceId, id);
-  if (status === "SUBSCRIBED") await liftUnsubscribe(tx, deps, before);
-  const after = patchContact(deps, before, patch, status ?? before.status);
+  const kept = patch.email === undefined ? before.status : await findStatusAt(tx, before, addressKey(patch.email));
+  const after = patchContact(deps, before, patch, status ?? kept);
+  if (after.emailKey !== before.emailKey || after.externalId !== before.externalId) await assertFree(tx, after);
+  if (status === "SUBSCRIBED") await liftUnsubscribe(tx, deps, { ...after, status: kept });
   await saveContacts(tx, deps, [], [{ before, after }], cause);
   if (after === before) await holdUnchanged(tx, before);
-  if (status === "UNSUBSCRIBED") await suppressUnsubscribed(tx, deps, workspaceId, [before.emailKey], "api");
+  await takeNoAlong(tx, deps, workspaceId, [{ before, after }], "api");
+  if (status === "UNSUBSCRIBED") await suppressUnsubscribed(tx, deps, workspaceId, [after.emailKey], "api");
   return after;
+}
+
+/** The status that a contact has with an address, its own or another one. */
+async function findStatusAt(tx: Tx, contact: ContactRow, emailKey: string): Promise<ContactStatus> {
+  if (contact.emailKey === emailKey) return contact.status;
+  return resolveMovedStatus(contact, emailKey, await findSuppressions(tx, contact.workspaceId, [contact.emailKey, emailKey]));
 }
 
 /** Holds a contact that a call leaves as it was: the answer shows it, and is stored if the call has an Idempotency-Key. */

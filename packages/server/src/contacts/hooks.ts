@@ -36,6 +36,8 @@ interface ForeseenJoins {
 export interface ContactHooks {
   /** Contacts changed, or something segment rules can ask about them: segments update their members. */
   contactsChanged(tx: Tx, workspaceId: string, contactSeqs: readonly number[], startsNothing?: boolean): Promise<void>;
+  /** Contacts have other addresses: links in confirmation emails to the former ones stop working. */
+  addressesChanged(tx: Tx, contacts: readonly ContactRow[]): Promise<void>;
   /**
    * For each active automation how many contacts would enter it by events that are not recorded yet, and by segments that the contacts
    * would enter.

@@ -175,7 +175,7 @@ test("exported contacts equal the imported ones, with any content", async () => 
   await fc.assert(
     fc.asyncProperty(fc.array(person, { minLength: 1, maxLength: 20 }), async (persons) => {
       run += 1;
-      const rows = persons.map((p, i) => ({ email: `r${run}-${i}@example.com`, ...p }));
+      const rows = persons.map((p, i) => ({ email: `r${run}-${i}@example.com`, externalId: `r${run}:${i}`, ...p }));
       expect((await world.sdk.contacts.import({ rows })).errors).toEqual([]);
       const out = (await world.sdk.contacts.export({ search: `r${run}-` }).toArray()).reverse();
       // A custom field that is null is none.

@@ -2,11 +2,11 @@ import { addressKey, type ContactImport, type ContactImportRow, type ErrorDetail
 import type { Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
-import { resolveUpsertStatus } from "./contacts.ts";
+import { chooseContact, resolveMovedStatus, resolveUpsertStatus, takeNoAlong } from "./contacts.ts";
 import type { ContactDeps } from "./deps.ts";
 import type { Joined } from "./hooks.ts";
 import { addImportTag, getImportRecord, recordImported } from "./imports.ts";
-import { type ContactRow, findByEmailKeys, inTurns } from "./store.ts";
+import { type ContactRow, findByEmailKeys, findByExternalIds, inTurns } from "./store.ts";
 import { buildContact, type ContactChange, listWriteEvents, patchContact, saveContacts } from "./write.ts";
 
 /** A row of an import: a contact, or the errors that make it invalid. */
@@ -22,11 +22,15 @@ interface ImportOptions {
   list?: string | undefined;
 }
 
-/** The contact of an address while the rows are processed; several rows can be about one. */
+/** A contact while the rows are processed; several rows can be about one. */
 interface ImportState {
   /** Null for a contact this import creates. */
-  before: ContactRow | null;
+  readonly before: ContactRow | null;
   now: ContactRow;
+  /** True once a row about it was taken. */
+  present: boolean;
+  /** True if a row says that the person wants no mail. */
+  saidNo: boolean;
 }
 
 // Errors reported for one row.
@@ -42,15 +46,7 @@ export async function importContacts(
 ): Promise<ContactImport> {
   const record = importId === undefined ? null : await getImportRecord(tx, deps, workspaceId, importId);
   if (record && record.state !== "OPEN") throw new ApiError("invalid_state", `The import ${record.name} was undone. Begin another one.`);
-  const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [addressKey(row.contact.email)] : [])))];
-  const existing = await findByEmailKeys(tx, workspaceId, keys);
-  const newKeys = keys.filter((key) => !existing.has(key));
-  const suppressions =
-    newKeys.length > 0 ? await findSuppressions(tx, workspaceId, newKeys) : (new Map() as ReadonlyMap<string, SuppressionRow>);
-  const states = new Map<string, ImportState>([...existing].map(([key, row]) => [key, { before: row, now: row }]));
-  const unsubscribed = new Set<string>();
-  /** The addresses of the rows that were taken. */
-  const present = new Set<string>();
+  const { states, suppressions } = await loadStates(tx, workspaceId, rows);
 
   const errors: ContactImport["errors"] = [];
   const fail = (index: number, details: readonly ErrorDetail[]): ImportResult => {
@@ -59,17 +55,20 @@ export async function importContacts(
   };
   const applyRow = ({ status, initialStatus, ...input }: ContactImportRow): ImportResult => {
     const key = addressKey(input.email);
-    const state = states.get(key);
-    const wanted = status ?? (state ? undefined : initialStatus);
-    if (state && mode === "skip") return "skipped";
-    const resolved = resolveUpsertStatus(state?.now.status, wanted, suppressions.get(key));
-    const after = state ? patchContact(deps, state.now, input, resolved) : { ...buildContact(deps, workspaceId, input, resolved), seq: 0 };
-    present.add(key);
-    if (wanted === "UNSUBSCRIBED") unsubscribed.add(key);
-    if (!state) states.set(key, { before: null, now: after });
-    else if (after === state.now) return "unchanged";
-    else state.now = after;
-    return state ? "updated" : "created";
+    const known = states.find(input);
+    const wanted = status ?? (known ? undefined : initialStatus);
+    if (known && mode === "skip") return "skipped";
+    const moves = known && known.now.emailKey !== key;
+    const kept = moves ? resolveMovedStatus(known.now, key, suppressions) : known?.now.status;
+    const resolved = resolveUpsertStatus(kept, wanted, suppressions.get(key));
+    const after = known ? patchContact(deps, known.now, input, resolved) : { ...buildContact(deps, workspaceId, input, resolved), seq: 0 };
+    const state = known ?? { before: null, now: after, present: true, saidNo: false };
+    const changes = after !== state.now;
+    state.now = after;
+    state.present = true;
+    state.saidNo ||= wanted === "UNSUBSCRIBED";
+    states.add(state);
+    return known ? (changes ? "updated" : "unchanged") : "created";
   };
   const importRow = (row: ImportRow, index: number): ImportResult => {
     if ("errors" in row) return fail(index, row.errors);
@@ -85,35 +84,46 @@ export async function importContacts(
 
   // Everybody of the file gets the tag of the import, also who is unchanged by it.
   if (record)
-    for (const [key, state] of states) {
-      if (!present.has(key)) continue;
+    for (const state of states.list()) {
+      if (!state.present) continue;
       const tags = addImportTag(state.now.tags, record.tag);
       state.now = state.before ? patchContact(deps, state.now, { tags }, state.now.status) : { ...state.now, tags };
     }
-  const all = [...states.values()];
+  const all = states.list();
   const created = all.flatMap(({ before, now: { seq: _, ...row } }) => (before === null ? [row] : []));
   const changes = all.flatMap(({ before, now }): ContactChange[] => (before === null || before === now ? [] : [{ before, after: now }]));
   const cause = { source: "import", startsNothing: !startAutomations } as const;
   const touched = all.flatMap(({ before, now }) => (before === now ? [] : [now]));
-  const inFile = [...present].map((key) => (states.get(key) as ImportState).now);
-  const foreseen = list === undefined ? null : await deps.contactHooks.foreseeJoins(tx, workspaceId, list, inFile);
+  const inFile = all.filter(({ present }) => present);
+  const foreseen =
+    list === undefined
+      ? null
+      : await deps.contactHooks.foreseeJoins(
+          tx,
+          workspaceId,
+          list,
+          inFile.map(({ now }) => now),
+        );
   const events = [...listWriteEvents(created, changes, cause), ...(foreseen?.events ?? [])];
   const automations = await deps.contactHooks.foreseeStarts(tx, workspaceId, events, touched);
   let joined: Joined = { joined: foreseen?.joined ?? 0, asked: foreseen?.asked ?? 0, seqs: new Set() };
   if (!dryRun) {
     const written = new Map((await saveContacts(tx, deps, created, changes, cause)).map((row) => [row.emailKey, row]));
-    const suppressed = await suppressUnsubscribed(tx, deps, workspaceId, [...unsubscribed], "import");
-    const people = [...present].map((key) => written.get(key) ?? (states.get(key) as ImportState).now);
+    await takeNoAlong(tx, deps, workspaceId, changes, "import");
+    const unsubscribed = inFile.filter(({ saidNo }) => saidNo).map(({ now }) => now.emailKey);
+    const suppressed = await suppressUnsubscribed(tx, deps, workspaceId, unsubscribed, "import");
+    const imported = inFile.map(({ now, ...state }) => ({ ...state, after: written.get(now.emailKey) ?? now }));
+    const people = imported.map(({ after }) => after);
     if (list !== undefined && people.length > 0)
       joined = await deps.contactHooks.joinList(tx, workspaceId, list, people, !startAutomations);
     if (record)
       await recordImported(
         tx,
         record,
-        people.map((after) => ({
-          before: (states.get(after.emailKey) as ImportState).before,
+        imported.map(({ before, after, saidNo }) => ({
+          before,
           after,
-          saidNo: unsubscribed.has(after.emailKey),
+          saidNo,
           suppressionId: suppressed.get(after.emailKey) ?? null,
           listId: list !== undefined && joined.seqs.has(after.seq) ? list : null,
         })),
@@ -121,7 +131,7 @@ export async function importContacts(
   }
   return {
     ...countResults(results),
-    suppressed: suppressions.size,
+    suppressed: all.filter(({ before, now }) => before === null && suppressions.has(now.emailKey)).length,
     dryRun,
     joined: joined.joined,
     asked: joined.asked,
@@ -129,6 +139,62 @@ export async function importContacts(
     results,
     errors,
   };
+}
+
+/** The contacts of an import, found as `chooseContact` says. */
+interface States {
+  list(): ImportState[];
+  /** The contact that a row means; undefined for a new one. Throws ApiError duplicate_contact. */
+  find(row: ContactImportRow): ImportState | undefined;
+  /** Takes a contact up, or its new externalId or address. */
+  add(state: ImportState): void;
+}
+
+/** Reads the contacts that rows may mean, and the suppressions of all addresses that these or the rows have. */
+async function loadStates(
+  tx: Tx,
+  workspaceId: string,
+  rows: readonly ImportRow[],
+): Promise<{ states: States; suppressions: ReadonlyMap<string, SuppressionRow> }> {
+  const inputs = rows.flatMap((row) => ("contact" in row ? [row.contact] : []));
+  const keys = [...new Set(inputs.map(({ email }) => addressKey(email)))];
+  const ownIds = [...new Set(inputs.flatMap(({ externalId }) => externalId || []))];
+  const byEmail = await findByEmailKeys(tx, workspaceId, keys);
+  const byOwnId = await findByExternalIds(tx, workspaceId, ownIds);
+  const states = createStates();
+  for (const row of new Map([...byEmail.values(), ...byOwnId.values()].map((one) => [one.seq, one])).values())
+    states.add({ before: row, now: row, present: false, saidNo: false });
+  // Contacts that keep their addresses need none.
+  const former = [...byOwnId.values()].map(({ emailKey }) => emailKey).filter((key) => !byEmail.has(key));
+  const needed = [...new Set([...keys.filter((key) => !byEmail.has(key)), ...former])];
+  return { states, suppressions: needed.length > 0 ? await findSuppressions(tx, workspaceId, needed) : new Map() };
+}
+
+function createStates(): States {
+  const all = new Set<ImportState>();
+  const byEmail = new Map<string, ImportState>();
+  const byOwnId = new Map<string, ImportState>();
+  return {
+    list: () => [...all],
+    find(row) {
+      const ofId = row.externalId ? byOwnId.get(row.externalId) : undefined;
+      const ofEmail = byEmail.get(addressKey(row.email));
+      // An address that an earlier row took away from its contact is free only after this request: others would be stored before.
+      if (ofEmail && ofEmail !== ofId && ofEmail.now.emailKey !== addressKey(row.email)) throw isLeft(row.email);
+      const chosen = chooseContact(row, ofId?.now, ofEmail?.now);
+      return chosen && (ofId?.now === chosen ? ofId : ofEmail);
+    },
+    add(state) {
+      all.add(state);
+      byEmail.set(state.now.emailKey, state);
+      if (state.now.externalId !== null) byOwnId.set(state.now.externalId, state);
+    },
+  };
+}
+
+function isLeft(email: string): ApiError {
+  const message = `An earlier row gives the contact with the address ${email} another one. Import this row again, after that one.`;
+  return new ApiError("duplicate_contact", message, { details: [{ path: "email", code: "duplicate_contact", message }] });
 }
 
 function countResults(results: readonly ImportResult[]): Record<ImportResult, number> {

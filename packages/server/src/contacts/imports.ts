@@ -205,7 +205,7 @@ export async function listFormerValues(read: Reader, contactSeq: number): Promis
 }
 
 function diff(before: ContactRow, after: ContactRow): { before: ContactValues; after: ContactValues } {
-  const fields = [...CONTACT_TEXT_FIELDS, "tags", "status"] as const;
+  const fields = ["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "status"] as const;
   const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   const keys = [...new Set([...Object.keys(before.customFields), ...Object.keys(after.customFields)])].filter(
     (key) => JSON.stringify(before.customFields[key]) !== JSON.stringify(after.customFields[key]),

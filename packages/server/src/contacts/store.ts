@@ -1,4 +1,4 @@
-import { addressKey } from "@mailsvc/sdk/contract";
+import { addressKey, type ContactRefKind, readContactRef } from "@mailsvc/sdk/contract";
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -8,11 +8,6 @@ import { tagKeys } from "./normalize.ts";
 import type { ContactTables } from "./tables.ts";
 
 export type ContactRow = ContactTables["contacts"]["$inferSelect"];
-
-export async function findById(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> {
-  const [row] = await findRows(q, q.t.contacts, { workspaceId, id });
-  return row ?? null;
-}
 
 export async function findByEmailKey(q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> {
   const [row] = await findRows(q, q.t.contacts, { workspaceId, emailKey });
@@ -25,15 +20,26 @@ export async function findByEmailKeys(q: Tx | Reader, workspaceId: string, email
   return new Map(rows.map((row) => [row.emailKey, row]));
 }
 
-/** The contacts of ids and addresses, in the same order; null where there is none. A thousand at most. */
+/** The contacts with these ids in the owner's own system, by those; a thousand at most. */
+export async function findByExternalIds(q: Tx | Reader, workspaceId: string, ids: readonly string[]): Promise<Map<string, ContactRow>> {
+  const rows = ids.length === 0 ? [] : await findRows(q, q.t.contacts, { workspaceId, externalId: ids });
+  return new Map(rows.map((row) => [row.externalId ?? "", row]));
+}
+
+/**
+ * The contacts that texts name by an id, an address or an externalId, in the same order; null where there is none. A thousand at most.
+ * `readContactRef` says which of the three a text is.
+ */
 export async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
-  const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
-  const found = new Map<string, ContactRow>();
-  const ids = refs.filter((_, i) => keys[i] === null);
-  for (const row of await findRows(q, q.t.contacts, { workspaceId, id: ids })) found.set(row.id, row);
-  const emailKeys = keys.filter((key) => key !== null);
-  for (const row of await findRows(q, q.t.contacts, { workspaceId, emailKey: emailKeys })) found.set(row.emailKey, row);
-  return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
+  const kinds = refs.map(readContactRef);
+  const keys = refs.map((ref, i) => (kinds[i] === "email" ? addressKey(ref) : ref));
+  const ofKind = (kind: ContactRefKind): string[] => keys.filter((_, i) => kinds[i] === kind);
+  const ids = ofKind("id");
+  const byId = new Map((ids.length === 0 ? [] : await findRows(q, q.t.contacts, { workspaceId, id: ids })).map((row) => [row.id, row]));
+  const emailKeys = ofKind("email");
+  const byEmail: ReadonlyMap<string, ContactRow> = emailKeys.length === 0 ? new Map() : await findByEmailKeys(q, workspaceId, emailKeys);
+  const found = { id: byId, email: byEmail, externalId: await findByExternalIds(q, workspaceId, ofKind("externalId")) };
+  return keys.map((key, i) => found[kinds[i] as ContactRefKind].get(key) ?? null);
 }
 
 export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promise<void> {
@@ -63,10 +69,13 @@ export async function updateContactRow(tx: Tx, before: ContactRow, after: Contac
     .prepared("update_contact", (q, { contacts: t }, arg) =>
       q
         .update(t)
-        .set(setAllBut(t, ["seq", "id", "workspaceId", "emailKey", "createdAt"]))
+        .set(setAllBut(t, ["seq", "id", "workspaceId", "emailKey", "externalId", "createdAt"]))
         .where(eq(t.seq, arg("seq"))),
     )
     .execute({ ...after });
+  // Apart, because each has an index, which would be written with every change.
+  if (before.emailKey !== after.emailKey || before.externalId !== after.externalId)
+    await tx.update(tx.t.contacts).set({ emailKey: after.emailKey, externalId: after.externalId }).where(eq(tx.t.contacts.seq, before.seq));
   const { contactTags: t } = tx.t;
   const [keysBefore, keysAfter] = [tagKeys(before.tags), tagKeys(after.tags)];
   const ofContact = and(eq(t.workspaceId, before.workspaceId), eq(t.contactSeq, before.seq));

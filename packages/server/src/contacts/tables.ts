@@ -1,4 +1,5 @@
 import type { Contact, ContactImportState, ContactStatus, ContactTextField, CustomValue } from "@mailsvc/sdk/contract";
+import { isNotNull } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
 export function contactTables(c: ColumnTypes) {
@@ -14,6 +15,8 @@ export function contactTables(c: ColumnTypes) {
         email: c.text("email").notNull(),
         /** The address as `addressKey` returns it. */
         emailKey: c.text("email_key").notNull(),
+        /** Its id in the system of the workspace's owner. */
+        externalId: c.text("external_id"),
         firstName: c.text("first_name"),
         lastName: c.text("last_name"),
         phone: c.text("phone"),
@@ -29,6 +32,7 @@ export function contactTables(c: ColumnTypes) {
       (t) => [
         c.uniqueIndex("contacts_id").on(t.id),
         c.uniqueIndex("contacts_email").on(t.workspaceId, t.emailKey),
+        c.uniqueIndex("contacts_external_id").on(t.workspaceId, t.externalId).where(isNotNull(t.externalId)),
         c.index("contacts_list").on(t.workspaceId, t.seq),
         c.index("contacts_status").on(t.workspaceId, t.status, t.seq),
       ],
@@ -69,7 +73,7 @@ export function contactTables(c: ColumnTypes) {
 }
 
 /** Some fields of a contact. A custom field that it does not have is null. */
-export type ContactValues = Partial<Pick<Contact, ContactTextField | "tags" | "status">> & {
+export type ContactValues = Partial<Pick<Contact, ContactTextField | "email" | "externalId" | "tags" | "status">> & {
   readonly customFields?: Readonly<Record<string, CustomValue>>;
 };
 

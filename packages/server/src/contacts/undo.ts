@@ -1,4 +1,4 @@
-import { CONTACT_TEXT_FIELDS, type ContactImportSummary, type ContactPatch, type CustomValue } from "@mailsvc/sdk/contract";
+import { addressKey, CONTACT_TEXT_FIELDS, type ContactImportSummary, type ContactPatch, type CustomValue } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -8,7 +8,7 @@ import { takeBackUnsubscribed } from "../suppressions/suppressions.ts";
 import type { ContactDeps } from "./deps.ts";
 import { getImportRecord, type ImportRecord, type RecordedRow, showImport } from "./imports.ts";
 import { tagKey } from "./normalize.ts";
-import type { ContactRow } from "./store.ts";
+import { type ContactRow, findByEmailKeys, findByExternalIds } from "./store.ts";
 import type { ContactValues } from "./tables.ts";
 import { type ContactChange, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
@@ -96,6 +96,7 @@ async function undoRows(
   const lifted = await takeBackUnsubscribed(tx, deps, workspaceId, liftable);
   let kept = 0;
   const changes: ContactChange[] = [];
+  const restored: Restored[] = [];
   for (const [listId, joined] of Map.groupBy(rows, (row) => row.listId)) {
     const members = joined.flatMap(({ contactSeq }) => contacts.get(contactSeq) ?? []);
     if (listId !== null) await deps.contactHooks.leaveList(tx, workspaceId, listId, members);
@@ -111,7 +112,9 @@ async function undoRows(
     }
     if (row.created) kept += 1;
     await restoreLater(tx, row, came);
-    const { patch, status } = restore(contact, row, lifted.has(contact.emailKey));
+    restored.push({ contact, ...restore(contact, row, lifted.has(contact.emailKey)) });
+  }
+  for (const { contact, patch, status } of await leaveTaken(tx, workspaceId, restored)) {
     try {
       changes.push({ before: contact, after: patchContact(deps, contact, patch, status) });
     } catch (error) {
@@ -124,6 +127,32 @@ async function undoRows(
   return kept;
 }
 
+interface Restored {
+  readonly contact: ContactRow;
+  readonly patch: Omit<ContactPatch, "status">;
+  readonly status: ContactRow["status"];
+}
+
+/** The same without former addresses and externalIds that another contact has by now. */
+async function leaveTaken(tx: Tx, workspaceId: string, restored: readonly Restored[]): Promise<Restored[]> {
+  const keys = restored.flatMap(({ patch }) => (patch.email === undefined ? [] : [addressKey(patch.email)]));
+  const byEmail = keys.length === 0 ? new Map<string, ContactRow>() : await findByEmailKeys(tx, workspaceId, keys);
+  const ownIds = restored.flatMap(({ patch }) => patch.externalId || []);
+  const byOwnId = await findByExternalIds(tx, workspaceId, ownIds);
+  return restored.map(({ contact, patch: { email, externalId, ...patch }, status }) => {
+    const isFree = (other: ContactRow | undefined): boolean => other === undefined || other.seq === contact.seq;
+    return {
+      contact,
+      patch: {
+        ...patch,
+        ...(email !== undefined && isFree(byEmail.get(addressKey(email))) && { email }),
+        ...(externalId !== undefined && isFree(byOwnId.get(externalId ?? "")) && { externalId }),
+      },
+      status,
+    };
+  });
+}
+
 /** The fields that are still as the import left them get their former values; what was changed since stays. */
 function restore(
   contact: ContactRow,
@@ -131,7 +160,8 @@ function restore(
   isLifted: boolean,
 ): { patch: Omit<ContactPatch, "status">; status: ContactRow["status"] } {
   const patch: Omit<ContactPatch, "status"> = {};
-  for (const field of CONTACT_TEXT_FIELDS)
+  if (before.email !== undefined && contact.email === after.email) patch.email = before.email;
+  for (const field of ["externalId", ...CONTACT_TEXT_FIELDS] as const)
     if (before[field] !== undefined && contact[field] === (after[field] ?? null)) patch[field] = before[field];
   if (before.tags !== undefined) patch.tags = restoreTags(contact.tags, before.tags, after.tags ?? []);
   const custom = Object.entries(before.customFields ?? {}).filter(
@@ -157,7 +187,7 @@ async function restoreLater(tx: Tx, row: RecordedRow, others: readonly RecordedR
     const before: ContactValues = {
       ...later.before,
       ...Object.fromEntries(
-        ([...CONTACT_TEXT_FIELDS, "tags", "status"] as const)
+        (["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "status"] as const)
           .filter((field) => later.before[field] !== undefined && row.before[field] !== undefined)
           .map((field) => [field, row.before[field]]),
       ),

@@ -1,5 +1,5 @@
 import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "@mailsvc/sdk/contract";
-import { CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
+import { addressKey, CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { assumeContactHeld, type HeldEmailId } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
@@ -28,7 +28,7 @@ export interface ContactChange {
   after: ContactRow;
 }
 
-const PATCHABLE = [...CONTACT_TEXT_FIELDS, "tags", "customFields"] as const;
+const PATCHABLE = ["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "customFields"] as const;
 
 const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
   SUBSCRIBED: "contact.subscribed",
@@ -40,15 +40,14 @@ const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
 /** The row of a new contact, without its `seq`. Throws ApiError validation_error for a domain that cannot receive email. */
 export function buildContact(deps: ContactDeps, workspaceId: string, input: NewContact, status: ContactStatus): Omit<ContactRow, "seq"> {
   const now = deps.clock.now();
-  const { address, key, domain } = parseAddress(input.email);
-  if (!isReachableDomain(deps.config, domain))
-    throw invalid("email", "reserved_domain", `${domain} cannot receive email: its top-level domain is reserved. Use another address.`);
+  const { address, key } = readAddress(deps, input.email);
   const texts = mapContactTexts((field) => emptyToNull(input[field]));
   return {
     id: deps.ids("con"),
     workspaceId,
     email: address,
     emailKey: key,
+    externalId: emptyToNull(input.externalId),
     ...texts,
     status,
     tags: uniqueTags(input.tags ?? []),
@@ -59,7 +58,25 @@ export function buildContact(deps: ContactDeps, workspaceId: string, input: NewC
   };
 }
 
-/** A contact with a patch and a status applied; the same object if nothing differs. */
+/** An address of a contact. Throws ApiError validation_error for a domain that cannot receive email. */
+function readAddress(deps: ContactDeps, email: string): { readonly address: string; readonly key: string } {
+  const { address, key, domain } = parseAddress(email);
+  if (!isReachableDomain(deps.config, domain))
+    throw invalid("email", "reserved_domain", `${domain} cannot receive email: its top-level domain is reserved. Use another address.`);
+  return { address, key };
+}
+
+/** The address of a contact after a patch; another spelling of the one that it has changes nothing. */
+function patchAddress(deps: ContactDeps, { email, emailKey }: ContactRow, wanted: string | undefined) {
+  if (wanted === undefined || addressKey(wanted) === emailKey) return { email, emailKey };
+  const { address, key } = readAddress(deps, wanted);
+  return { email: address, emailKey: key };
+}
+
+/**
+ * A contact with a patch and a status applied; the same object if nothing differs. Who changes the address decides the status with
+ * `resolveMovedStatus`, and sees to it that the address and the externalId are free.
+ */
 export function patchContact(
   deps: ContactDeps,
   before: ContactRow,
@@ -68,6 +85,8 @@ export function patchContact(
 ): ContactRow {
   const after: ContactRow = {
     ...before,
+    ...patchAddress(deps, before, patch.email),
+    ...(patch.externalId !== undefined && { externalId: emptyToNull(patch.externalId) }),
     ...mapContactTexts((field) => (patch[field] === undefined ? before[field] : emptyToNull(patch[field]))),
     ...(patch.tags !== undefined && { tags: uniqueTags(patch.tags) }),
     ...(patch.customFields !== undefined && { customFields: mergeCustomFields(before.customFields, patch.customFields) }),
@@ -99,6 +118,8 @@ export async function saveContacts(
   });
   const effective = changes.filter(({ before, after }) => before !== after);
   await inTurns(tx, effective, ({ before, after }) => updateContactRow(tx, before, after));
+  const moved = effective.filter(({ before, after }) => before.emailKey !== after.emailKey).map(({ after }) => after);
+  if (moved.length > 0) await deps.contactHooks.addressesChanged(tx, moved);
   await inTurns(tx, effective, ({ before, after }) => {
     counts.add(before, -1);
     counts.add(after, 1);

@@ -10,8 +10,10 @@ import { eraseDataSubject, findAnswers } from "./data-subjects.ts";
 const hello = { from: "a@acme.test", subject: "Your secret", html: "<p>for your eyes</p>" };
 
 scenarios("people that are none", [
-  { name: "no address", method: "GET", path: "/api/v1/people/ada", status: 400, details: ["email invalid_email"] },
-  { name: "erasing no address", method: "DELETE", path: "/api/v1/people/ada", status: 400, details: ["email invalid_email"] },
+  { name: "no address", method: "GET", path: "/api/v1/people/ada@", status: 400, details: ["person invalid_email"] },
+  { name: "erasing no address", method: "DELETE", path: "/api/v1/people/ada@", status: 400, details: ["person invalid_email"] },
+  { name: "an externalId of nobody", method: "GET", path: "/api/v1/people/ada", status: 404, code: "not_found" },
+  { name: "erasing an externalId of nobody", method: "DELETE", path: "/api/v1/people/ada", status: 404, code: "not_found" },
   {
     name: "a cursor of nowhere",
     method: "GET",

@@ -1,6 +1,6 @@
-import { type Erasure, type Person, parseAnyAddress } from "@mailsvc/sdk/contract";
+import { AddressError, type Erasure, type Person, parseAnyAddress, readContactRef } from "@mailsvc/sdk/contract";
 import { collideWithSteps } from "../campaigns/campaigns.ts";
-import { deleteContact, findContactByEmail } from "../contacts/contacts.ts";
+import { type ContactRow, deleteContact, findContactByEmail, resolveContacts } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
@@ -17,15 +17,14 @@ export async function exportDataSubject(
   deps: DataSubjectDeps,
   tables: PersonDataByTable,
   workspaceId: string,
-  { email, cursor }: { email: string; cursor?: string | undefined },
+  { person: ref, cursor }: { person: string; cursor?: string | undefined },
 ): Promise<Person> {
-  const address = parseKey(email);
   const position = cursor === undefined ? null : decodeCursor(cursor);
-  const contact = await findContactByEmail(read, workspaceId, address);
+  const { address, contact } = await findSubject(read, workspaceId, ref);
   const { person, next } = await exportPerson(read, tables, deps, { workspaceId, address, contact, position });
   const { email: _, ...parts } = person;
   const isEmpty = Object.values(parts).every((part) => part === null || (Array.isArray(part) && part.length === 0));
-  if (isEmpty && cursor === undefined) throw notStored(email);
+  if (isEmpty && cursor === undefined) throw notStored(ref);
   return { ...person, nextCursor: encodeCursor(next) };
 }
 
@@ -37,10 +36,9 @@ export async function findAnswers(
   read: Reader,
   { clock }: Pick<DataSubjectDeps, "clock">,
   workspaceId: string,
-  email: string,
+  ref: string,
 ): Promise<AnswerCopies> {
-  const address = parseKey(email);
-  const contact = await findContactByEmail(read, workspaceId, address);
+  const { address, contact } = await findSubject(read, workspaceId, ref);
   return findAnswerCopies(read, workspaceId, listTexts({ address, contact }), clock.now());
 }
 
@@ -53,11 +51,10 @@ export async function eraseDataSubject(
   deps: DataSubjectDeps,
   tables: PersonDataByTable,
   workspaceId: string,
-  email: string,
+  ref: string,
   answers: AnswerCopies,
 ): Promise<Erasure> {
-  const address = parseKey(email);
-  const contact = await findContactByEmail(tx, workspaceId, address);
+  const { address, contact } = await findSubject(tx, workspaceId, ref);
   await collideWithSteps(tx, workspaceId);
   const emails = await findEmailCopies(tx, workspaceId, address);
   const erased = await erasePerson(tx, tables, deps, { workspaceId, address, contact, emails, answers });
@@ -73,17 +70,26 @@ export async function eraseDataSubject(
     answers: count("idempotency"),
   };
   const addressErased = count("suppressions") > 0;
-  if (!addressErased && Object.values(removed).every((n) => n === 0)) throw notStored(email);
+  if (!addressErased && Object.values(removed).every((n) => n === 0)) throw notStored(ref);
   // Also true if an earlier erasure left the hash.
   return { ...removed, staysSuppressed: addressErased || (await findSuppressions(tx, workspaceId, [address])).size > 0 };
 }
 
-/** The `addressKey` of an address in a path. Throws ApiError validation_error. */
-function parseKey(email: string): string {
+/**
+ * The address of a person as `addressKey` returns it, and the contact, if there is one. Throws ApiError validation_error for what is no
+ * address, and not_found for an id or externalId that no contact has.
+ */
+async function findSubject(q: Tx | Reader, workspaceId: string, ref: string): Promise<{ address: string; contact: ContactRow | null }> {
+  if (readContactRef(ref) !== "email") {
+    const [contact] = await resolveContacts(q, workspaceId, [ref]);
+    if (!contact) throw notStored(ref);
+    return { address: contact.emailKey, contact };
+  }
   try {
-    return parseAnyAddress(email).key;
+    const { key } = parseAnyAddress(ref);
+    return { address: key, contact: await findContactByEmail(q, workspaceId, key) };
   } catch (error) {
-    throw invalid("email", "invalid_email", (error as Error).message);
+    throw error instanceof AddressError ? invalid("person", "invalid_email", error.message) : error;
   }
 }
 
@@ -101,6 +107,6 @@ function decodeCursor(cursor: string): ExportPosition {
   return Object.fromEntries(PAGED.flatMap((list, i) => (ids[i] ? [[list, ids[i]]] : [])));
 }
 
-function notStored(email: string) {
-  return new ApiError("not_found", `Nothing is stored about ${JSON.stringify(email.slice(0, 320))} in this workspace.`);
+function notStored(ref: string) {
+  return new ApiError("not_found", `Nothing is stored about ${JSON.stringify(ref.slice(0, 320))} in this workspace.`);
 }

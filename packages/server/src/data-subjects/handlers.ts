@@ -10,8 +10,9 @@ export function dataSubjectHandlers(tables: PersonDataByTable): Handlers<typeof 
   return {
     get: (input, { read, deps, workspaceId }) => exportDataSubject(read, deps, tables, workspaceId, input),
     erase: {
-      prepare: ({ email }, { read, deps, workspaceId }) => findAnswers(read, deps, workspaceId, email),
-      run: ({ email }, { tx, deps, workspaceId }, answers: AnswerCopies) => eraseDataSubject(tx, deps, tables, workspaceId, email, answers),
+      prepare: ({ person }, { read, deps, workspaceId }) => findAnswers(read, deps, workspaceId, person),
+      run: ({ person }, { tx, deps, workspaceId }, answers: AnswerCopies) =>
+        eraseDataSubject(tx, deps, tables, workspaceId, person, answers),
     },
   };
 }

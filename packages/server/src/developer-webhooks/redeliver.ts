@@ -20,7 +20,7 @@ export async function testWebhook(read: Reader, deps: DeveloperWebhookDeps, work
   const at = deps.clock.now();
   const eventId = deps.ids("evt");
   const type = "webhook.test";
-  const nobody = { emailId: null, to: null, recipient: null, contactId: null, campaignId: null, automationId: null };
+  const nobody = { emailId: null, to: null, recipient: null, contactId: null, externalId: null, campaignId: null, automationId: null };
   const about = { id: eventId, sequence: 0, at: iso(at), ...nobody, test: false, machine: null, tags: {} } satisfies Omit<
     Event,
     "type" | "data"

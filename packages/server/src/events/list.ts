@@ -16,6 +16,7 @@ import {
 import { invalid, notFound } from "../lib/api-error.ts";
 import { toLabelOfTag } from "../lib/email-labels.ts";
 import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
+import { findContactId } from "./contact-filter.ts";
 import type { EventDeps } from "./deps.ts";
 import { byPosition, byPositionDown, inRun, isAfter, positionIn } from "./runs.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectNewest, showEvent } from "./show.ts";
@@ -63,11 +64,12 @@ export async function listEvents(
   read: Reader,
   deps: Pick<EventDeps, "eventStream">,
   workspaceId: string,
-  { page, limit, cursor, after, email, tag, ...others }: PageInput & EventFilter & { readonly after?: number | undefined },
+  { page, limit, cursor, after, email, tag, contact, ...others }: PageInput & EventFilter & { readonly after?: number | undefined },
 ): Promise<Page<Event>> {
   await deps.eventStream.catchUp();
   const emailIds = email === undefined ? undefined : await listRecipientIds(read, workspaceId, email);
-  const wanted = { ...others, emailIds, tag: tag === undefined ? undefined : await findTag(read, workspaceId, tag) };
+  const contactId = contact === undefined ? undefined : await findContactId(read, workspaceId, contact);
+  const wanted = { ...others, contact: contactId, emailIds, tag: tag === undefined ? undefined : await findTag(read, workspaceId, tag) };
   if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, wanted);
   if (!isFiltered(wanted)) return listNewest(read, workspaceId, { page, limit, cursor });
   const filter = { ...wanted, test: wanted.test ?? false };

@@ -1,5 +1,5 @@
 import type { Event, EventType, RecipientKind } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, inArray } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
@@ -17,6 +17,8 @@ export interface FullEvent {
   readonly email: EmailOfEvent | null;
   /** The tags of the email; null without one. */
   readonly tags: Record<string, string> | null;
+  /** The id of its contact in the owner's own system, as it is now. */
+  readonly externalId: string | null;
 }
 
 interface EmailOfEvent {
@@ -48,6 +50,7 @@ export async function readStream(read: Reader, workspaceId: string, first: numbe
     .innerJoin(e, inRun(read.t))
     .leftJoin(read.t.emails, ofEmail(read.t))
     .leftJoin(read.t.contents, ofContents(read.t))
+    .leftJoin(read.t.contacts, ofContact(read.t))
     .where(isAfter(read.t, workspaceId, first - 1))
     .orderBy(...byPosition(read.t))
     .limit(limit);
@@ -74,10 +77,12 @@ export async function readByKeys(q: Reader | Tx, keys: readonly number[]): Promi
           contactOfEmail: t.emails.contactId,
           campaignOfEmail: t.emails.campaignId,
           tags: t.contents.tags,
+          externalId: t.contacts.externalId,
         })
         .from(t.events)
         .leftJoin(t.emails, ofEmail(t))
         .leftJoin(t.contents, ofContents(t))
+        .leftJoin(t.contacts, ofContact(t))
         .where(q.sqlDialect.amongNumbers(t.events.sequence, arg("keys"))),
     )
     .execute({ keys: JSON.stringify(keys) });
@@ -90,11 +95,12 @@ export async function readByKeys(q: Reader | Tx, keys: readonly number[]): Promi
         ? null
         : { to: row.to, mailId: row.mailId, kind: row.kind, contactId: row.contactOfEmail, campaignId: row.campaignOfEmail },
     tags: row.tags,
+    externalId: row.externalId,
   }));
 }
 
 /** An event as the API and webhooks show it. Its number must have been given. */
-export function showEvent({ event, position, email, tags }: FullEvent): Event {
+export function showEvent({ event, position, email, tags, externalId }: FullEvent): Event {
   const shown = {
     id: toEventId(event.sequence),
     sequence: position ?? 0,
@@ -104,6 +110,7 @@ export function showEvent({ event, position, email, tags }: FullEvent): Event {
     to: email?.to ?? null,
     recipient: email && { id: event.emailId ?? "", email: email.to, kind: email.kind ?? "to" },
     contactId: event.contactId ?? email?.contactId ?? null,
+    externalId,
     campaignId: event.campaignId ?? email?.campaignId ?? null,
     automationId: event.automationId,
     test: isTestMail(event.emailId),
@@ -135,13 +142,17 @@ function selectFull(q: Pick<Reader, "select" | "t">) {
     .select({ ...fullColumns(t), position: positionOf(t) })
     .from(t.events)
     .leftJoin(t.emails, ofEmail(t))
-    .leftJoin(t.contents, ofContents(t));
+    .leftJoin(t.contents, ofContents(t))
+    .leftJoin(t.contacts, ofContact(t));
 }
 
 /** The columns of an event and its email, without its number. */
-function fullColumns({ events: e, emails: m, contents: c }: Schema) {
-  return { event: e, email: { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId }, tags: c.tags };
+function fullColumns({ events: e, emails: m, contents: c, contacts }: Schema) {
+  const email = { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId };
+  return { event: e, email, tags: c.tags, externalId: contacts.externalId };
 }
 
 const ofEmail = ({ events: e, emails: m }: Schema) => and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId));
 const ofContents = ({ emails: m, contents: c }: Schema) => eq(c.id, m.contentsId);
+const ofContact = ({ events: e, emails: m, contacts: c }: Schema) =>
+  and(eq(c.workspaceId, e.workspaceId), eq(c.id, sql`coalesce(${e.contactId}, ${m.contactId})`));

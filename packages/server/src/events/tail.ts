@@ -2,6 +2,7 @@ import { addressKey, type Event, parseEventTypes, type StreamMessage } from "@ma
 import type { Reader } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
+import { findContactId } from "./contact-filter.ts";
 import type { EventTailDeps } from "./deps.ts";
 import type { EventFilter } from "./list.ts";
 import { findStreamEnd } from "./runs.ts";
@@ -30,7 +31,9 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
   const { followers } = eventStream;
   const { workspaceId, keyId } = request;
   const wanted = parseLastEventId(request.lastEventId) ?? request.from;
-  const matches = createMatcher(request);
+  const { contact } = request;
+  const contactId = contact === undefined ? undefined : await findContactId(read, workspaceId, contact);
+  const matches = createMatcher({ ...request, contact: contactId });
   const first = wanted ?? (await findNext(read, deps, workspaceId));
   const close = followers.open(workspaceId, keyId);
   const signal = AbortSignal.any([request.signal, eventStream.stopping]);
@@ -104,7 +107,7 @@ function createMatcher(request: TailRequest): (event: Event) => boolean {
     (tagValue === undefined || event.tags[tagName] === tagValue) &&
     (campaign === undefined || event.campaignId === campaign) &&
     (automation === undefined || event.automationId === automation) &&
-    (contact === undefined || event.contactId === contact) &&
+    (contact === undefined || event.contactId === contact || event.externalId === contact) &&
     (machine === undefined || event.machine === machine) &&
     (test === undefined || event.test === test);
 }

@@ -1,4 +1,4 @@
-import { EXPLAINED_IDS, type ExplainedPrefix, type Explanation, type Permission } from "@mailsvc/sdk/contract";
+import { EXPLAINED_IDS, type ExplainedPrefix, type Explanation, type Permission, readContactRef } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { ExplainDeps } from "./deps.ts";
@@ -15,7 +15,7 @@ interface Question {
 }
 
 /** Explains one kind of object. */
-interface Explainer<Deps> {
+export interface Explainer<Deps> {
   /** Permission that a key needs to read it. */
   readonly permission: Permission;
   /** Explains it, or gives the id of what it is about, which explains it. Throws ApiError not_found. */
@@ -29,7 +29,7 @@ interface About {
 }
 
 /** The explainers of each prefix of ids, in the order in which they are asked: the first that finds the object answers. */
-export type Explainers<Deps> = Readonly<Record<ExplainedPrefix | "address", readonly Explainer<Deps>[]>>;
+export type Explainers<Deps> = Readonly<Record<ExplainedPrefix | "address" | "externalId", readonly Explainer<Deps>[]>>;
 
 /** The caller, by its key. */
 interface Asker {
@@ -38,8 +38,8 @@ interface Asker {
 }
 
 /**
- * Explains an object by its id. `address` explains addresses, `run` what has no prefix that is known: agents choose the ids of their
- * runs. Throws ApiError not_found or forbidden.
+ * Explains an object by its id. `address` explains addresses, `externalId` what has no prefix that is known: contacts have ids of
+ * their owner's, and runs ids of agents'; with an activation it is one of those. Throws ApiError not_found or forbidden.
  */
 export async function explain<Deps extends ExplainDeps>(
   explainers: Explainers<Deps>,
@@ -49,7 +49,7 @@ export async function explain<Deps extends ExplainDeps>(
   question: Question,
 ): Promise<Explanation> {
   const { id } = question;
-  const kind = findKind(id);
+  const kind = findKind(question);
   const all = explainers[kind];
   const allowed = all.filter(({ permission }) => asker.owner || asker.permissions.has(permission));
   let missing: ApiError | null = null;
@@ -65,7 +65,7 @@ export async function explain<Deps extends ExplainDeps>(
     }
   }
   // Whatever a key may read, an id of no kind is nothing: agents' own ids of runs come with their activation.
-  if (kind === "run" && !id.startsWith("run_") && question.activation === undefined) throw nothingHas(id);
+  if (kind === "externalId") throw nothingHas(id);
   const lacking = all.find((one) => !allowed.includes(one));
   if (lacking !== undefined) throw lacks(lacking.permission);
   throw kind === "run" && !id.startsWith("run_") ? nothingHas(id) : missing;
@@ -74,14 +74,15 @@ export async function explain<Deps extends ExplainDeps>(
 /** The error for an id that no explainable object has. Its prefix may be missing, or be that of an existing list or template. */
 function nothingHas(id: string): ApiError {
   return new ApiError("not_found", `Nothing that can be explained has the id ${JSON.stringify(id.slice(0, 100))} in this workspace.`, {
-    hint: `Give an address, or the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}.`,
+    hint: `Give an address, the externalId of a contact, or the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}.`,
   });
 }
 
-function findKind(id: string): ExplainedPrefix | "address" {
-  if (id.includes("@")) return "address";
+function findKind({ id, activation }: Question): keyof Explainers<never> {
+  if (readContactRef(id) === "email") return "address";
   const prefix = id.slice(0, Math.max(0, id.indexOf("_")));
-  return isExplained(prefix) ? prefix : "run";
+  if (isExplained(prefix)) return prefix;
+  return activation === undefined ? "externalId" : "run";
 }
 
 function isExplained(prefix: string): prefix is ExplainedPrefix {

@@ -97,7 +97,7 @@ test("a report lists twenty findings of a rule and counts the rest", async () =>
 });
 
 test("a template with variables of its own may use whatever contacts give it", async () => {
-  const contact = { email: "ada@acme.example", ...mapContactTexts(() => "x"), tags: [], customFields: {} };
+  const contact = { email: "ada@acme.example", externalId: "x", ...mapContactTexts(() => "x"), tags: [], customFields: {} };
   const given = Object.keys(getContactValues(contact)).map((name) => `{{${name}}}`);
   const html = inBody(`<p>{{total}} ${given.join(" ")}</p>`);
   expect(await find({ html, declared: [{ name: "total" }] })).toEqual([]);

@@ -101,6 +101,7 @@ function checkVariables({ variables, html, text, subject, wasSent }: MailToLint,
 /** Variables that campaigns provide without a declaration. */
 const PROVIDED: ReadonlySet<string> = new Set([
   "email",
+  "externalId",
   ...CONTACT_TEXT_FIELDS,
   ...["tags", "customFields", "unsubscribeUrl", "viewInBrowserUrl", "body"],
 ]);

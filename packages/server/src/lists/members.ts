@@ -168,6 +168,16 @@ export async function joinList(
   return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
 }
 
+/** Ends the links in the confirmation emails of contacts whose addresses changed: who has the former address confirms nothing for the new one. */
+export async function voidInvitations(tx: Tx, contacts: readonly Pick<ContactRow, "seq">[]): Promise<void> {
+  const { listMembers: t } = tx.t;
+  const seqs = contacts.map(({ seq }) => seq);
+  await tx
+    .update(t)
+    .set({ tokenHash: null, expiresAt: 0 })
+    .where(and(inArray(t.contactSeq, seqs), eq(t.status, "PENDING")));
+}
+
 /**
  * Foresees what `joinList` would do for contacts that may not be stored yet, and the events that it would record. Throws ApiError
  * not_found.

@@ -44,6 +44,7 @@ type Behaviour = Pick<ContactView, keyof typeof NO_ENGAGEMENT | "lists">;
 export function toView(contact: ContactRow, behaviour: Behaviour = { ...NO_ENGAGEMENT, lists: [] }): ContactView {
   return {
     email: contact.emailKey,
+    externalId: contact.externalId,
     ...mapContactTexts((field) => contact[field]),
     status: contact.status,
     createdAt: contact.createdAt,

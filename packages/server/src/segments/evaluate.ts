@@ -24,6 +24,7 @@ import { fold } from "../lib/fold.ts";
 export interface ContactView extends Readonly<Record<ContactTextField, string | null>> {
   /** Address as `addressKey` returns it. */
   email: string;
+  externalId: string | null;
   status: string;
   createdAt: number;
   updatedAt: number;

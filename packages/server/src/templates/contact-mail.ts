@@ -5,16 +5,17 @@ import { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
 import { VIEW_URL } from "./view-url.ts";
 
 /** Contact fields available in templates. */
-export type ContactFields = Pick<Contact, "email" | ContactTextField | "tags"> & {
+export type ContactFields = Pick<Contact, "email" | "externalId" | ContactTextField | "tags"> & {
   readonly customFields: Readonly<Record<string, unknown>>;
 };
 
 /** The values of a template for a contact: its fields, and its custom fields by their own names and under `customFields`. */
 export function getContactValues(contact: ContactFields): Record<string, unknown> {
-  const { email, tags, customFields } = contact;
+  const { email, externalId, tags, customFields } = contact;
   return {
     ...customFields,
     email,
+    externalId,
     ...mapContactTexts((field) => contact[field]),
     tags,
     customFields,

@@ -1,5 +1,5 @@
 import { addressKey } from "@mailsvc/sdk/contract";
-import { type ContactRow, findContactByEmail, updateContact } from "../contacts/contacts.ts";
+import { type ContactRow, findContactByEmail, resolveContacts, updateContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { HeldEmailId } from "../db/held.ts";
 import { findEmail, holdEmail } from "../emails/emails.ts";
@@ -37,7 +37,11 @@ export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Sub
   // Before what follows from it, as people read the events.
   const origin = await recordUnsubscribed(tx, deps, subscriber, { method, scope: "all" });
   if (isTestMail(subscriber.emailId)) return;
-  await suppress(tx, deps, workspaceId, { email, reason: "unsubscribe", scope: "marketing", source: "unsubscribe", ...origin });
+  const wanted = { reason: "unsubscribe", scope: "marketing", source: "unsubscribe", ...origin } as const;
+  await suppress(tx, deps, workspaceId, { email, ...wanted });
+  // The contact that got the mail may have another address by now: it is the same person.
+  const [contact] = origin?.contactId ? await resolveContacts(tx, workspaceId, [origin.contactId]) : [];
+  if (contact && contact.emailKey !== addressKey(email)) await suppress(tx, deps, workspaceId, { email: contact.email, ...wanted });
 }
 
 /** Takes a person off lists, and nothing else. Lists that the person is not on, or cannot see, are ignored. */
@@ -108,11 +112,11 @@ async function recordUnsubscribed(
   deps: UnsubscribeDeps,
   subscriber: Subscriber,
   data: Record<string, unknown>,
-): Promise<{ readonly emailId: HeldEmailId; readonly campaignId: string | null } | null> {
+): Promise<{ readonly emailId: HeldEmailId; readonly campaignId: string | null; readonly contactId: string | null } | null> {
   const email = await findOrigin(tx, subscriber);
   if (!email) return null;
   const { workspaceId, contactId, campaignId } = email;
   const emailId = await holdEmail(tx, email);
   await recordEvents(tx, deps, [{ workspaceId, type: "email.unsubscribed", emailId, contactId, campaignId, at: deps.clock.now(), data }]);
-  return { emailId, campaignId };
+  return { emailId, campaignId, contactId };
 }

@@ -13,6 +13,7 @@ interface Props {
 
 const FIELDS: Readonly<Record<string, string>> = {
   email: "Email address",
+  externalId: "Your own id",
   ...Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, labelContactText(field)])),
   tags: "Tags",
 };

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { Contact } from "@mailsvc/sdk/contract";
-import { CONTACT_LIMITS, CONTACT_TEXT_FIELDS, CONTACT_TEXTS, labelContactText } from "@mailsvc/sdk/contract/facts";
+import { CONTACT_LIMITS, CONTACT_TEXT_FIELDS, CONTACT_TEXTS, EXTERNAL_ID_LIMIT, labelContactText } from "@mailsvc/sdk/contract/facts";
 import { useState } from "preact/hooks";
 import { Field } from "../field.tsx";
 import type { FormValues } from "../form-button.tsx";
@@ -17,6 +17,16 @@ export function ContactFields({ contact }: { readonly contact?: Contact }) {
           <input name="email" type="email" required placeholder="ada@example.com" autocomplete="off" spellcheck={false} />
         </Field>
       )}
+      <Field label="Your own id">
+        <input
+          name="externalId"
+          maxLength={EXTERNAL_ID_LIMIT}
+          placeholder="user_1042"
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={contact?.externalId ?? ""}
+        />
+      </Field>
       {CONTACT_TEXT_FIELDS.map((field) => (
         <Field key={field} label={labelContactText(field)}>
           <input
@@ -43,6 +53,7 @@ export function ContactFields({ contact }: { readonly contact?: Contact }) {
 /** Reads a contact form. With `before`, emptied fields are null. Throws RequestError. */
 export function readContact(values: FormValues, before?: Contact) {
   return {
+    externalId: values.text("externalId") || null,
     ...Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, values.text(field) || null])),
     tags: values.all("tags"),
     customFields: readCustomFields(values.text("customFields"), before?.customFields) as Record<string, never>,

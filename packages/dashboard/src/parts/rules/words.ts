@@ -8,6 +8,7 @@ export const FIELD_WORDS: Readonly<Record<RuleField, string>> = {
   lists: "Lists",
   status: "Status",
   email: "Email address",
+  externalId: "Your own id",
   ...mapContactTexts(labelContactText),
   createdAt: "Added",
   updatedAt: "Changed",
