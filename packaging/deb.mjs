@@ -30,6 +30,7 @@ const FILES = [
   ["LICENSE", "usr/share/doc/mailsvc/copyright", 0o644],
   ["build/THIRD-PARTY-LICENSES.txt", "usr/share/doc/mailsvc/THIRD-PARTY-LICENSES.txt", 0o644],
   ["build/mailsvc.cdx.json", "usr/share/doc/mailsvc/mailsvc.cdx.json", 0o644],
+  ["docs/grafana-dashboard.json", "usr/share/doc/mailsvc/grafana-dashboard.json", 0o644],
   ["docs/prometheus-rules.yml", "usr/share/doc/mailsvc/prometheus-rules.yml", 0o644],
   ["README.md", "usr/share/doc/mailsvc/README.md", 0o644],
   ["CHANGELOG.md", "usr/share/doc/mailsvc/changelog", 0o644],

@@ -24,6 +24,14 @@ function errorsIn(expression: string): number[] {
   return places;
 }
 
+const { panels } = JSON.parse(readFileSync(`${docs}grafana-dashboard.json`, "utf8")) as {
+  panels: { title: string; targets: { expr: string }[] }[];
+};
+
+test.each(panels)("$title is a panel whose expressions Prometheus understands", ({ targets }) => {
+  expect(targets.map(({ expr }) => errorsIn(expr))).toEqual(targets.map(() => []));
+});
+
 test("errors in an expression are found", () => expect(errorsIn("rate(mailsvc_x[5m] > 1")).not.toEqual([]));
 
 test("no two alerts have one name", () => expect(new Set(rules.map(([name]) => name)).size).toBe(rules.length));

@@ -43,6 +43,7 @@ import { isAnyListed } from "./marketplace/listings/listings.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { makeRunClock } from "./marketplace/runs/clock.ts";
+import { MailCounters } from "./metrics/metrics.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { RunRecorder } from "./recording/recording.ts";
 import { type RelayParts, readRelayParts } from "./relay-parts.ts";
@@ -177,6 +178,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
       eventReaders: readers,
+      mailCounters: new MailCounters(),
       ...hooks,
       statusListeners: [recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
       eventListeners: recorder ? [recorder.eventListener] : [],

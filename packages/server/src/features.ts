@@ -281,7 +281,7 @@ function connectActivations(deps: () => Deps): ActivationHooks {
 
 /** The readers of events, in the order in which they read. */
 export function eventReaders(deps: () => Deps): readonly EventReader[] {
-  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps), metricsReader()];
+  return [engagementReader(deps), campaignsReader(deps), automationsReader(deps), softBouncesReader(deps), metricsReader(deps)];
 }
 
 /** Loads the endpoint of events. Its key is the id of a listing, or of a developer's webhook. */

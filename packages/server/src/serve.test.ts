@@ -194,14 +194,16 @@ test("metrics are served on their own port", async () => {
     /^mailsvc_emails_deferred 0$/m,
     /^mailsvc_emails_in_doubt 0$/m,
     /^mailsvc_storage_writable 1$/m,
+    /^mailsvc_mail_hand_over_seconds_total [\d.e-]+$/m,
     /^mailsvc_sqlite_wal_bytes \d+$/m,
     /^nodejs_eventloop_lag_p99_seconds /m,
     /^process_resident_memory_bytes /m,
   ])
     expect(text).toMatch(line);
   expect(text).not.toMatch(/ada@|em_unknown|ms_dev_/);
-  // The alerts of the documentation name metrics that exist. Metrics of Prometheus itself and of Postgres have no rows here.
-  const rules = readFileSync(new URL("../../../docs/prometheus-rules.yml", import.meta.url), "utf8");
+  // The alerts and the dashboard of the documentation name metrics that exist. Metrics of Prometheus itself and of Postgres have no rows here.
+  const read = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
+  const rules = `${read("prometheus-rules.yml")} ${read("grafana-dashboard.json")}`;
   const named = new Set([...rules.matchAll(/\b(?:mailsvc|process)_[a-z_]+/g)].map(([name]) => name));
   expect(named.size).toBeGreaterThan(8);
   for (const name of named) expect(text).toContain(`# TYPE ${name.replace(/_count$/, "")} `);

@@ -4,6 +4,7 @@ import type { EventReaderDeps } from "../events/deps.ts";
 import type { StorageHealth } from "../http/storage-health.ts";
 import type { InboundDeps } from "../inbound/deps.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { MailMetricsDeps } from "../metrics/deps.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { SubmissionDeps } from "../submission/deps.ts";
 import type { WebhookDeps } from "../webhooks/deps.ts";
@@ -26,5 +27,6 @@ export interface HealthDeps {
 }
 
 export interface MetricsDeps extends HealthDeps {
+  readonly mailCounters: MailMetricsDeps["mailCounters"];
   readonly webhooks: WebhookDeps["webhooks"];
 }

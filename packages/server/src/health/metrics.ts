@@ -18,7 +18,7 @@ export interface BackendStats {
 }
 
 interface MetricsSources {
-  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks" | "relays" | "eventReaders">;
+  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks" | "relays" | "eventReaders" | "mailCounters">;
   readonly readStats: () => Promise<BackendStats>;
   readonly files: Pick<FileWatch, "exhausted">;
 }
@@ -52,6 +52,7 @@ export function createMetrics(): Metrics {
     observe: ({ method, route, status, ms }) => durations.observe({ method, route: route ?? "unknown", status }, ms / 1000),
     collectFrom: (sources) => {
       for (const source of listSources(sources)) addSource(registry, source);
+      addMailCounters(registry, sources.deps);
     },
     render: () => registry.metrics(),
     contentType: registry.contentType,
@@ -124,6 +125,26 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
       },
     });
   }
+}
+
+/** What happened to mail, as far as this process has read it: the sum over all servers is that of the service. */
+function addMailCounters(registry: Registry, { mailCounters }: Pick<MetricsDeps, "mailCounters">): void {
+  const outcomes = new Counter({
+    name: "mailsvc_mail_total",
+    help: "What happened to mail, by outcome and receiver; mail of test keys is left out",
+    labelNames: ["outcome", "receiver"],
+    registers: [registry],
+    collect: () => {
+      outcomes.reset();
+      for (const { outcome, receiver, value } of mailCounters.outcomes) outcomes.inc({ outcome, receiver }, value);
+    },
+  });
+  addSource(registry, {
+    name: "mailsvc_mail_hand_over_seconds_total",
+    help: "Time from when mail was to leave until it was handed over; divide it by that of outcome sent",
+    counter: true,
+    read: async () => mailCounters.handOverSeconds,
+  });
 }
 
 function listSources({ deps: { db, queue, clock, storage, webhooks, relays, eventReaders }, readStats, files }: MetricsSources): Source[] {

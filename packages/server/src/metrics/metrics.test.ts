@@ -146,9 +146,10 @@ test("counting anew agrees after readers that die between batches, erasures, val
     await tx.delete(tx.t.eventReaders);
   });
   const readSome = async (): Promise<boolean> =>
-    new EventReaders(() => ({ db, clock: manualTime(), log: silentLog, eventStream: { wakeReaders: () => {} } }), [metricsReader()]).read(
-      null,
-    );
+    new EventReaders(
+      () => ({ db, clock: manualTime(), log: silentLog, eventStream: { wakeReaders: () => {} } }),
+      [metricsReader(() => app.deps)],
+    ).read(null);
   await Promise.all([readSome(), readSome()]);
   await sdk.people.erase("u1@u1.example");
   while (await readSome());

@@ -5,14 +5,17 @@ import { contains } from "../db/dialect.ts";
 import { type EventReader, holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, type Dimension, Sums } from "./counting.ts";
+import type { MailMetricsDeps } from "./deps.ts";
 import { addSums, OTHER } from "./rows.ts";
 import type { MetricsTables, Quarters } from "./tables.ts";
+
+export { MailCounters } from "./mail-counters.ts";
 
 /** The name of the reader that counts. */
 const METRICS_READER = "metrics";
 
 /** Counts what happens to mail, by quarters of an hour: all of it, and by tag, sender, receiver, relay, campaign and template. */
-export function metricsReader(): EventReader {
+export function metricsReader(deps: () => Pick<MailMetricsDeps, "mailCounters">): EventReader {
   return {
     name: METRICS_READER,
     types: COUNTED_TYPES,
@@ -20,6 +23,7 @@ export function metricsReader(): EventReader {
       const sums = new Sums();
       await countEvents(tx, workspaceId, events, sums);
       await addSums(tx, workspaceId, sums.all);
+      tx.afterCommit(() => deps().mailCounters.add(sums.all));
     },
   };
 }

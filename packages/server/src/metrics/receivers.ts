@@ -15,3 +15,11 @@ const RECEIVERS = {
 export function receiverOf(domain: string): string {
   return Object.entries(RECEIVERS).find(([, { own }]) => own.test(domain))?.[0] ?? domain;
 }
+
+/** Groups of receivers: few enough for labels of Prometheus. */
+export type ReceiverGroup = keyof typeof RECEIVERS | "other";
+
+/** The group of what `receiverOf` gives. */
+export function groupOf(receiver: string): ReceiverGroup {
+  return Object.hasOwn(RECEIVERS, receiver) ? (receiver as ReceiverGroup) : "other";
+}
