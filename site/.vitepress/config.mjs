@@ -40,6 +40,7 @@ export default defineConfig({
   // For those who generate clients.
   // Files that pages link to.
   buildEnd: ({ outDir }) => {
-    for (const file of ["openapi.json", "docs/prometheus-rules.yml", "docs/grafana-dashboard.json"]) copyFileSync(join(root, file), join(outDir, basename(file)));
+    for (const file of ["openapi.json", "docs/prometheus-rules.yml", "docs/grafana-dashboard.json"])
+      copyFileSync(join(root, file), join(outDir, basename(file)));
   },
 });

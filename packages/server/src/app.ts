@@ -34,10 +34,11 @@ import { assertSeal, ensureInstallation } from "./installation/installation.ts";
 import { ApiError } from "./lib/api-error.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { listKeys } from "./lib/master-keys.ts";
-import { DAY } from "./lib/units.ts";
+import { DAY, HOUR } from "./lib/units.ts";
 import { lastAliveAt } from "./marketplace/runs/clock.ts";
 import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import { mcpLoader } from "./mcp-http.ts";
+import { RECEIVERS_JOB } from "./metrics/metrics.ts";
 import { RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import type { RunRecorder } from "./recording/recording.ts";
 import { startRetention } from "./retention/retention.ts";
@@ -158,13 +159,15 @@ async function keepTime(clock: ControllableClock, { read }: Db): Promise<void> {
 
 /** Starts the workers, and the jobs of which one always waits. */
 async function startWorkers(deps: Deps): Promise<void> {
-  const { db, queue, clock } = deps;
+  const { db, queue, clock, config } = deps;
   await queue.start(jobsOf(deps), JOBS_AT_A_TIME);
   await db.tx(async (tx) => {
     await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
     await queue.enqueue(tx, { kind: CLEAR_TEST_MAIL_JOB, payload: {}, runAt: clock.now() + DAY, dedupeKey: CLEAR_TEST_MAIL_JOB });
     for (const kind of [RECHECK_JOB, RECHECK_INBOUND_JOB])
       await queue.enqueue(tx, { kind, payload: {}, runAt: clock.now() + DAY, dedupeKey: kind });
+    // In dev mode no mail goes out, so nobody is asked who would take it.
+    if (!config.dev) await queue.enqueue(tx, { kind: RECEIVERS_JOB, payload: {}, runAt: clock.now() + HOUR, dedupeKey: RECEIVERS_JOB });
     await scheduleNextSweep(tx, deps);
     await startRetention(tx, deps);
   });

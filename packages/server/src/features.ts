@@ -94,7 +94,8 @@ import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { metricsHandlers } from "./metrics/handlers.ts";
-import { metricsReader } from "./metrics/metrics.ts";
+import { metricsReader, RECEIVERS_JOB } from "./metrics/metrics.ts";
+import { learnReceivers } from "./metrics/receivers-job.ts";
 import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
 import { connectProposals } from "./proposals.ts";
 import type { JobHandler, JobHandlers } from "./queue/queue.ts";
@@ -384,6 +385,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [REQUEUE_JOB]: requeueEmails(deps),
     [CHECK_JOB]: checkSender(deps),
     [CHECK_INBOUND_JOB]: checkInboundDomain(deps),
+    [RECEIVERS_JOB]: learnReceivers(deps),
     [RECHECK_JOB]: recheckDomains(deps, checkedSenders(deps)),
     [RECHECK_INBOUND_JOB]: recheckDomains(deps, checkedInboundDomains(deps)),
     [CONFIRM_JOB]: sendConfirmation(deps),

@@ -220,6 +220,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   },
 
   heldDomains: { none: OF_SERVER },
+  mailReceivers: { none: OF_SERVER },
   inboundReports: { none: "Hashes, which name nobody." },
   jobs: { none: "The queue cancels those of a workspace." },
   landingPageSalts: { none: OF_SERVER },

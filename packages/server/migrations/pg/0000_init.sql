@@ -800,6 +800,12 @@ CREATE TABLE "mail_metrics" (
 	CONSTRAINT "mail_metrics_workspace_id_test_dimension_day_value_pk" PRIMARY KEY("workspace_id","test","dimension","day","value")
 );
 --> statement-breakpoint
+CREATE TABLE "mail_receivers" (
+	"domain" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"receiver" text COLLATE "C",
+	"checked_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "messages" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"activation_id" text COLLATE "C" NOT NULL,

@@ -887,6 +887,12 @@ CREATE TABLE `mail_metrics` (
 	PRIMARY KEY(`workspace_id`, `test`, `dimension`, `day`, `value`)
 );
 --> statement-breakpoint
+CREATE TABLE `mail_receivers` (
+	`domain` text PRIMARY KEY NOT NULL,
+	`receiver` text,
+	`checked_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,

@@ -6,6 +6,7 @@ import { EventReaders } from "../events/readers.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { metricsReader } from "./metrics.ts";
+import { learnReceivers } from "./receivers-job.ts";
 import { VALUES_A_DAY } from "./rows.ts";
 
 const PERSON = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0";
@@ -183,4 +184,37 @@ test("a difference is named", async () => {
   const { correct, differences } = await world.sdk.metrics.verify();
   expect(correct).toBe(false);
   expect(differences.some(({ what, counted, actual }) => what.includes("domain example.org") && counted === 0 && actual === 1)).toBe(true);
+});
+
+test("a domain counts for the receiver that its MX records name, also what was counted before; the answer is kept", async () => {
+  const asked: string[] = [];
+  const mx = async (name: string) => {
+    asked.push(name);
+    if (name === "broken.example") throw new Error("SERVFAIL");
+    return name === "shop.example" ? [{ priority: 5, exchange: "ASPMX.L.GOOGLE.COM." }] : [{ priority: 1, exchange: "mx.own.example" }];
+  };
+  await using world = await createWorld({ dns: { mx } });
+  const { sdk, clock, app } = world;
+  const send = () => sdk.emails.send({ ...hello, to: ["ada@shop.example", "bea@own.example", "cyd@gmail.com", "dan@broken.example"] });
+  await send();
+  await world.settle();
+  const learn = async (): Promise<void> => {
+    const { commit } = await learnReceivers(app.deps)({ payload: {} } as Parameters<ReturnType<typeof learnReceivers>>[0]);
+    await app.deps.db.tx(async (tx) => void (await commit?.(tx)));
+  };
+  await learn();
+  expect(asked.toSorted()).toEqual(["broken.example", "own.example", "shop.example"]);
+  const byDomain = async () => listValues((await sdk.metrics.get({ interval: "all", by: "domain" })).data);
+  expect(await byDomain()).toEqual({ gmail: 2, "own.example": 1, "broken.example": 1 });
+  expect((await sdk.metrics.get({ domain: "gmail" })).total.accepted).toBe(2);
+  expect((await sdk.metrics.get({ domain: "shop.example" })).total.accepted).toBe(2);
+  await learn();
+  expect(asked).toHaveLength(3);
+  await clock.advance("26h");
+  await send();
+  await world.settle();
+  await learn();
+  expect(asked.slice(3)).toEqual(["broken.example"]);
+  expect(await byDomain()).toEqual({ gmail: 4, "own.example": 2, "broken.example": 2 });
+  await expectCorrect(sdk);
 });

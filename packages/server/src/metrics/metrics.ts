@@ -10,6 +10,7 @@ import { addSums, OTHER } from "./rows.ts";
 import type { MetricsTables, Quarters } from "./tables.ts";
 
 export { MailCounters } from "./mail-counters.ts";
+export { RECEIVERS_JOB } from "./receivers-job.ts";
 
 /** The name of the reader that counts. */
 const METRICS_READER = "metrics";

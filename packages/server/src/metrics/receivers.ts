@@ -1,3 +1,5 @@
+import type { MailExchange } from "../lib/domain-records.ts";
+
 /** The large receivers, which take mail for many domains: their own ones, and the names of their mail servers. */
 const RECEIVERS = {
   gmail: { own: /^(?:gmail|googlemail)\.com$/, servers: /(?:^|\.)(?:google|googlemail)\.com$/ },
@@ -22,4 +24,11 @@ export type ReceiverGroup = keyof typeof RECEIVERS | "other";
 /** The group of what `receiverOf` gives. */
 export function groupOf(receiver: string): ReceiverGroup {
   return Object.hasOwn(RECEIVERS, receiver) ? (receiver as ReceiverGroup) : "other";
+}
+
+/** The receiver whose mail servers these are; null for another one. */
+export function receiverOfServers(servers: readonly MailExchange[]): string | null {
+  const [first] = [...servers].sort((a, b) => a.priority - b.priority);
+  const name = first?.exchange.toLowerCase().replace(/\.$/, "") ?? "";
+  return Object.entries(RECEIVERS).find(([, one]) => one.servers.test(name))?.[0] ?? null;
 }

@@ -15,6 +15,8 @@ import { getBrand } from "../workspaces/workspaces.ts";
 import { METRICS, type Metric, QUARTER } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
 import { findPart, type Period, readPeriod } from "./period.ts";
+import { receiverOf } from "./receivers.ts";
+import { loadReceivers } from "./receivers-job.ts";
 import { type DayRange, OTHER } from "./rows.ts";
 import type { MetricsTables } from "./tables.ts";
 
@@ -41,12 +43,18 @@ export async function getMetrics(
   const { by = null, interval, limit, test } = question;
   const zone = question.zone ?? (await getBrand(read, workspaceId)).timezone;
   const period = readPeriod(question, zone, clock.now());
-  const filter = readFilter(question);
+  const filter = await findReceiver(read, readFilter(question));
   const { bounds } = period;
   const [start, end] = [bounds[0] as number, bounds.at(-1) as number];
   const days = { test, from: Math.floor(start / DAY), to: Math.floor((end - 1) / DAY) };
   const [ofAll, ofValues] = await Promise.all([
-    sumUp(read, workspaceId, { ...days, dimension: filter?.dimension ?? "all" }, period, filter?.value),
+    sumUp(
+      read,
+      workspaceId,
+      { ...days, dimension: filter?.dimension ?? "all" },
+      period,
+      filter?.dimension === "domain" ? undefined : filter?.value,
+    ),
     by === null ? null : sumUp(read, workspaceId, { ...days, dimension: by }, period),
   ]);
   const all = filter === null ? ofAll.get(OTHER) : ofAll.get(filter.value);
@@ -88,12 +96,25 @@ function readFilter(question: MetricsQuestion): Filter | null {
   return { dimension, value: dimension === "sender" ? addressKey(text) : dimension === "domain" ? text.toLowerCase() : text };
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** A filter by a domain whose mail a large receiver takes is one by that receiver. */
+async function findReceiver(read: Reader, filter: Filter | null): Promise<Filter | null> {
+  if (filter?.dimension !== "domain") return filter;
+  const known = await loadReceivers(read, [filter.value]);
+  return { ...filter, value: known.get(filter.value) ?? receiverOf(filter.value) };
+}
+
 /** Sums the rows of some days up, by value and part. */
 async function sumUp(read: Reader, workspaceId: string, range: DayRange, period: Period, value?: string): Promise<Map<string, Parts>> {
   const found = new Map<string, Parts>();
-  for (const row of await listRows(read, workspaceId, range, value)) {
-    const parts = found.get(row.value) ?? new Map<number, number[]>();
-    found.set(row.value, parts);
+  const rows = await listRows(read, workspaceId, range, value);
+  // A domain is known by its receiver only after mail was counted for it.
+  const receivers = range.dimension === "domain" ? await loadReceivers(read, [...new Set(rows.map((row) => row.value))]) : NONE;
+  for (const row of rows) {
+    const name = receivers.get(row.value) ?? row.value;
+    const parts = found.get(name) ?? new Map<number, number[]>();
+    found.set(name, parts);
     for (const [quarter, numbers] of Object.entries(row.counts)) {
       const part = findPart(period, row.day * DAY + Number(quarter) * QUARTER);
       if (part !== null) parts.set(part, addAll([parts.get(part) ?? [], numbers]));

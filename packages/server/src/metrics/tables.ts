@@ -27,6 +27,13 @@ export function metricsTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.test, t.dimension, t.day, t.value] })],
     ),
+    /** Domains whose mail servers were looked up. */
+    mailReceivers: c.table("mail_receivers", {
+      domain: c.text("domain").primaryKey(),
+      /** The large receiver that takes its mail, such as `gmail`; null for another one. */
+      receiver: c.text("receiver"),
+      checkedAt: c.instant("checked_at").notNull(),
+    }),
   };
 }
 
