@@ -140,6 +140,13 @@ const MEANINGS = {
     title: "The list of events",
     numbered: ["events of more than two types that have page numbers; cursors go further", count],
   },
+  TRACK_LIMITS: {
+    title: "Tracked events",
+    batch: ["events of a batch", count],
+    id: ["id of an event", characters],
+    toleranceMinutes: ["how long ago an event may have happened and still trigger something", minutes],
+    years: ["how long ago an event may have happened", (n) => `${count(n)} years`],
+  },
   FOLLOWER_LIMITS: {
     title: "Connections that follow events",
     perKey: ["of one key, on each server", count],

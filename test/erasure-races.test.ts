@@ -309,6 +309,7 @@ const NAMING = [
   "lists.add",
   "lists.remove",
   "events.track",
+  "events.trackBatch",
   "automations.enter",
   "emails.send",
 ];

@@ -124,6 +124,7 @@ export const SENDING: Objects = {
     return { evt_0000000001a: event?.id ?? "" };
   },
   "events.track": contact,
+  "events.trackBatch": contact,
   webhooks: webhook,
   "webhooks.create": nothing,
   "webhooks.resume": async (server) => {

@@ -63,6 +63,7 @@ export const PERSON_DATA: PersonDataByTable = {
   },
   webhookDeliveries: { email: "eventKey", erase: { with: "events" }, export: { none: "Sends events, which are exported." } },
   webhookAttempts: { email: "eventId", erase: { with: "events" }, export: { none: "What the workspace's own receivers answered." } },
+  trackedIds: { email: "eventKey", erase: { with: "events" }, export: { none: "Ids of events, which are exported." } },
   trackedLinks: { address: "url", erase: eraseTargets, export: { none: "The links are in the emails." } },
   idempotency: { address: "answer", erase: eraseIdempotentResponses, export: { none: "Copies of responses, kept for a day." } },
   inbox: { address: "to", erase: eraseCapturedEmails, export: { none: "Copies of the emails: of all in dev mode, and of test mail." } },

@@ -1,4 +1,3 @@
-import type { BatchResponse } from "@mailsvc/sdk/contract";
 import type { Command } from "commander";
 import { buildEndpointCommand } from "../contract/endpoint-command.ts";
 import type { Flags, Run } from "../runtime/action.ts";
@@ -8,35 +7,47 @@ import type { CommandSpec, RequestInput, Session } from "../types.ts";
 import { isRecord } from "../views/generic.ts";
 import { printResult } from "../views/show.ts";
 
-/** `mailsvc emails batch`: the emails come from a file. Exit code 11 when some of a permissive batch could not be queued. */
-export function batchCommand(spec: CommandSpec, run: Run): Command {
-  return buildEndpointCommand(spec, run, readEmails, (session, data) => printBatch(session, spec, data as BatchResponse))
-    .option("--file <file>", "The emails: a JSON array, or a JSON object on each line; - for stdin")
-    .addHelpText("after", `  mailsvc ${spec.words.join(" ")} --file mails.ndjson --mode permissive`);
+/** A batch whose items come from a file: the field that has them, and flags of the example. */
+interface BatchFile {
+  readonly items: "emails" | "events";
+  readonly example: string;
 }
 
-/** Takes the emails from --file. Throws CliError, exit 2. */
-async function readEmails({ input }: Session, { body }: RequestInput, flags: Flags): Promise<void> {
+/** `mailsvc emails batch` and `mailsvc events track-batch`: the items come from a file. Exit code 11 when some of them failed. */
+export function batchCommand({ items, example }: BatchFile): (spec: CommandSpec, run: Run) => Command {
+  return (spec, run) =>
+    buildEndpointCommand(
+      spec,
+      run,
+      (session, request, flags) => readItems(items, session, request, flags),
+      (session, data) => printBatch(session, spec, data as { readonly failed: number }),
+    )
+      .option("--file <file>", `The ${items}: a JSON array, or a JSON object on each line; - for stdin`)
+      .addHelpText("after", `  mailsvc ${spec.words.join(" ")} ${example}`);
+}
+
+/** Takes the items from --file. Throws CliError, exit 2. */
+async function readItems(items: BatchFile["items"], { input }: Session, { body }: RequestInput, flags: Flags): Promise<void> {
   const file = flags["file"] as string | undefined;
   if (!body || file === undefined) return;
-  if (body["emails"] !== undefined) throw usageError("--file and --emails, or emails in --data, cannot be used together.");
-  body["emails"] = parseEmails(await input.text(file, "--file"));
+  if (body[items] !== undefined) throw usageError(`--file and --${items}, or ${items} in --data, cannot be used together.`);
+  body[items] = parseItems(items, await input.text(file, "--file"));
 }
 
-function parseEmails(text: string): unknown[] {
+function parseItems(items: BatchFile["items"], text: string): unknown[] {
   const whole = parseJson(text);
   if (whole === undefined) return parseLines(text);
   if (Array.isArray(whole)) return whole;
-  return isRecord(whole) && Array.isArray(whole["emails"]) ? whole["emails"] : [whole];
+  return isRecord(whole) && Array.isArray(whole[items]) ? whole[items] : [whole];
 }
 
 function parseLines(text: string): unknown[] {
   return text.split("\n").flatMap((line, i) => {
     if (line.trim() === "") return [];
-    const email = parseJson(line);
-    if (email === undefined)
+    const item = parseJson(line);
+    if (item === undefined)
       throw usageError(`--file: line ${i + 1} is not JSON.`, { hint: "Use a JSON array, or one object on each line." });
-    return [email];
+    return [item];
   });
 }
 
@@ -49,7 +60,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function printBatch(session: Session, spec: CommandSpec, answer: BatchResponse): Promise<Exit> {
+async function printBatch(session: Session, spec: CommandSpec, answer: { readonly failed: number }): Promise<Exit> {
   await printResult(session, spec, answer);
   return answer.failed > 0 ? EXIT.partial : EXIT.ok;
 }

@@ -46,6 +46,7 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "senders.confirm": { hidden: true },
   "emails.send": { words: ["send"] },
   "emails.sendBatch": { words: ["emails", "batch"] },
+  "events.trackBatch": { words: ["events", "track-batch"] },
   "emails.sendTemplate": { coveredBy: "emails.send" },
   "templates.send": { coveredBy: "emails.send" },
   "contacts.import": { fromFile: "rows" },

@@ -335,7 +335,7 @@ export const contacts = {
     output: Contact,
     errors: ["not_found", "duplicate_contact", "email_suppressed", "invalid_state"],
     examples: [
-      { summary: "Another address", params: { id: "user_1042" }, body: { email: "ada@new.example" } },
+      { summary: "Another address", params: id, body: { email: "ada@new.example" } },
       { summary: "Other tags", params: id, body: { tags: ["vip", "beta"] } },
       { summary: "Unsubscribe", params: id, body: { status: "UNSUBSCRIBED" } },
     ],

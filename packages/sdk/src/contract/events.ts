@@ -97,6 +97,66 @@ export const trackedEventFields = {
   ).optional(),
 };
 
+/** Limits of tracked events. */
+export const TRACK_LIMITS = {
+  batch: 1000,
+  id: 128,
+  /** Minutes by which `at` may differ from the server's clock and still mean now. */
+  toleranceMinutes: 5,
+  /** Years by which `at` may lie in the past. */
+  years: 10,
+} as const;
+
+const reported = {
+  ...trackedEventFields,
+  id: z
+    .string()
+    .min(1)
+    .max(TRACK_LIMITS.id)
+    .regex(/^[\x21-\x7e]+$/, "Visible ASCII characters are needed.")
+    .optional()
+    .meta({ description: "Your id of the event, unique in the workspace: an event with an id that was tracked is not tracked again" }),
+  at: Instant.optional().meta({
+    description: `Instant of the event, now by default. One of more than ${TRACK_LIMITS.toleranceMinutes} minutes ago triggers nothing`,
+  }),
+};
+
+/** An event of your own about a contact. */
+export const TrackedEvent = z
+  .strictObject(reported)
+  .superRefine(({ value, currency }, ctx) => {
+    if ((value === undefined) === (currency === undefined)) return;
+    const missing = value === undefined ? "value" : "currency";
+    ctx.addIssue({
+      code: "custom",
+      path: [missing],
+      message: `value and currency go together: send ${missing}, too.`,
+      params: { code: "required" },
+    });
+  })
+  .meta({ id: "TrackedEvent" });
+export type TrackedEvent = z.output<typeof TrackedEvent>;
+
+/** The result of one event of a batch. */
+export const TRACK_RESULTS = ["tracked", "repeated", "failed"] as const;
+
+/** The result of tracking several events; the three numbers add up to the events sent. */
+export const TrackBatch = z
+  .object({
+    tracked: z.int(),
+    /** Events whose `id` was tracked before, by this call or an earlier one. */
+    repeated: z.int(),
+    failed: z.int(),
+    /** Contacts that were created. */
+    created: z.int(),
+    /** The result of each event, in order. */
+    results: z.array(z.enum(TRACK_RESULTS)),
+    /** The errors of the events that failed, by their index from 0. */
+    errors: z.array(z.object({ index: z.int(), path: z.string(), code: z.string(), message: z.string() })),
+  })
+  .meta({ id: "TrackBatch" });
+export type TrackBatch = z.infer<typeof TrackBatch>;
+
 export const events = {
   list: endpoint({
     method: "GET",
@@ -166,24 +226,53 @@ export const events = {
     mailsTo: "one",
     summary: "Report your own event about a contact, with its value",
     description:
-      "It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an Idempotency-Key, so that a repeated request counts once.",
-    body: z.strictObject(trackedEventFields).superRefine(({ value, currency }, ctx) => {
-      if ((value === undefined) === (currency === undefined)) return;
-      const missing = value === undefined ? "value" : "currency";
-      ctx.addIssue({
-        code: "custom",
-        path: [missing],
-        message: `value and currency go together: send ${missing}, too.`,
-        params: { code: "required" },
-      });
-    }),
+      "It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an `id` or an Idempotency-Key, so that a repeated request counts once.",
+    body: TrackedEvent,
     status: 201,
-    output: z.object({ type: z.literal("contact.tracked"), contactId: z.string(), name: z.string(), at: Instant }),
+    output: z.object({
+      type: z.literal("contact.tracked"),
+      contactId: z.string(),
+      name: z.string(),
+      at: Instant,
+      /** True if an event with this `id` was tracked before; this one was not. */
+      repeated: z.boolean(),
+    }),
     errors: ["not_found"],
     examples: [
       {
         summary: "A purchase",
         body: { name: "purchase", contact: "ada@example.com", value: 49.9, currency: "USD", properties: { order: "1042" } },
+      },
+    ],
+  }),
+  trackBatch: endpoint({
+    method: "POST",
+    path: "/api/v1/track/batch",
+    access: { permission: "events:write" },
+    mailsTo: "contacts",
+    summary: "Report up to 1,000 events of your own about contacts",
+    description:
+      "Each event is as in `events.track`, and is tracked or refused on its own: `results` has its result, `errors` what is wrong. With an `id` for each event the same request can be sent again. With createContacts an event about an unknown address creates its contact, as `contacts.upsert` does; that needs the permission contacts:write. All is stored when the answer comes. A batch counts as one request of the rate limit.",
+    body: z.strictObject({
+      events: z
+        .array(z.unknown())
+        .min(1)
+        .max(TRACK_LIMITS.batch)
+        .meta({ description: `Up to ${TRACK_LIMITS.batch.toLocaleString("en-US")} events: [{ name, contact, id, at, value, … }]` }),
+      createContacts: z.boolean().default(false).meta({ description: "Create the contacts of addresses that are unknown" }),
+    }),
+    output: TrackBatch,
+    errors: ["forbidden"],
+    examples: [
+      {
+        summary: "Two purchases, one of them in the past",
+        body: {
+          events: [
+            { id: "order-1042", name: "purchase", contact: "ada@example.com", value: 49.9, currency: "USD" },
+            { id: "order-987", name: "purchase", contact: "ada@example.com", at: "2025-10-31T09:30:00.000Z" },
+          ],
+          createContacts: true,
+        },
       },
     ],
   }),

@@ -1,14 +1,15 @@
-import type { contract, DryRun } from "@mailsvc/sdk/contract";
+import { type contract, type DryRun, TrackedEvent } from "@mailsvc/sdk/contract";
 import { getContactRow, holdContacts } from "../contacts/contacts.ts";
 import type { Handlers } from "../http/handler.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import { createAutomation, deleteAutomation, getAutomation, listAutomations, updateAutomation } from "./automations.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { dryRun } from "./dry-run.ts";
 import { listEntries } from "./entries.ts";
 import { activateAutomation, pauseAutomation, setArchived } from "./states.ts";
 import { getStats } from "./stats.ts";
-
-import { track } from "./track.ts";
+import { type TrackedItem, track, trackBatch } from "./track.ts";
 import { listVersions } from "./versions.ts";
 
 export const automationHandlers: Handlers<typeof contract.automations, AutomationDeps> = {
@@ -34,6 +35,26 @@ export const automationHandlers: Handlers<typeof contract.automations, Automatio
   entries: (input, { read, workspaceId }) => listEntries(read, workspaceId, input),
 };
 
-export const trackHandlers: Pick<Handlers<typeof contract.events, AutomationDeps>, "track"> = {
+// Large events that are validated in one stretch: a few milliseconds.
+const EVENTS_PER_TURN = 50;
+
+export const trackHandlers: Pick<Handlers<typeof contract.events, AutomationDeps>, "track" | "trackBatch"> = {
   track: (input, { tx, deps, workspaceId }) => track(tx, deps, workspaceId, input),
+  trackBatch: {
+    // Validated before the transaction begins and in turns.
+    prepare: async ({ events, createContacts }, { check, key }) => {
+      if (createContacts && !key.owner && !key.permissions.has("contacts:write"))
+        throw new ApiError("forbidden", "This API key lacks the permission contacts:write, which createContacts needs.", {
+          details: [{ path: "createContacts", code: "missing_permission", message: "contacts:write" }],
+        });
+      const items: TrackedItem[] = [];
+      for (const event of events) {
+        const checked = check(TrackedEvent, event);
+        items.push("details" in checked ? { errors: checked.details } : { event: checked.value });
+        if (items.length % EVENTS_PER_TURN === 0) await yieldToEventLoop();
+      }
+      return items;
+    },
+    run: ({ createContacts }, { tx, deps, workspaceId }, items: TrackedItem[]) => trackBatch(tx, deps, workspaceId, items, createContacts),
+  },
 };

@@ -22,7 +22,10 @@ export function automationsReader(deps: () => AutomationDeps): EventReader {
     name: "automations",
     types: LISTENED,
     plan: async (q, workspaceId, events) => {
-      const own = events.filter(({ emailId }) => !isTestMail(emailId));
+      // Tracked events that start nothing are of the past.
+      const own = events.filter(
+        (event) => !isTestMail(event.emailId) && !(event.type === "contact.tracked" && event.startsNothing === true),
+      );
       if (own.length === 0 || !(await hasAutomations(q, workspaceId))) return null;
       return async (tx) => {
         for (const round of splitByContact(await addContacts(tx, workspaceId, own))) await react(tx, deps(), workspaceId, round);

@@ -185,6 +185,33 @@ export async function upsertContact(
 }
 
 /**
+ * Creates the contacts of addresses that have none, each by the rules of `upsertContact`. Returns them by their keys, and for an address that
+ * cannot have one the ApiError. A thousand at most.
+ */
+export async function createMissing(
+  tx: Tx,
+  deps: ContactDeps,
+  workspaceId: string,
+  addresses: ReadonlyMap<string, string>,
+  startsNothing: boolean,
+): Promise<Map<string, ContactRow | ApiError>> {
+  const results = new Map<string, ContactRow | ApiError>();
+  if (addresses.size === 0) return results;
+  const suppressions = await findSuppressions(tx, workspaceId, [...addresses.keys()]);
+  const rows: Omit<ContactRow, "seq">[] = [];
+  for (const [key, email] of addresses) {
+    try {
+      rows.push(buildContact(deps, workspaceId, { email }, resolveUpsertStatus(undefined, undefined, suppressions.get(key))));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      results.set(key, error);
+    }
+  }
+  for (const row of await saveContacts(tx, deps, rows, [], { source: "api", startsNothing })) results.set(row.emailKey, row);
+  return results;
+}
+
+/**
  * Changes the fields of a contact that were sent. Status UNSUBSCRIBED suppresses the address in scope `marketing`, and
  * SUBSCRIBED lifts that suppression. Throws ApiError not_found, or invalid_state or email_suppressed if the address is
  * suppressed in scope `all`. The events name the cause, by default a call.

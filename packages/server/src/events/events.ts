@@ -7,6 +7,7 @@ import { addReceivedData } from "./received-data.ts";
 import { numberAtOnce, shortenRuns, toRuns } from "./runs.ts";
 import type { EventRow } from "./show.ts";
 import type { LongerStream } from "./stream.ts";
+import { forgetTrackedIds } from "./tracked-ids.ts";
 
 export { listRecentEvents } from "./list.ts";
 export { type EventReader, type FailingReader, holdReader, isReadByReaders, isSomeUnreadBelow, type ReadEvent } from "./readers.ts";
@@ -25,6 +26,7 @@ export {
 } from "./runs.ts";
 export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { StreamReader } from "./stream.ts";
+export { findTrackedIds, forgetTrackedIdsBelow, storeTrackedIds } from "./tracked-ids.ts";
 
 /** The types of events of an email to a recipient, whose row knows the contact. */
 type RecipientEventType = Exclude<(typeof EMAIL_EVENT_TYPES)[number], "email.received">;
@@ -71,13 +73,20 @@ export type EventListener = (tx: Tx, events: readonly NewEvent[]) => Promise<voi
  * once where transactions commit in their order, otherwise after the commit (decision 14).
  */
 export async function recordEvents(tx: Tx, deps: EventDeps, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const runs = toRuns(events, await tx.insertNumbered(tx.t.events, events.map(toRow)));
+  await recordWithKeys(tx, deps, events);
+}
+
+/** Records events as `recordEvents` does, and returns their keys, in order. */
+export async function recordWithKeys(tx: Tx, deps: EventDeps, events: readonly NewEvent[]): Promise<readonly number[]> {
+  if (events.length === 0) return [];
+  const keys = await tx.insertNumbered(tx.t.events, events.map(toRow));
+  const runs = toRuns(events, keys);
   let longer: readonly LongerStream[] = [];
   if (tx.sqlDialect.singleWriter) longer = await numberAtOnce(tx, runs);
   else await tx.insertAll(tx.t.eventArrivals, runs);
   for (const listener of deps.eventListeners) await listener(tx, events);
   tx.afterCommit(() => deps.eventStream.wake(longer));
+  return keys;
 }
 
 /** The time of the latest event, ms; null before the first one. */
@@ -96,10 +105,14 @@ export interface DeletedEvent {
 /** Deletes events with their numbers, and returns which they were. The only way to delete events. */
 export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<DeletedEvent[]> {
   const { events: e } = tx.t;
-  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence, workspaceId: e.workspaceId });
+  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence, type: e.type, workspaceId: e.workspaceId });
   await shortenRuns(
     tx,
     deleted.map(({ key }) => key),
+  );
+  await forgetTrackedIds(
+    tx,
+    deleted.filter(({ type }) => type === "contact.tracked").map(({ key }) => key),
   );
   return deleted;
 }

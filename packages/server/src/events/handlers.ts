@@ -4,7 +4,7 @@ import type { EventTailDeps } from "./deps.ts";
 import { getEvent, listEvents } from "./list.ts";
 import { followEvents } from "./tail.ts";
 
-export const eventHandlers: Omit<Handlers<typeof contract.events, EventTailDeps>, "track"> = {
+export const eventHandlers: Omit<Handlers<typeof contract.events, EventTailDeps>, "track" | "trackBatch"> = {
   list: (input, { read, deps, workspaceId, key }) => listEvents(read, deps, workspaceId, { ...input, test: key.test || input.test }),
   tail: async (input, { read, deps, workspaceId, key, header, signal }) =>
     followEvents(read, deps, {

@@ -59,6 +59,17 @@ export function eventTables(c: ColumnTypes) {
       // The key is by what Postgres divides the table into months, which have to be part of each unique key.
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.position, t.key] }), c.uniqueIndex("event_runs_key").on(t.key)],
     ),
+    /** The ids that callers gave their tracked events, each of which is tracked once. */
+    trackedIds: c.table(
+      "tracked_ids",
+      {
+        workspaceId: c.text("workspace_id").notNull(),
+        id: c.text("id").notNull(),
+        /** The key of the event. */
+        eventKey: c.reference("event_key").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.id] }), c.index("tracked_ids_event").on(t.eventKey)],
+    ),
     /** On Postgres, runs of events that have no numbers yet. */
     eventArrivals: c.table("event_arrivals", {
       id: c.counter("id"),

@@ -1,4 +1,4 @@
-import { listAddresses, type MailsTo, parseMailbox } from "@mailsvc/sdk/contract";
+import { listAddresses, type MailsTo, parseMailbox, readContactRef } from "@mailsvc/sdk/contract";
 import type { Api } from "./api.ts";
 import type { Operation } from "./operations.ts";
 import type { McpSettings } from "./settings.ts";
@@ -56,20 +56,21 @@ async function findReach(mailsTo: Exclude<MailsTo, "nobody">, api: Api, input: A
 }
 
 /** The contacts that a call names: each may enter automations, or be asked to confirm, and get mail by that. */
-function countContacts({ contacts, rows }: Arguments): Reach {
-  const named = [contacts, rows].flatMap((list) => (Array.isArray(list) ? list : [])).map(readContact);
+function countContacts({ contacts, rows, events }: Arguments): Reach {
+  const named = [contacts, rows, events].flatMap((list) => (Array.isArray(list) ? list : [])).map(readContact);
   const known = new Set(named.map((one) => (typeof one === "string" ? toAddress(one) : one)));
   return { people: known.size, isPossible: true, addresses: readAddresses(named), what: "This may send mail" };
 }
 
 /** The id or address of a contact, or of a row with one. The API refuses anything else. */
 function readContact(given: unknown): unknown {
-  return typeof given === "object" && given !== null && "email" in given ? given.email : given;
+  if (typeof given !== "object" || given === null) return given;
+  return "email" in given ? given.email : "contact" in given ? given.contact : given;
 }
 
 /** Addresses of contacts; null if one is named otherwise, such as by its id. */
 function readAddresses(contacts: readonly unknown[]): readonly string[] | null {
-  const texts = contacts.filter((one) => typeof one === "string" && one.includes("@"));
+  const texts = contacts.filter((one) => typeof one === "string" && readContactRef(one) === "email");
   return texts.length === contacts.length ? [...new Set(texts.map((one) => toAddress(one as string)))] : null;
 }
 

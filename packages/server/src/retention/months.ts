@@ -2,7 +2,7 @@ import { desc, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type Attempt, firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../db/months.ts";
 import { forgetDeliveriesBelow, isSomeUnread } from "../developer-webhooks/developer-webhooks.ts";
-import { isSomeUnreadBelow, listRunKeys } from "../events/events.ts";
+import { forgetTrackedIdsBelow, isSomeUnreadBelow, listRunKeys } from "../events/events.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { startOfMonth } from "../lib/month.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
@@ -184,6 +184,7 @@ async function dropEvents(months: Months, { db }: RetentionDeps, group: MonthlyT
   if (staying === null) return "done";
   // Some at a time: there may be millions.
   if ((await db.tx((tx) => forgetDeliveriesBelow(tx, to))) > 0) return "more";
+  if ((await db.tx((tx) => forgetTrackedIdsBelow(tx, to))) > 0) return "more";
   return months.drop(group, end, [
     { table: e, keys: staying.map((sequence) => ({ sequence })) },
     { table: r, keys: await listRunKeys(db.read, staying) },

@@ -1,0 +1,41 @@
+import { and, asc, inArray, lt } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+
+// Ids that are forgotten in one transaction.
+const CHUNK = 5000;
+
+/** Of some ids of tracked events those that are taken, with the keys of their events; a thousand at most. */
+export async function findTrackedIds(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = ids.length === 0 ? [] : await findRows(tx, tx.t.trackedIds, { workspaceId, id: ids });
+  return new Map(rows.map(({ id, eventKey }) => [id, eventKey]));
+}
+
+/** Stores ids of tracked events. Throws UniqueViolation if one was taken meanwhile. */
+export async function storeTrackedIds(
+  tx: Tx,
+  workspaceId: string,
+  ids: readonly { readonly id: string; readonly eventKey: number }[],
+): Promise<void> {
+  // In one order, so that two transactions with the same ids do not wait for each other.
+  const sorted = [...ids].sort((one, other) => (one.id < other.id ? -1 : 1));
+  await tx.insertAll(
+    tx.t.trackedIds,
+    sorted.map((row) => ({ workspaceId, ...row })),
+  );
+}
+
+/** Forgets the ids of deleted events. */
+export async function forgetTrackedIds(tx: Tx, eventKeys: readonly number[]): Promise<void> {
+  for (const keys of splitIntoChunks(eventKeys)) await tx.delete(tx.t.trackedIds).where(inArray(tx.t.trackedIds.eventKey, [...keys]));
+}
+
+/** Forgets some ids of events below a key. Returns how many: none when there are no more. */
+export async function forgetTrackedIdsBelow(tx: Tx, eventKey: number): Promise<number> {
+  const { trackedIds: t } = tx.t;
+  const old = await tx.select({ key: t.eventKey }).from(t).where(lt(t.eventKey, eventKey)).orderBy(asc(t.eventKey)).limit(CHUNK);
+  const last = old.at(-1);
+  if (last) await tx.delete(t).where(and(lt(t.eventKey, last.key + 1)));
+  return old.length;
+}
