@@ -57,7 +57,7 @@ async function findRows(world: TestWorld, person: ReadonlySet<unknown>): Promise
 /** The ids by which rows can name a person: of its contact, its emails with their contents, its events, deliveries and captured mail. */
 async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   const { read } = world.app.deps.db;
-  const { contacts, emails, events, webhookDeliveries, inbox, inboxParts, received } = read.t;
+  const { contacts, emails, events, trackedIds, webhookDeliveries, inbox, inboxParts, received } = read.t;
   const own = (await read.select().from(contacts)).filter(({ emailKey }) => emailKey === ADA);
   const mails = (await read.select().from(emails)).filter(({ toKey }) => toKey === ADA);
   const ids = new Set<unknown>([
@@ -68,6 +68,8 @@ async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   const logged = (await read.select().from(events)).filter(({ contactId, emailId }) => ids.has(contactId) || ids.has(emailId));
   const keys = new Set<unknown>(logged.map(({ sequence }) => sequence));
   const deliveries = (await read.select().from(webhookDeliveries)).filter(({ eventKey }) => keys.has(eventKey));
+  const tracked = (await read.select().from(trackedIds)).filter(({ eventKey }) => keys.has(eventKey));
+  for (const { eventKey } of tracked) ids.add(eventKey);
   const captured = (await read.select().from(inbox)).filter(({ to }) => to === ADA);
   const written = (await read.select().from(received)).filter(({ fromKey }) => fromKey === ADA);
   for (const { id } of written) ids.add(id);
@@ -99,7 +101,7 @@ async function leaveTraces(world: TestWorld): Promise<string> {
   const { id: importId } = await sdk.contacts.startImport({});
   await sdk.contacts.import({ rows: [{ email: ADA, lastName: "Lovelace" }], import: importId });
   await sdk.lists.add(listId, { contacts: [id] });
-  await sdk.events.track({ contact: id, name: "cart", properties: { item: "gears" } });
+  await sdk.events.track({ id: "cart-1", contact: id, name: "cart", properties: { item: "gears" } });
   const attachments = [{ filename: "long.txt", content: Buffer.from("x".repeat(2_000_000)) }];
   await sdk.emails.send({
     tags: { kind: "hello", for: ADA },
