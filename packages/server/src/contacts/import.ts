@@ -82,13 +82,7 @@ export async function importContacts(
   const results: ImportResult[] = [];
   await inTurns(tx, rows, (row) => results.push(importRow(row, results.length)));
 
-  // Everybody of the file gets the tag of the import, also who is unchanged by it.
-  if (record)
-    for (const state of states.list()) {
-      if (!state.present) continue;
-      const tags = addImportTag(state.now.tags, record.tag);
-      state.now = state.before ? patchContact(deps, state.now, { tags }, state.now.status) : { ...state.now, tags };
-    }
+  if (record) tagEverybody(deps, record.tag, states);
   const all = states.list();
   const created = all.flatMap(({ before, now: { seq: _, ...row } }) => (before === null ? [row] : []));
   const changes = all.flatMap(({ before, now }): ContactChange[] => (before === null || before === now ? [] : [{ before, after: now }]));
@@ -139,6 +133,15 @@ export async function importContacts(
     results,
     errors,
   };
+}
+
+/** Everybody of the file gets the tag of the import, also who is unchanged by it. */
+function tagEverybody(deps: ContactDeps, tag: string | null, states: States): void {
+  for (const state of states.list()) {
+    if (!state.present) continue;
+    const tags = addImportTag(state.now.tags, tag);
+    state.now = state.before ? patchContact(deps, state.now, { tags }, state.now.status) : { ...state.now, tags };
+  }
 }
 
 /** The contacts of an import, found as `chooseContact` says. */
