@@ -166,6 +166,7 @@ export const ENDPOINTS: EndpointTable = {
     tail: { method: "GET", path: "/api/v1/v1/events/stream", query: true, stream: true },
     get: { method: "GET", path: "/api/v1/v1/events/:id" },
     track: { method: "POST", path: "/api/v1/track", body: true },
+    trackBatch: { method: "POST", path: "/api/v1/track/batch", body: true },
   },
   metrics: {
     get: { method: "GET", path: "/api/v1/metrics", query: true },

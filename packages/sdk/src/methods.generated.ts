@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1892,28 +1892,31 @@ export interface MailsvcMethods {
     /**
      * Report your own event about a contact, with its value.
      *
-     * It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an Idempotency-Key, so that a repeated request counts once.
+     * It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an `id` or an Idempotency-Key, so that a repeated request counts once.
      *
      * `POST /api/v1/track`
      */
-    track(input: {
-      /** Name of an event of yours, such as purchase */
-      name: string;
-      /** Id, address or externalId of the contact */
-      contact: string;
-      /** What it is worth in whole units of the currency, such as the total of an order */
-      value?: number | undefined;
-      /** Currency, such as USD or EUR */
-      currency?: string | undefined;
-      /** What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }} */
-      properties?: Record<string, CustomValue> | undefined;
-    }, options?: CallOptions): APIPromise<{
+    track(input: TrackedEvent, options?: CallOptions): APIPromise<{
       type: "contact.tracked";
       contactId: string;
       name: string;
       /** ISO 8601 instant */
       at: string;
+      repeated: boolean;
     }>;
+    /**
+     * Report up to 1,000 events of your own about contacts.
+     *
+     * Each event is as in `events.track`, and is tracked or refused on its own: `results` has its result, `errors` what is wrong. With an `id` for each event the same request can be sent again. With createContacts an event about an unknown address creates its contact, as `contacts.upsert` does; that needs the permission contacts:write. All is stored when the answer comes. A batch counts as one request of the rate limit.
+     *
+     * `POST /api/v1/track/batch`
+     */
+    trackBatch(input: {
+      /** Up to 1,000 events: [{ name, contact, id, at, value, … }] */
+      events: unknown[];
+      /** Create the contacts of addresses that are unknown */
+      createContacts?: boolean | undefined;
+    }, options?: CallOptions): APIPromise<TrackBatch>;
   };
   /** How much mail was sent, delivered, opened and refused, by day, tag, sender and receiver */
   readonly metrics: {

@@ -3650,6 +3650,37 @@ export interface Throttle {
   } | undefined;
 }
 
+export interface TrackBatch {
+  tracked: number;
+  repeated: number;
+  failed: number;
+  created: number;
+  results: Array<"tracked" | "repeated" | "failed">;
+  errors: Array<{
+    index: number;
+    path: string;
+    code: string;
+    message: string;
+  }>;
+}
+
+export interface TrackedEvent {
+  /** Name of an event of yours, such as purchase */
+  name: string;
+  /** Id, address or externalId of the contact */
+  contact: string;
+  /** What it is worth in whole units of the currency, such as the total of an order */
+  value?: number | undefined;
+  /** Currency, such as USD or EUR */
+  currency?: string | undefined;
+  /** What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }} */
+  properties?: Record<string, CustomValue> | undefined;
+  /** Your id of the event, unique in the workspace: an event with an id that was tracked is not tracked again */
+  id?: string | undefined;
+  /** Instant of the event, now by default. One of more than 5 minutes ago triggers nothing */
+  at?: string | Date | undefined;
+}
+
 /** Open and click tracking; off unless asked for */
 export interface Tracking {
   /** Record when the mail is opened, by an image of one pixel at its end */

@@ -1088,6 +1088,13 @@ CREATE TABLE "templates" (
 	"published_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "tracked_ids" (
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"event_key" bigint NOT NULL,
+	CONSTRAINT "tracked_ids_workspace_id_id_pk" PRIMARY KEY("workspace_id","id")
+);
+--> statement-breakpoint
 CREATE TABLE "tracked_links" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
@@ -1328,6 +1335,7 @@ CREATE INDEX "suppressions_since" ON "suppressions" USING btree ("workspace_id",
 CREATE UNIQUE INDEX "templates_slug" ON "templates" USING btree ("workspace_id","slug");--> statement-breakpoint
 CREATE INDEX "templates_workspace" ON "templates" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "templates_category" ON "templates" USING btree ("workspace_id","category","id");--> statement-breakpoint
+CREATE INDEX "tracked_ids_event" ON "tracked_ids" USING btree ("event_key");--> statement-breakpoint
 CREATE UNIQUE INDEX "tracked_links_hash" ON "tracked_links" USING btree ("workspace_id","hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "wakeups_dedupe" ON "wakeups" USING btree ("activation_id","scheduled");--> statement-breakpoint
 CREATE INDEX "wakeups_activation" ON "wakeups" USING btree ("activation_id","id");--> statement-breakpoint

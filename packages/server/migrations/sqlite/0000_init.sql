@@ -1206,6 +1206,14 @@ CREATE TABLE `templates` (
 CREATE UNIQUE INDEX `templates_slug` ON `templates` (`workspace_id`,`slug`);--> statement-breakpoint
 CREATE INDEX `templates_workspace` ON `templates` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `templates_category` ON `templates` (`workspace_id`,`category`,`id`);--> statement-breakpoint
+CREATE TABLE `tracked_ids` (
+	`workspace_id` text NOT NULL,
+	`id` text NOT NULL,
+	`event_key` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `id`)
+);
+--> statement-breakpoint
+CREATE INDEX `tracked_ids_event` ON `tracked_ids` (`event_key`);--> statement-breakpoint
 CREATE TABLE `tracked_links` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
