@@ -8,7 +8,7 @@ const PARTS: Readonly<Record<string, number>> = {
   "agents/proposal": 5,
   "audience/contact-export": 7,
   "editor/code-mirror": 120,
-  "rules/rule-editor": 11,
+  "rules/rule-editor": 11.5,
 };
 const PAGES: Readonly<Record<string, number>> = {
   activity: 7,
@@ -16,7 +16,7 @@ const PAGES: Readonly<Record<string, number>> = {
   "agent-run": 6,
   agents: 6,
   approvals: 8,
-  automation: 42,
+  automation: 42.5,
   "automation-edit": 44,
   "automation-entry": 37,
   automations: 11,

@@ -73,28 +73,30 @@ function Places({ form: { url, snippet, redirectUrl, doubleOptIn, listId } }: { 
   return (
     <section class="card">
       <h2>Where people sign up</h2>
-      <Facts
-        facts={[
-          [
-            "Page",
-            <a key="page" href={url} target="_blank" rel="noreferrer">
-              {url}
-            </a>,
-          ],
-          [
-            "List",
-            listId && (
-              <a key="list" href={toHref(`/lists/${listId}`)}>
-                The list they join
-              </a>
-            ),
-          ],
-          ["Confirmation", doubleOptIn ? "Each person, by email" : "As the list says"],
-          ["Then", redirectUrl],
-        ]}
-      />
-      <p class="soft">For your own pages, without scripts:</p>
-      <CodeBlock label="The HTML of the form" code={snippet} />
+      <div class="stack">
+        <Facts
+          facts={[
+            [
+              "Page",
+              <a key="page" href={url} target="_blank" rel="noreferrer">
+                {url}
+              </a>,
+            ],
+            [
+              "List",
+              listId && (
+                <a key="list" href={toHref(`/lists/${listId}`)}>
+                  The list they join
+                </a>
+              ),
+            ],
+            ["Confirmation", doubleOptIn ? "Each person, by email" : "As the list says"],
+            ["Then", redirectUrl],
+          ]}
+        />
+        <p class="soft">For your own pages, without scripts:</p>
+        <CodeBlock label="The HTML of the form" code={snippet} />
+      </div>
     </section>
   );
 }

@@ -17,10 +17,10 @@ export function SignUpFields({ form }: { readonly form?: SignUpForm }) {
         <input name="name" required maxLength={200} defaultValue={form?.name ?? ""} placeholder="Newsletter of Acme" />
       </Field>
       <Field label="List">
-        <select name="listId" required key={lists.length} defaultValue={form?.listId ?? ""}>
+        <select name="listId" required>
           <option value="">Choose a list</option>
           {lists.map(({ value, text }) => (
-            <option key={value} value={value}>
+            <option key={value} value={value} selected={value === form?.listId}>
               {text}
             </option>
           ))}
