@@ -467,7 +467,7 @@ test("the changelog has one line for each entry", () => {
 
 test("the map of the marketplace names its rooms and their files", () => {
   const folder = `${root}/${S}/marketplace`;
-  const map = /^ \* Rooms[\s\S]*?^ \* Three rules/m.exec(readFileSync(`${folder}/marketplace.ts`, "utf8"))?.[0] ?? "";
+  const map = /^ \* Modules[\s\S]*?^ \* Three rules/m.exec(readFileSync(`${folder}/marketplace.ts`, "utf8"))?.[0] ?? "";
   const rooms = [...map.matchAll(/^ \* {3}([a-z-]+) {2,}(.*(?:\n \* {10,}.*)*)/gm)].map(
     ([, room, text]) => [room as string, text as string] as const,
   );
