@@ -6,7 +6,7 @@ import { splitIntoChunks } from "../lib/chunks.ts";
 // Ids that are forgotten in one transaction.
 const CHUNK = 5000;
 
-/** Of some ids of tracked events those that are taken, with the keys of their events; a thousand at most. */
+/** Finds which of these ids of tracked events are taken, with the keys of their events; a thousand at most. */
 export async function findTrackedIds(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = ids.length === 0 ? [] : await findRows(tx, tx.t.trackedIds, { workspaceId, id: ids });
   return new Map(rows.map(({ id, eventKey }) => [id, eventKey]));
