@@ -127,7 +127,7 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
   }
 }
 
-/** What happened to mail, as far as this process has read it: the sum over all servers is that of the service. */
+/** Adds the counts of mail that this process has read. Their sum over all servers is that of the service. */
 function addMailCounters(registry: Registry, { mailCounters }: Pick<MetricsDeps, "mailCounters">): void {
   const outcomes = new Counter({
     name: "mailsvc_mail_total",
