@@ -7,7 +7,7 @@ export interface MailMetricsDeps {
   readonly clock: Clock;
   readonly db: Db;
   readonly dns: Pick<DomainRecords, "mx">;
-  /** What this process has counted, for Prometheus. */
+  /** Counts of this process, for Prometheus. */
   readonly mailCounters: MailCounters;
   readonly config: { readonly keepDays: { readonly events: number | null } };
 }

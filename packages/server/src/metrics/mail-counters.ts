@@ -26,7 +26,7 @@ export class MailCounters {
     }
   }
 
-  /** What happened to mail, by outcome and group of receivers. */
+  /** Counts of mail, by outcome and group of receivers. */
   get outcomes(): readonly CounterValue[] {
     return [...this.#values].flatMap(([receiver, values]) =>
       OUTCOMES.map((metric) => ({ outcome: toSnake(metric), receiver, value: values[METRICS.indexOf(metric)] ?? 0 })),
