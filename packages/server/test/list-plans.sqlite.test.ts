@@ -30,6 +30,7 @@ const LISTS: [path: string, filters: Record<string, string>][] = [
   ["segments", {}],
   ["senders", {}],
   ["keys", {}],
+  ["metrics", { by: "domain", tag: "kind=report", domain: "gmail", campaign: "cmp_x" }],
 ];
 
 test("a list reads no more rows of large tables than its page and its bounded count need", async () => {
