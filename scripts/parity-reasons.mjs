@@ -42,6 +42,7 @@ export const REASONS = {
     people: "`why` takes the address.",
     lists: SETTING,
     forms: SETTING,
+    metrics: "`metrics.verify` says which numbers differ, and since when.",
     segments: SETTING,
     templates: SETTING,
     providers: SETTING,

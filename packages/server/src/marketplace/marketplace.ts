@@ -27,7 +27,7 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  *   wakeups         events an agent schedules for later
  *   files           assets and lead magnets, their contents and quotas
  *   brand           colors, logo, voice, and rules for agents
- *   landing-pages   pages agents publish, their forms and statistics
+ *   landing-pages   pages agents publish, sign-up forms of brands, their statistics
  *   lists           names and sizes of a brand's lists, for agents
  *
  * Three rules between modules:
