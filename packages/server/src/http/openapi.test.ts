@@ -97,7 +97,7 @@ describe("the document", () => {
   });
 
   test("is small: a schema, parameter or failure that operations share is written once", () => {
-    expect(JSON.stringify(document).length).toBeLessThan(900_000);
+    expect(JSON.stringify(document).length).toBeLessThan(970_000);
     const failures = operations.flatMap(({ operation }) =>
       Object.entries(operation.responses as Record<string, Json>).filter(([s]) => s >= "300"),
     );

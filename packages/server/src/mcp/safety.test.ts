@@ -345,7 +345,7 @@ test("keys, money, erasure, secrets and other people's endpoints are out of reac
     "mailsvc keys create",
   );
   expect(await failure("api_call", { operation: "people.erase", input: { email: "ada@example.com" } })).toContain(
-    "mailsvc people erase <email>",
+    "mailsvc people erase <person>",
   );
 });
 
