@@ -94,6 +94,11 @@ const MEANINGS = {
     confirmDays: ["how long a confirmation link works", days],
     askAgainMinutes: ["how soon a person who asks again gets another confirmation email", (n) => `${n} minutes`],
   },
+  TEXT_LIMITS: {
+    title: "A brand's own texts for recipients",
+    text: ["a text", characters],
+    languages: ["languages", count],
+  },
   RULE_LIMITS: {
     title: "The rules of a segment",
     depth: ["levels of nested groups", count],

@@ -17,6 +17,7 @@ import {
   EXPLAINED_IDS,
   isReferenceField,
   PROVIDERS,
+  RECIPIENT_TEXTS,
   STEP_TYPES,
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
@@ -163,4 +164,10 @@ describe("the version of Node", () => {
       expect({ page, others: versions.filter((version) => version !== allowed) }).toEqual({ page, others: [] });
     }
   });
+});
+
+test("docs/languages.md has each text for recipients, with its English", () => {
+  const rows = tableUnder(pathOf("docs/languages.md"), "Your own texts");
+  const texts = Object.entries(RECIPIENT_TEXTS).map(([key, text]) => [code(key), typeof text === "string" ? text : text.other]);
+  expect(rows).toEqual(texts);
 });

@@ -11,6 +11,7 @@ const GUIDE = {
     "docs/smtp.md",
     "docs/templates.md",
     "docs/tracking.md",
+    "docs/languages.md",
     "docs/receiving.md",
     "docs/bounces.md",
     "docs/deliverability.md",

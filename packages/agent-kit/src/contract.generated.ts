@@ -295,7 +295,7 @@ export interface Brand {
     dos: string[];
     donts: string[];
   };
-  locale: string;
+  locale: string | null;
   timezone: string;
   /** ISO 8601 instant */
   updatedAt: string;

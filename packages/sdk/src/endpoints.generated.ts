@@ -55,8 +55,8 @@ export const ENDPOINTS: EndpointTable = {
     update: { method: "PATCH", path: "/api/v1/senders/:id", body: true },
     verify: { method: "POST", path: "/api/v1/senders/:id/verify", body: true },
     delete: { method: "DELETE", path: "/api/v1/senders/:id" },
-    confirmPage: { method: "GET", path: "/senders/confirm/:token", open: true, produces: "text/html" },
-    confirm: { method: "POST", path: "/senders/confirm/:token", open: true, produces: "text/html" },
+    confirmPage: { method: "GET", path: "/senders/confirm/:token", open: true, query: true, produces: "text/html" },
+    confirm: { method: "POST", path: "/senders/confirm/:token", open: true, query: true, produces: "text/html" },
   },
   domains: {
     check: { method: "GET", path: "/api/v1/domain-check", query: true },
@@ -104,8 +104,8 @@ export const ENDPOINTS: EndpointTable = {
     remove: { method: "POST", path: "/api/v1/lists/:id/contacts/remove", body: true },
     removeOne: { method: "DELETE", path: "/api/v1/lists/:id/contacts/:contact" },
     resend: { method: "POST", path: "/api/v1/lists/:id/contacts/:contact/resend" },
-    confirmPage: { method: "GET", path: "/lists/confirm/:token", open: true, produces: "text/html" },
-    confirm: { method: "POST", path: "/lists/confirm/:token", open: true, produces: "text/html" },
+    confirmPage: { method: "GET", path: "/lists/confirm/:token", open: true, query: true, produces: "text/html" },
+    confirm: { method: "POST", path: "/lists/confirm/:token", open: true, query: true, produces: "text/html" },
   },
   forms: {
     list: { method: "GET", path: "/api/v1/forms", query: true, page: true },

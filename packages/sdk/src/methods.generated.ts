@@ -713,13 +713,19 @@ export interface MailsvcMethods {
      *
      * `GET /senders/confirm/:token`
      */
-    confirmPage(token: string, options?: CallOptions): APIPromise<string>;
+    confirmPage(token: string, input?: {
+      /** Language of the page, such as de; that of the browser by default */
+      lang?: string | undefined;
+    }, options?: CallOptions): APIPromise<string>;
     /**
      * Confirm a sender address.
      *
      * `POST /senders/confirm/:token`
      */
-    confirm(token: string, options?: CallOptions): APIPromise<string>;
+    confirm(token: string, input?: {
+      /** Language of the page, such as de; that of the browser by default */
+      lang?: string | undefined;
+    }, options?: CallOptions): APIPromise<string>;
   };
   /** Check SPF, DKIM, DMARC, PTR and MX of a domain */
   readonly domains: {
@@ -1098,6 +1104,8 @@ export interface MailsvcMethods {
       confirmationSubject?: string | null | undefined;
       /** Members see its name on their preference page and can leave it there (default true) */
       public?: boolean | undefined;
+      /** Language of its confirmation emails and pages for contacts that have none, such as de or pt-BR */
+      language?: string | null | undefined;
     }, options?: CallOptions): APIPromise<List>;
     /**
      * Get one list with its member counts.
@@ -1125,6 +1133,8 @@ export interface MailsvcMethods {
       confirmationSubject?: string | null | undefined;
       /** Members see its name on their preference page and can leave it there (default true) */
       public?: boolean | undefined;
+      /** Language of its confirmation emails and pages for contacts that have none, such as de or pt-BR */
+      language?: string | null | undefined;
     }, options?: CallOptions): APIPromise<List>;
     /**
      * Delete a list; its contacts stay.
@@ -1194,13 +1204,19 @@ export interface MailsvcMethods {
      *
      * `GET /lists/confirm/:token`
      */
-    confirmPage(token: string, options?: CallOptions): APIPromise<string>;
+    confirmPage(token: string, input?: {
+      /** Language of the page, such as de; that of the browser by default */
+      lang?: string | undefined;
+    }, options?: CallOptions): APIPromise<string>;
     /**
      * Confirm the membership of a list.
      *
      * `POST /lists/confirm/:token`
      */
-    confirm(token: string, options?: CallOptions): APIPromise<string>;
+    confirm(token: string, input?: {
+      /** Language of the page, such as de; that of the browser by default */
+      lang?: string | undefined;
+    }, options?: CallOptions): APIPromise<string>;
   };
   /** Sign-up forms: hosted pages, and HTML for your own */
   readonly forms: {
@@ -1440,7 +1456,7 @@ export interface MailsvcMethods {
     /**
      * Create a campaign: a draft, or scheduled if it has a scheduledAt.
      *
-     * The content is a template or html and text; a draft may have none yet. Contact fields are variables: {{email}}, {{externalId}}, {{firstName}}, {{lastName}}, {{phone}}, {{tags}} and every custom field.
+     * The content is a template or html and text; a draft may have none yet. Contact fields are variables: {{email}}, {{externalId}}, {{firstName}}, {{lastName}}, {{phone}}, {{language}}, {{tags}} and every custom field.
      *
      * `POST /api/v1/campaigns`
      */
@@ -3568,8 +3584,101 @@ export interface MailsvcMethods {
         dos?: string[] | undefined;
         donts?: string[] | undefined;
       } | undefined;
-      /** Language and region, such as en or de-CH */
-      locale?: string | undefined;
+      /** Language and region, such as en or de-CH; null leaves the language of pages to their readers */
+      locale?: string | null | undefined;
+      /** Own texts for recipients, by language and name: {"de": {"unsubscribe": "Abbestellen"}}; null restores the one of this server (docs/languages.md) */
+      texts?: Record<string, {
+        unnamedSender?: string | null | undefined;
+        language?: string | null | undefined;
+        emailAddress?: string | null | undefined;
+        firstName?: string | null | undefined;
+        lastName?: string | null | undefined;
+        phone?: string | null | undefined;
+        unsubscribe?: string | null | undefined;
+        stopQuestion?: string | null | undefined;
+        enterAddress?: string | null | undefined;
+        unsubscribedTitle?: string | null | undefined;
+        unsubscribedText?: string | null | undefined;
+        mistake?: string | null | undefined;
+        subscribeAgain?: string | null | undefined;
+        resubscribedTitle?: string | null | undefined;
+        resubscribedText?: string | null | undefined;
+        preferencesTitle?: string | null | undefined;
+        preferencesQuestion?: string | null | undefined;
+        lists?: string | null | undefined;
+        savePreferences?: string | null | undefined;
+        stopAll?: string | null | undefined;
+        unsubscribeAll?: string | null | undefined;
+        savedTitle?: string | null | undefined;
+        savedNone?: string | null | undefined;
+        savedSome?: string | {
+          zero?: string | undefined;
+          one?: string | undefined;
+          two?: string | undefined;
+          few?: string | undefined;
+          many?: string | undefined;
+          other: string;
+        } | null | undefined;
+        changeMore?: string | null | undefined;
+        confirmSubject?: string | null | undefined;
+        confirmTitle?: string | null | undefined;
+        confirmText?: string | null | undefined;
+        confirmButton?: string | null | undefined;
+        confirmQuestion?: string | null | undefined;
+        ignoreEmail?: string | null | undefined;
+        closePage?: string | null | undefined;
+        subscribedTitle?: string | null | undefined;
+        subscribedText?: string | null | undefined;
+        expiresInDays?: string | {
+          zero?: string | undefined;
+          one?: string | undefined;
+          two?: string | undefined;
+          few?: string | undefined;
+          many?: string | undefined;
+          other: string;
+        } | null | undefined;
+        senderSubject?: string | null | undefined;
+        senderTitle?: string | null | undefined;
+        senderText?: string | null | undefined;
+        senderButton?: string | null | undefined;
+        senderNote?: string | null | undefined;
+        senderQuestion?: string | null | undefined;
+        senderConfirmedTitle?: string | null | undefined;
+        senderConfirmedText?: string | null | undefined;
+        somebodyAt?: string | null | undefined;
+        signUp?: string | null | undefined;
+        leaveEmpty?: string | null | undefined;
+        consent?: string | null | undefined;
+        thanksTitle?: string | null | undefined;
+        thanksDone?: string | null | undefined;
+        thanksAlmost?: string | null | undefined;
+        thanksConfirm?: string | null | undefined;
+        download?: string | null | undefined;
+        downloadFile?: string | null | undefined;
+        wrongEmail?: string | null | undefined;
+        wrongTooLong?: string | null | undefined;
+        wrongLine?: string | null | undefined;
+        wrongTwice?: string | null | undefined;
+        wrongConsent?: string | null | undefined;
+        linkTitle?: string | null | undefined;
+        linkIncomplete?: string | null | undefined;
+        linkConfirm?: string | null | undefined;
+        linkDownload?: string | null | undefined;
+        linkSender?: string | null | undefined;
+        mailTitle?: string | null | undefined;
+        mailText?: string | null | undefined;
+        notFoundTitle?: string | null | undefined;
+        notFoundText?: string | null | undefined;
+        tooLargeTitle?: string | null | undefined;
+        tooLargeText?: string | null | undefined;
+        waitTitle?: string | null | undefined;
+        waitText?: string | null | undefined;
+        unavailableTitle?: string | null | undefined;
+        unavailableText?: string | null | undefined;
+        errorTitle?: string | null | undefined;
+        errorText?: string | null | undefined;
+        reference?: string | null | undefined;
+      } | null> | undefined;
       /** Time zone, such as Europe/Zurich */
       timezone?: string | undefined;
       /** Whether an agent may publish a page only after your approval */

@@ -534,6 +534,8 @@ export type AutomationStep = {
     lastName?: string | null | undefined;
     /** Phone number, up to 30 characters */
     phone?: string | null | undefined;
+    /** Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md */
+    language?: string | null | undefined;
     /** Fields to set, one by one; null removes a field, others stay */
     customFields?: Record<string, CustomValue> | undefined;
   };
@@ -733,7 +735,7 @@ export interface Brand {
     dos: string[];
     donts: string[];
   };
-  locale: string;
+  locale: string | null;
   timezone: string;
   /** ISO 8601 instant */
   updatedAt: string;
@@ -777,12 +779,13 @@ export interface BrandSettings {
     dos: string[];
     donts: string[];
   };
-  locale: string;
+  locale: string | null;
   timezone: string;
   /** ISO 8601 instant */
   updatedAt: string;
   logoAssetId: string | null;
   publishNeedsApproval: boolean;
+  texts: Record<string, Record<string, unknown>>;
 }
 
 export interface BrandVoice {
@@ -1150,6 +1153,7 @@ export interface Contact {
   firstName: string | null;
   lastName: string | null;
   phone: string | null;
+  language: string | null;
   tags: string[];
   customFields: Record<string, unknown>;
   status: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
@@ -1166,6 +1170,7 @@ export interface ContactDetail {
   firstName: string | null;
   lastName: string | null;
   phone: string | null;
+  language: string | null;
   tags: string[];
   customFields: Record<string, unknown>;
   status: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
@@ -1209,6 +1214,8 @@ export interface ContactImportRow {
   lastName?: string | null | undefined;
   /** Phone number, up to 30 characters */
   phone?: string | null | undefined;
+  /** Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md */
+  language?: string | null | undefined;
   /** Tags, up to 50 */
   tags?: string[] | undefined;
   /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
@@ -1253,6 +1260,8 @@ export interface ContactPatch {
   lastName?: string | null | undefined;
   /** Phone number, up to 30 characters */
   phone?: string | null | undefined;
+  /** Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md */
+  language?: string | null | undefined;
   /** Replaces all tags */
   tags?: string[] | undefined;
   /** Fields to set, one by one; null removes a field, others stay */
@@ -1277,7 +1286,7 @@ export interface ContactTagging {
   }>;
 }
 
-export type ContactTextField = "firstName" | "lastName" | "phone";
+export type ContactTextField = "firstName" | "lastName" | "phone" | "language";
 
 export interface ContactUpsert {
   /** Email address */
@@ -1289,6 +1298,8 @@ export interface ContactUpsert {
   lastName?: string | null | undefined;
   /** Phone number, up to 30 characters */
   phone?: string | null | undefined;
+  /** Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md */
+  language?: string | null | undefined;
   /** Tags, up to 50 */
   tags?: string[] | undefined;
   /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
@@ -1793,7 +1804,8 @@ export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
 
 export type FindingStatus = "ok" | "warn" | "fail" | "skipped";
 
-export type FormField = ContactTextField;
+/** The fields that sign-up forms may ask for besides the address. */
+export type FormField = Exclude<ContactTextField, "language">;
 
 export interface HandOver {
   averageMs: number;
@@ -2051,6 +2063,7 @@ export interface List {
   confirmationFrom: string | null;
   confirmationSubject: string | null;
   public: boolean;
+  language: string | null;
   memberCount: number;
   pendingCount: number;
   /** ISO 8601 instant */
@@ -2396,6 +2409,8 @@ export interface NewContact {
   lastName?: string | null | undefined;
   /** Phone number, up to 30 characters */
   phone?: string | null | undefined;
+  /** Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md */
+  language?: string | null | undefined;
   /** Tags, up to 50 */
   tags?: string[] | undefined;
   /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
@@ -2653,6 +2668,9 @@ export interface PlanChange {
 
 export type PlanName = "none" | "free" | "starter" | "growth" | "scale";
 
+/** Forms of a text with a number, by the plural categories of its language. */
+export type PluralForms = { readonly [Category in Intl.LDMLPluralRule]?: string } & { readonly other: string };
+
 export interface Proposal {
   kind: "campaign" | "template";
   name: string;
@@ -2898,6 +2916,8 @@ export interface RecipientFields {
 
 export type RecipientKind = "to" | "cc" | "bcc";
 
+export type RecipientLanguage = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh";
+
 export type RecipientType = "all" | "segment" | "list" | "groups" | "resend";
 
 export interface Recovery {
@@ -2997,7 +3017,7 @@ export type ResendTarget = "not_opened" | "not_clicked" | "failed";
 
 export type Role = "owner" | "marketer" | "viewer";
 
-export type RuleField = "email" | "externalId" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
+export type RuleField = "email" | "externalId" | "firstName" | "lastName" | "phone" | "language" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
 
 export type RuleOperator = "equals" | "notEquals" | "contains" | "notContains" | "startsWith" | "endsWith" | "in" | "notIn" | "exists" | "before" | "after" | "withinLast" | "notWithinLast" | "gt" | "gte" | "lt" | "lte" | "withinNext";
 
@@ -3638,6 +3658,8 @@ export interface TemplateVersion {
   /** ISO 8601 instant */
   createdAt: string;
 }
+
+export type TextKey = "unnamedSender" | "language" | "emailAddress" | "firstName" | "lastName" | "phone" | "unsubscribe" | "stopQuestion" | "enterAddress" | "unsubscribedTitle" | "unsubscribedText" | "mistake" | "subscribeAgain" | "resubscribedTitle" | "resubscribedText" | "preferencesTitle" | "preferencesQuestion" | "lists" | "savePreferences" | "stopAll" | "unsubscribeAll" | "savedTitle" | "savedNone" | "savedSome" | "changeMore" | "confirmSubject" | "confirmTitle" | "confirmText" | "confirmButton" | "confirmQuestion" | "ignoreEmail" | "closePage" | "subscribedTitle" | "subscribedText" | "expiresInDays" | "senderSubject" | "senderTitle" | "senderText" | "senderButton" | "senderNote" | "senderQuestion" | "senderConfirmedTitle" | "senderConfirmedText" | "somebodyAt" | "signUp" | "leaveEmpty" | "consent" | "thanksTitle" | "thanksDone" | "thanksAlmost" | "thanksConfirm" | "download" | "downloadFile" | "wrongEmail" | "wrongTooLong" | "wrongLine" | "wrongTwice" | "wrongConsent" | "linkTitle" | "linkIncomplete" | "linkConfirm" | "linkDownload" | "linkSender" | "mailTitle" | "mailText" | "notFoundTitle" | "notFoundText" | "tooLargeTitle" | "tooLargeText" | "waitTitle" | "waitText" | "unavailableTitle" | "unavailableText" | "errorTitle" | "errorText" | "reference";
 
 export interface Throttle {
   /** Emails per second, at most */

@@ -228,7 +228,7 @@ export function connectHooks(deps: () => Deps): Hooks {
     partAnswers,
     renderHooks: {
       renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
-      renderMail: (read, email) => renderAgain(read, deps(), email),
+      renderMail: async (read, email) => (await renderAgain(read, deps(), email))?.mail ?? null,
     },
     // Transforms of emails before they are handed over, in this order.
     mailTransforms: [

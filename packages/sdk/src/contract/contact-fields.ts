@@ -8,13 +8,15 @@ interface ContactText {
   readonly input: "text" | "tel";
   /** Part of the contact's full name. */
   readonly inName?: true;
+  /** A tag of a language, which is not asked for by sign-up forms: their page has one. */
+  readonly isLanguage?: true;
   /** Other column names for it in CSV files, in lower case with letters and digits only, in twelve languages. */
   readonly aliases: readonly string[];
 }
 
 /**
  * The text fields of a contact besides its address, each optional. Inputs, outputs, segment rules, search, template variables, lint,
- * limits, sign-up forms, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry
+ * limits, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry
  * here, a column in the server's `contacts/tables.ts`, and its name in docs/audience.md.
  */
 export const CONTACT_TEXTS = {
@@ -135,6 +137,17 @@ export const CONTACT_TEXTS = {
       ...["電話", "電話番号", "携帯電話", "携帯番号", "携帯", "телефон", "номертелефона", "мобильныйтелефон", "мобильный"],
     ],
   },
+  language: {
+    noun: "language",
+    maxLength: 35,
+    autocomplete: "language",
+    input: "text",
+    isLanguage: true,
+    aliases: [
+      ...["lang", "locale", "languagecode", "preferredlanguage", "sprache", "langue", "idioma", "lingua", "taal", "jezyk", "dil"],
+      ...["sprak", "sprog", "język", "اللغة", "言語", "语言", "язык"],
+    ],
+  },
 } as const satisfies Record<string, ContactText>;
 
 /** Characters of an `externalId`. */
@@ -200,6 +213,11 @@ export type ContactStatus = (typeof CONTACT_STATUSES)[number];
 export type ContactTextField = keyof typeof CONTACT_TEXTS;
 
 export const CONTACT_TEXT_FIELDS = Object.keys(CONTACT_TEXTS) as ContactTextField[];
+
+/** The fields that sign-up forms may ask for besides the address. */
+export type FormField = Exclude<ContactTextField, "language">;
+
+export const FORM_FIELDS = CONTACT_TEXT_FIELDS.filter((field): field is FormField => !("isLanguage" in CONTACT_TEXTS[field]));
 
 /** Builds an object with a value for each text field of a contact. */
 export function mapContactTexts<T>(toValue: (field: ContactTextField) => T): Record<ContactTextField, T> {

@@ -4,6 +4,7 @@ import { CONTACT_LIMITS, CONTACT_STATUSES, CONTACT_TEXTS, labelContactText, mapC
 import { contactImports } from "./contact-imports.ts";
 import { contactRefs, ExternalId } from "./contact-ref.ts";
 import { endpoint } from "./endpoint.ts";
+import { OptionalLanguageTag } from "./language.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
@@ -69,9 +70,12 @@ const tags = z
   .max(CONTACT_LIMITS.tags)
   .meta({ description: `Tags, up to ${CONTACT_LIMITS.tags}` });
 
+const LANGUAGE = "Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md";
+
 const person = {
   externalId: ExternalId.nullable().optional(),
   ...mapContactTexts((field) => {
+    if (field === "language") return OptionalLanguageTag.nullable().optional().meta({ description: LANGUAGE });
     const { maxLength } = CONTACT_TEXTS[field];
     return optionalLine(maxLength, `${labelContactText(field)}, up to ${maxLength} characters`);
   }),

@@ -119,6 +119,7 @@ export * from "./inbound-domains.ts";
 export * from "./inbox.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
+export * from "./language.ts";
 export * from "./lint.ts";
 export * from "./lint-rules.ts";
 export * from "./lists.ts";
@@ -133,6 +134,7 @@ export * from "./proposed-by.ts";
 export * from "./providers.ts";
 export * from "./queue.ts";
 export * from "./received.ts";
+export * from "./recipient-texts.ts";
 export {
   isTogether,
   listAddresses,

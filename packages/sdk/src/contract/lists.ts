@@ -2,6 +2,7 @@ import { MailboxText } from "./address.ts";
 import { contactRefs } from "./contact-ref.ts";
 import { Contact, startAutomations } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
+import { LanguageTag, PageLanguage } from "./language.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
@@ -47,6 +48,8 @@ export const List = z
     confirmationSubject: z.string().nullable(),
     /** True if members see its name on their preference page. */
     public: z.boolean(),
+    /** Language of its confirmation emails and pages, for contacts that have none. */
+    language: z.string().nullable(),
     /** Confirmed members. */
     memberCount: z.int(),
     pendingCount: z.int(),
@@ -100,6 +103,9 @@ const settings = {
     .boolean()
     .optional()
     .meta({ description: "Members see its name on their preference page and can leave it there (default true)" }),
+  language: LanguageTag.nullable()
+    .optional()
+    .meta({ description: "Language of its confirmation emails and pages for contacts that have none, such as de or pt-BR" }),
 };
 
 const contacts = contactRefs(LIST_LIMITS.batch);
@@ -238,6 +244,7 @@ export const lists = {
     access: "public",
     summary: "Show the page a confirmation email links to",
     description: "Opening the link changes nothing, because mail scanners open links; the button on the page confirms.",
+    query: PageLanguage,
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
@@ -248,6 +255,7 @@ export const lists = {
     path: "/lists/confirm/:token",
     access: "public",
     summary: "Confirm the membership of a list",
+    query: PageLanguage,
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],

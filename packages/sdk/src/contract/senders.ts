@@ -1,5 +1,6 @@
 import { AddressError, EmailAddress, toDomain } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
+import { PageLanguage } from "./language.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { RelayChoice } from "./relay-name.ts";
 import * as z from "./zod.ts";
@@ -135,6 +136,7 @@ export const senders = {
     access: "public",
     summary: "Show the page behind the link of a confirmation mail",
     description: "Opening the link changes nothing, because mail scanners open links; the button on the page confirms.",
+    query: PageLanguage,
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
@@ -145,6 +147,7 @@ export const senders = {
     path: "/senders/confirm/:token",
     access: "public",
     summary: "Confirm a sender address",
+    query: PageLanguage,
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],

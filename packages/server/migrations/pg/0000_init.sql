@@ -179,7 +179,8 @@ CREATE TABLE "brands" (
 	"colors" json NOT NULL,
 	"fonts" json NOT NULL,
 	"voice" json NOT NULL,
-	"locale" text COLLATE "C" NOT NULL,
+	"locale" text COLLATE "C",
+	"texts" json NOT NULL,
 	"timezone" text COLLATE "C" NOT NULL,
 	"publish_needs_approval" boolean NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -335,6 +336,7 @@ CREATE TABLE "contacts" (
 	"first_name" text COLLATE "C",
 	"last_name" text COLLATE "C",
 	"phone" text COLLATE "C",
+	"language" text COLLATE "C",
 	"status" text COLLATE "C" NOT NULL,
 	"tags" json NOT NULL,
 	"custom_fields" json NOT NULL,
@@ -784,6 +786,7 @@ CREATE TABLE "lists" (
 	"confirmation_from" text COLLATE "C",
 	"confirmation_subject" text COLLATE "C",
 	"public" boolean DEFAULT true NOT NULL,
+	"language" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"deleted_at" bigint

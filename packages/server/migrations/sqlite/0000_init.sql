@@ -197,7 +197,8 @@ CREATE TABLE `brands` (
 	`colors` text NOT NULL,
 	`fonts` text NOT NULL,
 	`voice` text NOT NULL,
-	`locale` text NOT NULL,
+	`locale` text,
+	`texts` text NOT NULL,
 	`timezone` text NOT NULL,
 	`publish_needs_approval` integer NOT NULL,
 	`updated_at` integer NOT NULL
@@ -362,6 +363,7 @@ CREATE TABLE `contacts` (
 	`first_name` text,
 	`last_name` text,
 	`phone` text,
+	`language` text,
 	`status` text NOT NULL,
 	`tags` text NOT NULL,
 	`custom_fields` text NOT NULL,
@@ -869,6 +871,7 @@ CREATE TABLE `lists` (
 	`confirmation_from` text,
 	`confirmation_subject` text,
 	`public` integer DEFAULT true NOT NULL,
+	`language` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`deleted_at` integer

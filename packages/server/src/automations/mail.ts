@@ -69,7 +69,12 @@ export async function renderMail(
   if (from === null) return { skip: "no_sender" };
   try {
     const rendered = renderContactMail(compiled, { ...getContactValues(contact), ...(event !== null && { event }) });
-    return { from, replyTo, content: { ...rendered, ...(await offerUnsubscribe(read, contact.workspaceId, rendered)) }, name };
+    return {
+      from,
+      replyTo,
+      content: { ...rendered, ...(await offerUnsubscribe(read, contact.workspaceId, rendered, contact.language)) },
+      name,
+    };
   } catch (error) {
     if (error instanceof MissingVariables) return { skip: "missing_variables" };
     if (error instanceof ApiError) return { skip: error.code };

@@ -45,7 +45,7 @@ export async function renderFor(
 ): Promise<RenderedMail> {
   try {
     const { subject, ...bodies } = renderContactMail(template, getContactValues(contact));
-    return { subject, ...(await offerUnsubscribe(read, workspaceId, bodies)) };
+    return { subject, ...(await offerUnsubscribe(read, workspaceId, bodies, contact.language)) };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (error instanceof MissingVariables)

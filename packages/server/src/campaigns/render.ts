@@ -57,7 +57,7 @@ export async function renderRecipients(read: Reader, { compiledTemplates }: Camp
   const templates = await loadTemplates(read, compiledTemplates, own);
   const departures = await loadDepartures(read, own, campaigns, contacts);
   for (const mail of own) {
-    const { status } = campaigns.get(mail.email.campaignId ?? "") ?? {};
+    const { status, language = null } = campaigns.get(mail.email.campaignId ?? "") ?? {};
     const contact = contacts.get(mail.email.contactId ?? "");
     if (status === "PAUSED") mail.withdrawal = { to: "hold" };
     else if (status === "CANCELLED") mail.withdrawal = { to: "cancelled" };
@@ -66,6 +66,7 @@ export async function renderRecipients(read: Reader, { compiledTemplates }: Camp
       const reason = explainNoMail(contact) ?? (departures.has(mail.email.id) ? "left_list" : null);
       const template = templates.get(mail.email.contentsId);
       if (!template) throw new Error(`The campaign ${mail.email.campaignId} has no contents ${mail.email.contentsId}.`);
+      mail.language = contact.language ?? language;
       if (reason === null) renderOne(mail, template, contact);
       else mail.withdrawal = { to: "skipped", reason };
     }
@@ -86,7 +87,7 @@ export async function renderAgain(
   read: Reader,
   { compiledTemplates }: CampaignDeps,
   email: PendingMail["email"],
-): Promise<RenderedMail | null> {
+): Promise<{ readonly mail: RenderedMail; readonly language: string | null } | null> {
   if (email.campaignId === null) return null;
   const contact = (await loadContacts(read, [{ email }])).get(email.contactId ?? "");
   if (!contact) return null;
@@ -95,7 +96,7 @@ export async function renderAgain(
   const mail: Rendered = { subject: "", html: null, text: null, failure: null, withdrawal: null };
   renderOne(mail, template, contact);
   const { subject, html, text, failure, withdrawal } = mail;
-  return failure === null && withdrawal === null ? { subject, html, text } : null;
+  return failure === null && withdrawal === null ? { mail: { subject, html, text }, language: contact.language } : null;
 }
 
 /**
@@ -150,10 +151,22 @@ function addPreheader(source: PinnedTemplate, previewText: string): PinnedTempla
   return source.html === null ? source : { ...source, html: insert(source.html) };
 }
 
-async function loadCampaigns(read: Reader, mails: readonly Unrendered[]): Promise<Map<string, CampaignRow>> {
+/** Campaigns, each with the language of its list. */
+async function loadCampaigns(
+  read: Reader,
+  mails: readonly Unrendered[],
+): Promise<Map<string, CampaignRow & { readonly language: string | null }>> {
   const ids = [...new Set(mails.map(({ email }) => email.campaignId ?? ""))];
-  const rows = await findRows(read, read.t.campaigns, { id: ids });
-  return new Map(rows.map((row) => [row.id, row]));
+  const rows = await read
+    .prepared("campaigns_of_mails", (q, { campaigns, lists }, arg) =>
+      q
+        .select({ campaign: campaigns, language: lists.language })
+        .from(campaigns)
+        .leftJoin(lists, eq(lists.id, campaigns.listId))
+        .where(read.sqlDialect.among(campaigns.id, arg("ids"))),
+    )
+    .execute({ ids: JSON.stringify(ids) });
+  return new Map(rows.map(({ campaign, language }) => [campaign.id, { ...campaign, language }]));
 }
 
 /** The ids of emails whose contacts left the lists of their campaigns. */

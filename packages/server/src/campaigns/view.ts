@@ -1,3 +1,4 @@
+import { RECIPIENT_TEXTS } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { findEmail } from "../emails/emails.ts";
@@ -48,8 +49,7 @@ export function viewPages(deps: ViewDeps): readonly PublicPage[] {
       methods: ["GET"],
       serve: async ({ params }) => {
         const mail = await findMail(read, deps, openToken(deps, params.token ?? ""));
-        if (mail === null)
-          throw new ApiError("not_found", "It is no longer kept, or was never sent.", { title: "This email is not available" });
+        if (mail === null) throw new ApiError("not_found", RECIPIENT_TEXTS.mailText, { page: { title: "mailTitle", text: "mailText" } });
         return show(mail);
       },
     },
@@ -66,7 +66,7 @@ function openToken({ seal }: LinkDeps, token: string): { workspaceId: string; id
     const [workspaceId = "", id = ""] = seal.open(Buffer.from(token.slice(0, MAX_TOKEN), "base64url"), PURPOSE).split(" ");
     return { workspaceId, id };
   } catch (error) {
-    if (error instanceof SealBroken) throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
+    if (error instanceof SealBroken) throw brokenLink("linkIncomplete");
     throw error;
   }
 }
@@ -83,9 +83,9 @@ async function findMail(
   // While it is being handed over it may already have arrived.
   if (email.sentAt === null && email.status !== "sending") return null;
   const { html, text } = contents;
-  const rendered = email.campaignId === null ? { html, text } : await renderAgain(read, deps, email);
-  if (rendered === null) return null;
-  const mail = { email, contents, headers: {}, ...rendered };
+  const again = email.campaignId === null ? { mail: { html, text }, language: null } : await renderAgain(read, deps, email);
+  if (again === null) return null;
+  const mail = { email, contents, headers: {}, ...again.mail, language: again.language };
   await addUnsubscribe(read, deps, [mail]);
   await addViewLinks(deps, [mail]);
   return mail;

@@ -1,7 +1,8 @@
 import {
   CONTACT_TEXT_FIELDS,
   CONTACT_TEXTS,
-  type ContactTextField,
+  FORM_FIELDS,
+  type FormField,
   isPartOfName,
   labelContactText,
   mapContactTexts,
@@ -13,7 +14,7 @@ import { createWorld } from "../testing.ts";
 
 // Every consumer of the list of fields, for every field of it.
 
-const VALUES = mapContactTexts((field) => `My ${CONTACT_TEXTS[field].noun}`);
+const VALUES = { ...mapContactTexts((field) => `My ${CONTACT_TEXTS[field].noun}`), language: "de-CH" };
 const ALL = CONTACT_TEXT_FIELDS.map((field) => `${field}=${VALUES[field]}`).join(" ");
 const TEMPLATE = `<p>${CONTACT_TEXT_FIELDS.map((field) => `${field}={{${field}}}`).join(" ")}</p>`;
 
@@ -54,29 +55,31 @@ test("each text field is a variable of campaigns, of their tests, and of automat
   for (const { id } of mails) expect((await world.inbox.get(id)).html).toContain(ALL);
 });
 
-test("each text field can be asked for by the form of a landing page, under its own label", async () => {
+test("each text field but the language can be asked for by the form of a landing page, under its own label", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
-  const labels: Partial<Record<ContactTextField, string>> = { [CONTACT_TEXT_FIELDS[0] as ContactTextField]: "Mine" };
+  const labels: Partial<Record<FormField, string>> = { firstName: "Mine" };
   const { status, body } = await agent.call("POST", "/landing-pages", {
     title: "All",
     html: "<p>x</p><form></form>",
     status: "PUBLISHED",
-    form: { fields: CONTACT_TEXT_FIELDS, labels },
+    form: { fields: FORM_FIELDS, labels },
   });
   expect({ status, body }).toMatchObject({ status: 201 });
   const page = await (await world.fetch(body.url)).text();
-  for (const field of CONTACT_TEXT_FIELDS) {
+  for (const field of FORM_FIELDS) {
     const { input, autocomplete, maxLength } = CONTACT_TEXTS[field];
     expect(page).toContain(`<label for="${field}">${labels[field] ?? labelContactText(field)}</label>`);
-    expect(page).toContain(`name="${field}" type="${input}" autocomplete="${autocomplete}" maxlength="${maxLength}"`);
+    expect(page).toContain(
+      `name="${field}" type="${input}"${field === "phone" ? ' dir="ltr"' : ""} autocomplete="${autocomplete}" maxlength="${maxLength}"`,
+    );
   }
   const submit = async (values: Record<string, string>) =>
     (await world.fetch(body.url, { method: "POST", body: new URLSearchParams({ email: "ada@example.com", ...values }) })).text();
   const tooLong = await submit(mapContactTexts((field) => "x".repeat(CONTACT_TEXTS[field].maxLength + 1)));
-  for (const field of CONTACT_TEXT_FIELDS) expect(tooLong).toContain(`Please enter a shorter ${CONTACT_TEXTS[field].noun}.`);
+  for (const field of FORM_FIELDS) expect(tooLong).toContain(`id="wrong-${field}">This is too long. Please shorten it.`);
   const broken = await submit(mapContactTexts(() => "a\tb"));
-  for (const field of CONTACT_TEXT_FIELDS) expect(broken).toContain(`Please type the ${CONTACT_TEXTS[field].noun} again, in one line.`);
+  for (const field of FORM_FIELDS) expect(broken).toContain(`id="wrong-${field}">Please enter this again, in one line.`);
   await submit(VALUES);
-  expect((await world.sdk.contacts.list()).data).toMatchObject([{ email: "ada@example.com", ...VALUES }]);
+  expect((await world.sdk.contacts.list()).data).toMatchObject([{ email: "ada@example.com", ...VALUES, language: null }]);
 });

@@ -20,6 +20,8 @@ export function contactTables(c: ColumnTypes) {
         firstName: c.text("first_name"),
         lastName: c.text("last_name"),
         phone: c.text("phone"),
+        /** A tag of BCP 47, in its usual spelling. */
+        language: c.text("language"),
         status: c.text("status").$type<ContactStatus>().notNull(),
         /** As they were given; `contact_tags` indexes them. */
         tags: c.json<string[]>("tags").notNull(),

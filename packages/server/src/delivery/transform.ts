@@ -31,6 +31,8 @@ export interface PendingMail {
   html: string | null;
   text: string | null;
   headers: Readonly<Record<string, string>>;
+  /** The language of what the service adds; absent or null for that of the brand. */
+  language?: string | null;
   /** Set it to fail this email alone: it is not handed over and becomes `failed` with this reason. */
   failure: string | null;
   /** Set it to keep this email from being handed over, without a failure. */

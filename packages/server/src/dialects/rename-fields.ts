@@ -30,7 +30,7 @@ export function renameFields(calls: Calls, table: ReadonlyMap<Endpoint, FieldNam
 }
 
 function renameInError(error: ApiError, names: FieldNames): ApiError {
-  const { code, message, details, hint, title, headers } = error;
+  const { code, message, details, hint, page, headers } = error;
   const paths = details.map(({ path }) => path).filter((path) => path !== "");
   const renameText = (text: string): string => {
     // The longest first: `to[10]` begins with `to[1`.
@@ -43,7 +43,7 @@ function renameInError(error: ApiError, names: FieldNames): ApiError {
   const renamed = details.map((detail) => ({ ...detail, path: renamePath(detail.path, names), message: renameText(detail.message) }));
   return new ApiError(code, renameText(message), {
     ...{ details: renamed, hint: renameText(hint), headers, cause: error },
-    ...(title !== null && { title }),
+    ...(page !== null && { page }),
   });
 }
 

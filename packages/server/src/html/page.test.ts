@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { renderMail } from "./mail.ts";
 import { type PageBrand, renderMessage, renderName, renderPage } from "./page.ts";
+import { ENGLISH } from "./texts.ts";
 
 const BRAND: PageBrand = {
   name: "مكتبة النيل <&",
@@ -9,11 +10,12 @@ const BRAND: PageBrand = {
   colors: { primary: "#8a1c2b" },
   fonts: {},
   locale: "ar",
+  texts: {},
 };
 
 describe("a page", () => {
-  test("of the service is in English, whatever the language of its brand, and names the brand in its title", () => {
-    const { html } = renderMessage("You're unsubscribed", `<p>${renderName("ada@example.com")}</p>`, BRAND);
+  test("is in the language of its texts, whatever the language of its brand, and names the brand in its title", () => {
+    const { html } = renderMessage("You're unsubscribed", `<p>${renderName("ada@example.com")}</p>`, { brand: BRAND });
     expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr"><head><meta charset="utf-8"><meta name="viewport"/);
     expect(html).toContain("<title>You&#x27;re unsubscribed · مكتبة النيل &lt;&amp;</title>");
     for (const tag of ["h1", "main", "title"]) expect(html.split(`<${tag}>`), tag).toHaveLength(2);
@@ -30,18 +32,19 @@ describe("a page", () => {
     ["de-CH", "ltr"],
     ["ja", "ltr"],
   ])("in %s is read from %s", (locale, direction) => {
-    const { html } = renderPage({ brand: { ...BRAND, locale }, title: "x", main: "<h1>x</h1>", locale });
+    const { html } = renderPage({ brand: { ...BRAND, locale }, texts: ENGLISH, title: "x", main: "<h1>x</h1>", locale });
     expect(html).toContain(`<html lang="${locale}" dir="${direction}">`);
   });
 
   test("keeps a name that is written from right to left apart from the sentence around it", () => {
     expect(renderName("كتب <b>")).toBe('<b dir="auto">كتب &lt;b&gt;</b>');
-    expect(renderMessage("x", "", BRAND).html).toMatch(/<footer.*<bdi>مكتبة النيل &lt;&amp;<\/bdi>/);
+    expect(renderMessage("x", "", { brand: BRAND }).html).toMatch(/<footer.*<bdi>مكتبة النيل &lt;&amp;<\/bdi>/);
   });
 });
 
 describe("a mail", () => {
   const content = {
+    texts: ENGLISH,
     baseUrl: "https://mail.example",
     title: "Confirm your subscription",
     text: "Please confirm:",
@@ -52,7 +55,7 @@ describe("a mail", () => {
 
   test("of a brand shows its logo or name, what it is about on its own line, and how to unsubscribe", () => {
     const { html, text } = renderMail({ ...content, brand: BRAND, unsubscribeUrl: "https://mail.example/u" });
-    expect(html).toMatch(/^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/);
+    expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr"><head><meta charset="utf-8"><meta name="viewport"/);
     expect(html).toContain("<bdi>كتب &amp; more</bdi></p>");
     expect(html).toContain('<b dir="auto">مكتبة النيل &lt;&amp;</b>');
     expect(html).toContain('href="https://mail.example/x?a&#x3D;1&amp;b&#x3D;2"');

@@ -1,28 +1,33 @@
 import { hash } from "node:crypto";
 import { escapeHtml } from "./escape.ts";
+import { ENGLISH, getDirection, type OwnTexts, type Texts } from "./texts.ts";
 import { buildStyle, type ThemeColors, type ThemeFonts } from "./theme.ts";
 
 /** The parts of a brand that its pages show. */
 export interface PageBrand {
-  readonly name: string;
+  /** Null until somebody has named it: its pages and mails have no heading and no footer with a name. */
+  readonly name: string | null;
   readonly website: string | null;
   /** Path of its logo on this server. */
   readonly logo: string | null;
   readonly colors: ThemeColors;
   readonly fonts: ThemeFonts;
-  /** BCP 47, as in `lang`. */
-  readonly locale: string;
+  /** Its language, a tag of BCP 47; null while none is chosen. */
+  readonly locale: string | null;
+  readonly texts: OwnTexts;
 }
 
-/** A whole page, and the Content-Security-Policy it is served under. */
+/** A whole page, its language, and the Content-Security-Policy it is served under. */
 export interface RenderedPage {
   readonly html: string;
+  readonly language: string;
   readonly policy: string;
 }
 
 interface PageContent {
   /** Null for pages of the service itself. */
   readonly brand: PageBrand | null;
+  readonly texts: Texts;
   readonly title: string;
   readonly description?: string | undefined;
   /** Absolute addresses of the page, and of the image that shared links show. */
@@ -36,8 +41,10 @@ interface PageContent {
   readonly listed?: boolean;
   /** True if `main` sets colors itself. */
   readonly colored?: boolean;
-  /** The language of the page, BCP 47; English for the texts of the service. */
-  readonly locale?: string;
+  /** The language of `main`, where it is not that of the texts. */
+  readonly locale?: string | null;
+  /** Lets the reader choose another language; the values stay in the address of the page. */
+  readonly menu?: Readonly<Record<string, string>>;
   /** The origin of another server to which its form leads in the end. */
   readonly sendsTo?: string | null;
 }
@@ -45,6 +52,7 @@ interface PageContent {
 /** A page in the brand's colors and fonts, or in neutral ones. */
 export function renderPage({
   brand,
+  texts,
   title,
   description,
   url,
@@ -53,7 +61,8 @@ export function renderPage({
   unsubscribePath,
   listed = false,
   colored = false,
-  locale = "en",
+  locale = null,
+  menu,
   sendsTo = null,
 }: PageContent): RenderedPage {
   const style = buildStyle(brand?.colors ?? {}, brand?.fonts ?? {}, colored);
@@ -71,29 +80,37 @@ export function renderPage({
     meta("og:image", image, "property"),
     `<style>${style}</style>`,
   ].join("");
+  const language = locale ?? texts.language;
   const html = `<!doctype html>
-<html lang="${escapeHtml(locale)}" dir="${getDirection(locale)}"><head>${head}</head>
+<html lang="${escapeHtml(language)}" dir="${getDirection(language)}"><head>${head}</head>
 <body>${brand === null ? "" : renderHeader(brand)}<main><div class="frame">${main}</div></main>
-${brand === null ? "" : renderFooter(brand, unsubscribePath)}</body></html>
+${renderFooter(brand, texts, language, unsubscribePath, menu)}</body></html>
 `;
-  return { html, policy: buildPolicy(style, sendsTo) };
+  return { html, language, policy: buildPolicy(style, sendsTo) };
 }
 
-/** Stands in sentences for a brand that has no name yet; its pages and mails have no heading and no footer with a name. */
-export const NO_NAME = "this sender";
-
 /** A short page that says or asks one thing, such as what a link in a mail leads to. `body` is HTML, `title` is text. */
-export function renderMessage(title: string, body: string, brand: PageBrand | null = null): RenderedPage {
+export function renderMessage(
+  title: string,
+  body: string,
+  { brand = null, texts = ENGLISH, menu }: Partial<Pick<PageContent, "brand" | "texts" | "menu">> = {},
+): RenderedPage {
   const main = `<div class="message"><h1>${escapeHtml(title)}</h1>${body}</div>`;
-  return renderPage({ brand, title: brand === null || brand.name === NO_NAME ? title : `${title} · ${brand.name}`, main });
+  const full = brand?.name ? `${title} · ${brand.name}` : title;
+  return renderPage({ brand, texts, title: full, main, ...(menu && { menu }) });
 }
 
 /** Builds the response of a `PublicPage` with a page that belongs to one person: neither caches nor search engines keep it. */
-export function toPrivateResponse({ html, policy }: RenderedPage): { status: number; headers: [string, string][]; body: string } {
+export function toPrivateResponse({ html, language, policy }: Omit<RenderedPage, "language"> & { readonly language?: string }): {
+  status: number;
+  headers: [string, string][];
+  body: string;
+} {
   return {
     status: 200,
     headers: [
       ["content-type", "text/html; charset=utf-8"],
+      ...(language === undefined ? [] : [["content-language", language] satisfies [string, string]]),
       ["content-security-policy", policy],
       ["cache-control", "no-store"],
       ["x-robots-tag", "noindex"],
@@ -107,27 +124,49 @@ export function renderName(text: string): string {
   return `<b dir="auto">${escapeHtml(text)}</b>`;
 }
 
-const RIGHT_TO_LEFT = new Set(["Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"]);
-
-function getDirection(locale: string): "ltr" | "rtl" {
-  return RIGHT_TO_LEFT.has(new Intl.Locale(locale).maximize().script ?? "") ? "rtl" : "ltr";
+/** The sender in a sentence, as HTML: the brand, or "this sender" until it has a name. */
+export function renderSender({ name }: PageBrand, texts: Texts): string {
+  return name === null ? escapeHtml(texts.say("unnamedSender")) : renderName(name);
 }
 
 function renderHeader({ name, logo }: PageBrand): string {
-  if (name === NO_NAME && logo === null) return "";
-  const shown = logo === null ? `<b>${escapeHtml(name)}</b>` : `<img src="${escapeHtml(logo)}" alt="${escapeHtml(name)}">`;
+  if (name === null && logo === null) return "";
+  const shown =
+    logo === null ? `<b dir="auto">${escapeHtml(name ?? "")}</b>` : `<img src="${escapeHtml(logo)}" alt="${escapeHtml(name ?? "")}">`;
   return `<header class="top"><div class="frame">${shown}</div></header>\n`;
 }
 
-function renderFooter({ name, website }: PageBrand, unsubscribePath: string | undefined): string {
+function renderFooter(
+  brand: PageBrand | null,
+  texts: Texts,
+  language: string,
+  unsubscribePath: string | undefined,
+  menu: PageContent["menu"],
+): string {
+  const parts = [
+    ...(brand?.name ? [renderWebsite(brand.name, brand.website)] : []),
+    ...(unsubscribePath === undefined ? [] : [`<a href="${escapeHtml(unsubscribePath)}">${texts.html("unsubscribe")}</a>`]),
+    ...(menu === undefined ? [] : [renderMenu(texts, menu)]),
+  ];
+  if (parts.length === 0) return "";
+  const other = language === texts.language ? "" : texts.attributes;
+  return `<footer class="bottom"${other}><div class="frame">${parts.join(" · ")}</div></footer>`;
+}
+
+function renderWebsite(name: string, website: string | null): string {
   const text = `<bdi>${escapeHtml(name)}</bdi>`;
   const safe = website !== null && /^https?:\/\//.test(website);
-  const link = safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
-  const parts = [
-    ...(name === NO_NAME ? [] : [link]),
-    ...(unsubscribePath === undefined ? [] : [`<a href="${escapeHtml(unsubscribePath)}">Unsubscribe</a>`]),
-  ];
-  return parts.length === 0 ? "" : `<footer class="bottom"><div class="frame">${parts.join(" · ")}</div></footer>`;
+  return safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
+}
+
+/** Links to the same page in each language. */
+function renderMenu(texts: Texts, kept: Readonly<Record<string, string>>): string {
+  const items = texts.listLanguages().map(({ tag, name }) => {
+    const query = new URLSearchParams({ ...kept, lang: tag });
+    const current = tag === texts.language ? ' aria-current="true"' : "";
+    return `<li><a href="?${escapeHtml(query.toString())}" lang="${escapeHtml(tag)}" hreflang="${escapeHtml(tag)}" rel="nofollow"${current}><bdi>${escapeHtml(name)}</bdi></a></li>`;
+  });
+  return `<details class="languages"><summary>${texts.html("language")}</summary><ul>${items.join("")}</ul></details>`;
 }
 
 /** The Content-Security-Policy of pages whose style sheet is not known where they are served. */

@@ -89,6 +89,12 @@ button.plain{background:transparent;color:var(--text);border-color:var(--field)}
 .signup .trap{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}
+.languages{display:inline-block;vertical-align:top;margin:0}
+.languages summary{cursor:pointer;padding:.25rem 0}
+.languages ul{display:flex;flex-wrap:wrap;gap:0 1rem;list-style:none;margin:.5rem 0 0;padding:0}
+.languages li{margin:0}
+.languages a{display:inline-block;padding:.35rem 0}
+.languages a[aria-current]{font-weight:600;text-decoration:none}
 @media(min-width:40rem){.signup button{width:auto}}
 @media(prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 @media print{.signup{display:none}}

@@ -85,7 +85,7 @@ export type RespondToError = (
   error: ApiError,
   requestId: string,
   headers: HeaderList,
-  request: { readonly headers: HeaderReader },
+  request: { readonly headers: HeaderReader; search(): URLSearchParams },
   endpoint: Endpoint | null,
 ) => HttpResponse;
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import { DEV_ONLY } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
+import { readWishes } from "../html/texts.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { KeyLookup, SessionLookup } from "./auth.ts";
@@ -134,5 +135,11 @@ function devOnly(noun: string): ApiError {
 /** An error of the contract; a page for a person who opens a public address in a browser. */
 const respondInContract: RespondToError = (error, requestId, headers, request, endpoint) => {
   const isPublic = endpoint === null || endpoint.access === "public";
-  return isPublic && prefersHtml(request.headers) ? errorPage(error, requestId, headers) : errorResponse(error, requestId, headers);
+  if (!isPublic || !prefersHtml(request.headers)) return errorResponse(error, requestId, headers);
+  return errorPage(
+    error,
+    requestId,
+    headers,
+    readWishes(request.search(), (name) => request.headers.get(name)),
+  );
 };

@@ -1,17 +1,26 @@
-import type { ErrorCode, ErrorDetail } from "@mailsvc/sdk/contract";
-import { ERRORS } from "@mailsvc/sdk/contract";
+import { ERRORS, type ErrorCode, type ErrorDetail, RECIPIENT_TEXTS, type TextKey } from "@mailsvc/sdk/contract";
 
 interface ApiErrorOptions {
   details?: ErrorDetail[];
   /** Replaces the hint of the error table. */
   hint?: string;
-  /** The heading where a person sees the error as a page. */
-  title?: string;
+  /** The texts of the page on which a person sees the error; by default those of its code. */
+  page?: ErrorTexts;
   /** Further response headers, e.g. Retry-After. */
   headers?: Record<string, string>;
   /** The cause, for the log only. */
   cause?: unknown;
 }
+
+/** The heading and the sentence of an error's page. */
+export interface ErrorTexts {
+  readonly title: ErrorKey;
+  readonly text: ErrorKey;
+}
+
+/** The names of texts without values. */
+type ErrorKey = TextKey & (`${"mail" | "notFound" | "tooLarge" | "wait" | "unavailable" | "error"}${"Title" | "Text"}` | `link${string}`);
+type LinkKey = TextKey & `link${string}`;
 
 /** An error response: thrown by features, written by `http/`. Its message is shown to the caller. */
 export class ApiError extends Error {
@@ -20,7 +29,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: ErrorDetail[];
   readonly hint: string;
-  readonly title: string | null;
+  readonly page: ErrorTexts | null;
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
@@ -29,7 +38,7 @@ export class ApiError extends Error {
     this.status = ERRORS[code].status;
     this.details = options.details ?? [];
     this.hint = options.hint ?? ERRORS[code].hint;
-    this.title = options.title ?? null;
+    this.page = options.page ?? null;
     this.headers = options.headers ?? {};
   }
 }
@@ -50,9 +59,9 @@ export async function nullIfNotFound<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** 404 for a link in a mail or on a page that leads nowhere. `message` and `advice` are for the person who followed it. */
-export function brokenLink(message: string, advice: string): ApiError {
-  return new ApiError("not_found", message, { title: "This link does not work", hint: advice });
+/** 404 for a link in a mail or on a page that leads nowhere. `text` tells the person who followed it what to do. */
+export function brokenLink(text: LinkKey): ApiError {
+  return new ApiError("not_found", RECIPIENT_TEXTS[text], { page: { title: "linkTitle", text } });
 }
 
 /** 400 for one field. */

@@ -23,6 +23,10 @@ export const listHandlers: Handlers<typeof contract.lists, ListDeps> = {
     if (found.member.status !== "PENDING") throw new ApiError("invalid_state", "This contact is already a member.");
     return showMember(found.contact, await invite(tx, deps, found));
   },
-  confirmPage: async ({ token }, { deps }) => renderConfirmation(deps.db.read, deps, await getInvitation(deps.db.read, deps, token)),
-  confirm: ({ token }, { deps }) => deps.db.tx((tx) => confirm(tx, deps, token)),
+  confirmPage: async ({ token, lang = null }, { deps, header }) => {
+    const { read } = deps.db;
+    return renderConfirmation(read, deps, await getInvitation(read, deps, token), { menu: lang, browser: header("accept-language") });
+  },
+  confirm: ({ token, lang = null }, { deps, header }) =>
+    deps.db.tx((tx) => confirm(tx, deps, token, { menu: lang, browser: header("accept-language") })),
 };

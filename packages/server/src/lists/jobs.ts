@@ -20,7 +20,7 @@ export function sendConfirmations(deps: ListDeps): JobHandler {
       for (const one of found) {
         if (one.member.tokenHash !== null || one.list.deletedAt !== null) continue;
         try {
-          await invite(tx, deps, one);
+          await invite(tx, deps, one, typeof payload.language === "string" ? payload.language : null);
         } catch (error) {
           // Suppressed since, or the sender is no longer verified. The membership stays pending, and can be resent.
           if (!(error instanceof ApiError)) throw error;

@@ -42,6 +42,7 @@ interface ListSettings {
   confirmationFrom?: string | null | undefined;
   confirmationSubject?: string | null | undefined;
   public?: boolean | undefined;
+  language?: string | null | undefined;
 }
 
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
@@ -58,6 +59,7 @@ export async function createList(tx: Tx, deps: ListDeps, workspaceId: string, in
     confirmationFrom: input.confirmationFrom ?? null,
     confirmationSubject: input.confirmationSubject ?? null,
     public: input.public ?? true,
+    language: input.language ?? null,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -151,6 +153,7 @@ function showList(row: ListRow, counts: Counts): List {
     confirmationFrom: row.confirmationFrom,
     confirmationSubject: row.confirmationSubject,
     public: row.public,
+    language: row.language,
     memberCount: counts?.get("MEMBER") ?? 0,
     pendingCount: counts?.get("PENDING") ?? 0,
     createdAt: iso(row.createdAt),

@@ -85,6 +85,7 @@ const CONFIRMATIONS = 50;
  * | PENDING, link has expired | MEMBER                | PENDING, another confirmation email |
  * | MEMBER                    | unchanged             | unchanged                          |
  *
+ * The emails are in `language`, that of the page on which people signed up; without it, in that of the contact, the list or the brand.
  * The confirmation page turns PENDING into MEMBER; removing a contact ends any membership.
  */
 export async function addMembers(
@@ -93,7 +94,11 @@ export async function addMembers(
   workspaceId: string,
   listId: string,
   refs: readonly string[],
-  { confirms = false, ...cause }: Pick<ListCause, "startsNothing"> & { readonly confirms?: boolean } = {},
+  {
+    confirms = false,
+    language,
+    ...cause
+  }: Pick<ListCause, "startsNothing"> & { readonly confirms?: boolean; readonly language?: string } = {},
 ): Promise<ListAddition> {
   const found = await getListRow(tx, workspaceId, listId);
   // Whoever signs up may be asked to confirm although the list does not ask for that.
@@ -145,7 +150,10 @@ export async function addMembers(
   await announceMembers(tx, deps, list, "list.joined", members, cause);
   for (let i = 0; i < pending.length; i += CONFIRMATIONS) {
     const seqs = pending.slice(i, i + CONFIRMATIONS).map((row) => row.contactSeq);
-    await deps.queue.enqueue(tx, { kind: CONFIRMATION_JOB, payload: { workspaceId, listId, seqs } });
+    await deps.queue.enqueue(tx, {
+      kind: CONFIRMATION_JOB,
+      payload: { workspaceId, listId, seqs, ...(language !== undefined && { language }) },
+    });
   }
   return { ...outcome, added: joined.length, pending: pending.length };
 }

@@ -18,6 +18,8 @@ export function listTables(c: ColumnTypes) {
         confirmationSubject: c.text("confirmation_subject"),
         /** Members see its name on their preference page. */
         public: c.flag("public").notNull().default(true),
+        /** The language of its confirmation emails and pages, for contacts that have none. */
+        language: c.text("language"),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
         /** Set when the list is deleted; a job deletes its members. */

@@ -31,7 +31,7 @@ describe("the brand, for agents", () => {
       colors: { primary: "#0f766e", secondary: null, accent: null, background: null, text: null },
       fonts: { heading: null, body: null },
       voice: { tone: ["calm"], description: "", dos: [], donts: [] },
-      locale: "en",
+      locale: null,
       timezone: "UTC",
       updatedAt: expect.any(String),
     });

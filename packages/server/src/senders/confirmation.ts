@@ -1,49 +1,62 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import type { Reader } from "../db/db.ts";
-import { escapeHtml } from "../html/escape.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import { renderMail } from "../html/mail.ts";
 import { renderMessage, renderName } from "../html/page.ts";
+import { chooseTexts, type ReaderWishes, type Texts } from "../html/texts.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
-import { listBrandNames } from "../workspaces/workspaces.ts";
+import { getPageBrand } from "../workspaces/workspaces.ts";
 import type { SenderDeps } from "./deps.ts";
 import type { SenderRow } from "./senders.ts";
 
-/**
- * Returns the name of the party that asks to use an address: the brand of its workspace, or, while that has no name, somebody at
- * this server.
- */
-export async function findAsker(read: Reader, deps: Pick<SenderDeps, "baseUrl">, { workspaceId }: SenderRow): Promise<string> {
-  const names = await listBrandNames(read, [workspaceId]);
-  return names.get(workspaceId) ?? `Somebody at ${new URL(deps.baseUrl()).host}`;
+/** The request to use an address, in the words for its owner. */
+interface Request {
+  /** The party that asks: the brand of the workspace, or, while that has no name, somebody at this server. */
+  readonly asker: string;
+  readonly texts: Texts;
+}
+
+/** Reads the request behind a sender; a page has a reader with a language. */
+export async function readRequest(
+  q: Reader | Tx,
+  deps: Pick<SenderDeps, "baseUrl">,
+  { workspaceId }: SenderRow,
+  reader?: ReaderWishes,
+): Promise<Request> {
+  const brand = await getPageBrand(q, workspaceId);
+  const texts = chooseTexts(brand.texts, [brand.locale], reader);
+  return { texts, asker: brand.name ?? texts.say("somebodyAt", { host: new URL(deps.baseUrl()).host }) };
 }
 
 /** The page of a confirmation link. Opening it changes nothing, because mail scanners open links too; its button confirms. */
-export function renderConfirmPage(row: SenderRow, asker: string): string {
-  return row.status === "VERIFIED"
-    ? renderConfirmedPage(row)
-    : renderMessage(
-        "Confirm sender address",
-        `<p>${renderName(asker)} asks to send email from ${renderName(row.value)}. Allow it?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
-      ).html;
+export function renderConfirmPage(row: SenderRow, request: Request): string {
+  if (row.status === "VERIFIED") return renderConfirmedPage(row, request);
+  const { asker, texts } = request;
+  const question = texts.html("senderQuestion", { asker: renderName(asker), address: renderName(row.value) });
+  return renderMessage(
+    texts.say("senderTitle"),
+    `<p>${question}</p><form method="post"><button>${texts.html("senderButton")}</button></form>`,
+    { texts, menu: {} },
+  ).html;
 }
 
 /** The page shown once an address is confirmed. */
-export function renderConfirmedPage(row: SenderRow): string {
-  return renderMessage("Sender address confirmed", `<p>You can now send email from ${renderName(row.value)}. You can close this page.</p>`)
-    .html;
+export function renderConfirmedPage(row: SenderRow, { texts }: Request): string {
+  const text = texts.html("senderConfirmedText", { address: renderName(row.value) });
+  return renderMessage(texts.say("senderConfirmedTitle"), `<p>${text}</p>`, { texts, menu: {} }).html;
 }
 
 /** The email that asks the owner of an address to confirm it. */
-export function buildConfirmationMail(deps: SenderDeps, row: SenderRow, asker: string, attempt: number): OutgoingMail {
+export function buildConfirmationMail(deps: SenderDeps, row: SenderRow, { asker, texts }: Request, attempt: number): OutgoingMail {
   const from = parseMailbox(deps.config.mailFrom);
   const { html, text } = renderMail({
     brand: null,
+    texts,
     baseUrl: deps.baseUrl(),
-    title: "Confirm sender address",
-    text: `${asker} asks to send email from this address:`,
+    title: texts.say("senderTitle"),
+    text: texts.say("senderText", { asker }),
     name: row.value,
-    button: { label: "Confirm this address", url: `${deps.baseUrl()}/senders/confirm/${row.token}` },
-    notes: ["If you do not know why, ignore this email. No email can be sent from the address without your confirmation."],
+    button: { label: texts.say("senderButton"), url: `${deps.baseUrl()}/senders/confirm/${row.token}` },
+    notes: [texts.say("senderNote")],
   });
   return {
     envelopeFrom: from.address,
@@ -53,10 +66,10 @@ export function buildConfirmationMail(deps: SenderDeps, row: SenderRow, asker: s
     to: [{ name: "", address: row.value }],
     cc: [],
     replyTo: null,
-    subject: `Confirm ${row.value} as a sender`,
+    subject: texts.say("senderSubject", { address: row.value }),
     text,
     html,
-    headers: {},
+    headers: { "Content-Language": texts.language },
     attachments: [],
     date: deps.clock.now(),
     attempt,

@@ -1,7 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { findAsker, renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
+import { readRequest, renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
 import { lookForRecord, type RecordLook } from "./dns.ts";
 import {
@@ -41,10 +41,14 @@ export const senderHandlers: Handlers<typeof contract.senders, SenderDeps> = {
     },
   },
   delete: ({ id }, { tx, deps, workspaceId }) => removeSender(tx, deps, workspaceId, id),
-  confirmPage: async ({ token }, { deps }) => {
+  confirmPage: async ({ token, lang = null }, { deps, header }) => {
     const row = await getSenderRowByToken(deps.db.read, token);
-    return renderConfirmPage(row, await findAsker(deps.db.read, deps, row));
+    const reader = { menu: lang, browser: header("accept-language") };
+    return renderConfirmPage(row, await readRequest(deps.db.read, deps, row, reader));
   },
-  confirm: ({ token }, { deps }) =>
-    deps.db.tx(async (tx) => renderConfirmedPage(await recordVerification(tx, deps, await getSenderRowByToken(tx, token), null))),
+  confirm: ({ token, lang = null }, { deps, header }) =>
+    deps.db.tx(async (tx) => {
+      const row = await recordVerification(tx, deps, await getSenderRowByToken(tx, token), null);
+      return renderConfirmedPage(row, await readRequest(tx, deps, row, { menu: lang, browser: header("accept-language") }));
+    }),
 };

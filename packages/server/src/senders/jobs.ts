@@ -3,7 +3,7 @@ import { HOUR, MINUTE } from "../lib/units.ts";
 import { hidePlacesOf } from "../mail/hide-places.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { buildConfirmationMail, findAsker } from "./confirmation.ts";
+import { buildConfirmationMail, readRequest } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
 import { lookForRecord } from "./dns.ts";
 import { findRival } from "./one-workspace.ts";
@@ -38,7 +38,7 @@ export function sendConfirmation(deps: SenderDeps): JobHandler {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
     const receipt = hidePlacesOf(
-      await deps.mailer.send(buildConfirmationMail(deps, row, await findAsker(deps.db.read, deps, row), attempt)),
+      await deps.mailer.send(buildConfirmationMail(deps, row, await readRequest(deps.db.read, deps, row), attempt)),
     );
     if (receipt.outcome === "sent") return {};
     if (receipt.outcome === "delivered") {

@@ -118,7 +118,7 @@ describe("an address in production", () => {
 
     const confirmed = await page(world, "POST", link);
     expect(confirmed.status).toBe(200);
-    expect(await confirmed.text()).toContain("You can now send email from");
+    expect(await confirmed.text()).toContain("Email can now be sent from");
     expect(await world.sdk.senders.get(made.id)).toMatchObject({ status: "VERIFIED", verifiedAt: "2026-01-01T00:00:00.000Z" });
     expect((await sendFrom(world, "hi@acme.com")).status).toBe(200);
     expect((await page(world, "POST", link)).status).toBe(200);

@@ -200,7 +200,7 @@ async function store(tx: Tx, row: SenderRow, patch: Partial<SenderRow>): Promise
 /** The sender of a confirmation link. Throws ApiError not_found. */
 export async function getSenderRowByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
   const [row] = await findRows(q, q.t.senders, { token, kind: "address" });
-  if (!row) throw brokenLink("This link is invalid, or the sender was removed.", "Request a new confirmation email.");
+  if (!row) throw brokenLink("linkSender");
   return row;
 }
 

@@ -37,8 +37,7 @@ export function trackingPages(deps: TrackingDeps): readonly PublicPage[] {
       serve: async (request): Promise<PageResponse> => {
         const token = parseToken(deps.macs, "click", request.params.token ?? "");
         const link = token && (await deps.tracker.links.find(deps.db.read, token.linkId));
-        if (!token || !link || link.url === PIXEL)
-          throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
+        if (!token || !link || link.url === PIXEL) throw brokenLink("linkIncomplete");
         await record(deps, link, token, request);
         return { status: 302, headers: [["location", toLocation(link.url)], ...NOT_CACHED], body: null };
       },

@@ -92,6 +92,13 @@ export async function resubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Sub
   await updateContact(tx, deps, subscriber.workspaceId, contact.id, { status: "SUBSCRIBED" }, cause);
 }
 
+/** Stores the language that a person chose, if the address is a contact's. */
+export async function chooseLanguage(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, language: string): Promise<void> {
+  if (isTestMail(subscriber.emailId)) return;
+  const contact = await findContactByEmail(tx, subscriber.workspaceId, subscriber.email);
+  if (contact) await updateContact(tx, deps, subscriber.workspaceId, contact.id, { language }, { source: "preferences" });
+}
+
 /** The contact of a person whom only their own word keeps from getting marketing mail: no bounce, no complaint, no decision of the sender. */
 async function findUnsubscribed(q: Tx | Reader, subscriber: Subscriber): Promise<ContactRow | null> {
   const { workspaceId, email } = subscriber;

@@ -59,7 +59,7 @@ export function openToken({ seal }: Pick<LinkDeps, "seal">, token: string): Subs
   try {
     return readToken(seal, token);
   } catch (error) {
-    if (error instanceof SealBroken) throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
+    if (error instanceof SealBroken) throw brokenLink("linkIncomplete");
     throw error;
   }
 }

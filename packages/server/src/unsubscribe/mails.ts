@@ -3,8 +3,9 @@ import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { findBodyEnd } from "../html/body-end.ts";
 import { escapeHtml } from "../html/escape.ts";
+import { chooseTexts, type Texts } from "../html/texts.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
-import { listBrandNames } from "../workspaces/workspaces.ts";
+import { loadBrandWords } from "../workspaces/workspaces.ts";
 import type { UnsubscribeDeps } from "./deps.ts";
 import { getUnsubscribePrefix, makeUnsubscribeSubject, makeUnsubscribeUrl } from "./link.ts";
 
@@ -23,10 +24,10 @@ export function makeUnsubscribeHeaders(url: string, mailto?: string): Record<str
 export async function addUnsubscribe(
   read: Reader,
   deps: UnsubscribeDeps,
-  mails: readonly Pick<PendingMail, "email" | "contents" | "html" | "text" | "headers">[],
+  mails: readonly Pick<PendingMail, "email" | "contents" | "html" | "text" | "headers" | "language">[],
 ): Promise<void> {
   const campaigns = mails.filter(({ email }) => email.campaignId !== null);
-  const senders = await listBrandNames(read, [...new Set(campaigns.map(({ email }) => email.workspaceId))]);
+  const brands = await loadBrandWords(read, [...new Set(campaigns.map(({ email }) => email.workspaceId))]);
   const prefix = getUnsubscribePrefix(deps);
   for (const mail of mails) {
     const { email, html, text } = mail;
@@ -38,11 +39,16 @@ export async function addUnsubscribe(
     const url = makeUnsubscribeUrl(deps, { workspaceId, email: email.to, emailId: email.id });
     mail.headers = withUnsubscribe(mail.headers, url, deps.returnPath.unsubscribeAddress(email.id));
     // Only a campaign gets footers, and each of its workspaces was looked up.
-    const sender = senders.get(workspaceId) ?? findDisplayName(mail.contents.from);
+    const brand = brands.get(workspaceId);
+    const footer: Footer = {
+      sender: brand?.name ?? findDisplayName(mail.contents.from),
+      texts: () => chooseTexts(brand?.texts ?? {}, [mail.language, brand?.locale]),
+      url,
+    };
     if (html !== null && inHtml) mail.html = html.replaceAll(UNSUBSCRIBE_URL, url);
-    else if (html !== null && isCampaign && !holdsUrl(html, prefix)) mail.html = await addFooter(html, sender, url);
+    else if (html !== null && isCampaign && !holdsUrl(html, prefix)) mail.html = await addFooter(html, footer);
     if (text !== null && inText) mail.text = text.replaceAll(UNSUBSCRIBE_URL, url);
-    else if (text !== null && isCampaign && !holdsUrl(text, prefix)) mail.text = addTextFooter(text, sender, url);
+    else if (text !== null && isCampaign && !holdsUrl(text, prefix)) mail.text = addTextFooter(text, footer);
   }
 }
 
@@ -51,13 +57,16 @@ export async function offerUnsubscribe<Bodies extends { readonly html: string | 
   read: Reader,
   workspaceId: string,
   { html, text }: Bodies,
+  language: string | null,
 ): Promise<Pick<Bodies, "html" | "text">> {
   const lacks = (body: string | null): body is string => body !== null && !body.includes(UNSUBSCRIBE_URL);
   if (!lacks(html) && !lacks(text)) return { html, text };
-  const name = (await listBrandNames(read, [workspaceId])).get(workspaceId) ?? null;
+  const brand = (await loadBrandWords(read, [workspaceId])).get(workspaceId);
+  const texts = chooseTexts(brand?.texts ?? {}, [language, brand?.locale]);
+  const footer: Footer = { sender: brand?.name ?? null, texts: () => texts, url: UNSUBSCRIBE_URL };
   return {
-    html: lacks(html) ? await addFooter(html, name, UNSUBSCRIBE_URL) : html,
-    text: lacks(text) ? addTextFooter(text, name, UNSUBSCRIBE_URL) : text,
+    html: lacks(html) ? await addFooter(html, footer) : html,
+    text: lacks(text) ? addTextFooter(text, footer) : text,
   };
 }
 
@@ -80,12 +89,21 @@ function findDisplayName(from: string): string | null {
   return parseAnyMailbox(from).name || null;
 }
 
-function addTextFooter(text: string, sender: string | null, url: string): string {
-  return `${text.trimEnd()}\n\n-- \n${sender === null ? "" : `${sender}\n`}Unsubscribe: ${url}\n`;
+/** What a footer says: who sends, and where to unsubscribe. */
+interface Footer {
+  readonly sender: string | null;
+  /** Chosen only where a body needs a footer. */
+  readonly texts: () => Texts;
+  readonly url: string;
 }
 
-async function addFooter(html: string, sender: string | null, url: string): Promise<string> {
+function addTextFooter(text: string, { sender, texts, url }: Footer): string {
+  return `${text.trimEnd()}\n\n-- \n${sender === null ? "" : `${sender}\n`}${texts().say("unsubscribe")}: ${url}\n`;
+}
+
+async function addFooter(html: string, { sender, texts, url }: Footer): Promise<string> {
   const at = await findBodyEnd(html);
-  const footer = `<p style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${sender === null ? "" : `${escapeHtml(sender)} · `}<a href="${escapeHtml(url)}" style="color:#5c6470">Unsubscribe</a></p>`;
+  const own = texts();
+  const footer = `<p${own.attributes} style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${sender === null ? "" : `<bdi>${escapeHtml(sender)}</bdi> · `}<a href="${escapeHtml(url)}" style="color:#5c6470">${own.html("unsubscribe")}</a></p>`;
   return html.slice(0, at) + footer + html.slice(at);
 }

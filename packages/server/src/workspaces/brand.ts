@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { NO_NAME, type PageBrand } from "../html/page.ts";
+import type { PageBrand } from "../html/page.ts";
 import { assetPath } from "../html/urls.ts";
 import { notFound } from "../lib/api-error.ts";
 import type { WorkspaceTables } from "./tables.ts";
@@ -29,34 +29,41 @@ export async function getBrand(q: BrandQuery, workspaceId: string): Promise<Bran
     colors: NO_COLORS,
     fonts: { heading: null, body: null },
     voice: { tone: [], description: "", dos: [], donts: [] },
-    locale: "en",
+    locale: null,
+    texts: {},
     timezone: "UTC",
     publishNeedsApproval: false,
     updatedAt: workspace.createdAt,
   };
 }
 
-/** The names of the brands of workspaces; null for one that nobody has named yet. Throws ApiError not_found. */
-export async function listBrandNames(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, string | null>> {
+/** The names of brands, null for one that nobody has named yet, with their languages and texts. Throws ApiError not_found. */
+export async function loadBrandWords(
+  read: Reader,
+  workspaceIds: readonly string[],
+): Promise<Map<string, Pick<PageBrand, "name" | "locale" | "texts">>> {
   if (workspaceIds.length === 0) return new Map();
   const rows = await read
-    .prepared("names_of_brands", (q, { brands, workspaces }, arg) =>
+    .prepared("words_of_brands", (q, { brands, workspaces }, arg) =>
       q
-        .select({ id: workspaces.id, workspace: workspaces.name, brand: brands.name })
+        .select({ id: workspaces.id, workspace: workspaces.name, brand: brands.name, locale: brands.locale, texts: brands.texts })
         .from(workspaces)
         .leftJoin(brands, eq(brands.workspaceId, workspaces.id))
         .where(read.sqlDialect.among(workspaces.id, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(workspaceIds) });
-  const names = new Map(rows.map(({ id, workspace, brand }) => [id, toShownName(brand ?? workspace)]));
-  for (const id of workspaceIds) if (!names.has(id)) throw notFound("workspace", id);
-  return names;
+  const words = new Map(
+    rows.map(({ id, workspace, brand, locale, texts }) => [id, { name: toShownName(brand ?? workspace), locale, texts: texts ?? {} }]),
+  );
+  for (const id of workspaceIds) if (!words.has(id)) throw notFound("workspace", id);
+  return words;
 }
 
 /** Returns the brand as pages and mails of this server show it. Throws ApiError not_found. */
 export async function getPageBrand(q: BrandQuery, workspaceId: string): Promise<PageBrand> {
-  const { name, website, logoAssetId, colors, fonts, locale } = await getBrand(q, workspaceId);
-  return { name: toShownName(name) ?? NO_NAME, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };
+  const { name, website, logoAssetId, colors, fonts, locale, texts } = await getBrand(q, workspaceId);
+  const logo = logoAssetId === null ? null : assetPath(logoAssetId);
+  return { name: toShownName(name), website, logo, colors, fonts, locale, texts };
 }
 
 function toShownName(name: string): string | null {

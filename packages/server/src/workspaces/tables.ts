@@ -1,5 +1,6 @@
 import type { BrandColors, BrandFonts, BrandVoice } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
+import type { OwnTexts } from "../html/texts.ts";
 
 export function workspaceTables(c: ColumnTypes) {
   return {
@@ -22,7 +23,10 @@ export function workspaceTables(c: ColumnTypes) {
       colors: c.json<BrandColors>("colors").notNull(),
       fonts: c.json<BrandFonts>("fonts").notNull(),
       voice: c.json<BrandVoice>("voice").notNull(),
-      locale: c.text("locale").notNull(),
+      /** Its language: that of its pages and of texts for recipients; null while none is chosen. */
+      locale: c.text("locale"),
+      /** Its own texts for recipients, by language. */
+      texts: c.json<OwnTexts>("texts").notNull(),
       timezone: c.text("timezone").notNull(),
       /** True when an agent may publish a page only after an approval. */
       publishNeedsApproval: c.flag("publish_needs_approval").notNull(),

@@ -10,7 +10,7 @@ import { assertRelayOpen } from "../relays/relays.ts";
 import type { WorkspaceDeps } from "./deps.ts";
 import type { WorkspaceTables } from "./tables.ts";
 
-export { type BrandRow, getBrand, getPageBrand, listBrandNames, UNNAMED_WORKSPACE } from "./brand.ts";
+export { type BrandRow, getBrand, getPageBrand, loadBrandWords, UNNAMED_WORKSPACE } from "./brand.ts";
 
 /** The fact that names the first workspace of the installation. */
 export const FIRST_WORKSPACE = "firstWorkspace";

@@ -309,6 +309,12 @@ export const STEP_FIELDS: Readonly<Record<string, readonly Field[]>> = {
           "max": 30
         },
         {
+          "name": "language",
+          "hint": "Language of the pages and mail that this server writes to the contact, such as de or pt-BR; docs/languages.md",
+          "kind": "text",
+          "max": 35
+        },
+        {
           "name": "customFields",
           "hint": "Fields to set, one by one; null removes a field, others stay",
           "kind": "record"

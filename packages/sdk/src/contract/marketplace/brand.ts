@@ -1,6 +1,8 @@
 import { endpoint } from "../endpoint.ts";
+import { LanguageTag } from "../language.ts";
 import { Instant } from "../page.ts";
 import * as z from "../zod.ts";
+import { BrandTexts, BrandTextsChange } from "./brand-texts.ts";
 import { isPlainUrl, line, prose, reference } from "./text.ts";
 
 const Color = z
@@ -32,7 +34,8 @@ export const Brand = z
     colors: BrandColors,
     fonts: BrandFonts,
     voice: BrandVoice,
-    locale: z.string(),
+    /** Language and region; null while the brand has not chosen them. */
+    locale: z.string().nullable(),
     timezone: z.string(),
     updatedAt: Instant,
   })
@@ -43,6 +46,8 @@ export type Brand = z.infer<typeof Brand>;
 export const BrandSettings = Brand.extend({
   logoAssetId: z.string().nullable(),
   publishNeedsApproval: z.boolean(),
+  /** Its own texts for recipients, by language. */
+  texts: BrandTexts,
 }).meta({ id: "BrandSettings" });
 export type BrandSettings = z.infer<typeof BrandSettings>;
 
@@ -51,20 +56,6 @@ const website = z
   .max(2048)
   .refine(isPlainUrl, { message: "A website cannot contain spaces or control characters.", params: { code: "invalid_format" } })
   .nullable();
-
-const locale = z
-  .string()
-  .max(35)
-  .refine(
-    (text) => {
-      try {
-        return Intl.getCanonicalLocales(text).length === 1;
-      } catch {
-        return false;
-      }
-    },
-    { message: "Use a locale such as en or de-CH.", params: { code: "invalid_locale" } },
-  );
 
 const timezone = z
   .string()
@@ -104,7 +95,13 @@ export const brand = {
       colors: BrandColors.partial().optional().meta({ description: "Colors as #rrggbb: {primary, secondary, accent, background, text}" }),
       fonts: BrandFonts.partial().optional().meta({ description: "Names of fonts: {heading, body}" }),
       voice: BrandVoice.partial().optional().meta({ description: "How the brand speaks: {tone, description, dos, donts}" }),
-      locale: locale.optional().meta({ description: "Language and region, such as en or de-CH" }),
+      locale: LanguageTag.nullable()
+        .optional()
+        .meta({ description: "Language and region, such as en or de-CH; null leaves the language of pages to their readers" }),
+      texts: BrandTextsChange.optional().meta({
+        description:
+          'Own texts for recipients, by language and name: {"de": {"unsubscribe": "Abbestellen"}}; null restores the one of this server (docs/languages.md)',
+      }),
       timezone: timezone.optional().meta({ description: "Time zone, such as Europe/Zurich" }),
       publishNeedsApproval: z.boolean().optional().meta({ description: "Whether an agent may publish a page only after your approval" }),
     }),

@@ -1,4 +1,4 @@
-import { CONTACT_TEXT_FIELDS, type ContactTextField, mapContactTexts } from "../contact-fields.ts";
+import { FORM_FIELDS, type FormField } from "../contact-fields.ts";
 import * as z from "../zod.ts";
 import { line, prose } from "./text.ts";
 
@@ -71,20 +71,19 @@ export const PageSeo = z.strictObject({
 });
 export type PageSeo = z.infer<typeof PageSeo>;
 
-export type FormField = ContactTextField;
+const labels = Object.fromEntries(FORM_FIELDS.map((field) => [field, line(100).optional()])) as Record<
+  FormField,
+  z.ZodOptional<ReturnType<typeof line>>
+>;
 
-/** The sign-up form. It always asks for an email address; texts default to English. */
+/** The sign-up form. It always asks for an email address; texts default to the visitor's language. */
 export const PageForm = z.strictObject({
   title: line(200).optional(),
-  fields: z
-    .array(z.enum(CONTACT_TEXT_FIELDS))
-    .max(CONTACT_TEXT_FIELDS.length)
-    .optional()
-    .meta({ description: "Fields besides the email address" }),
+  fields: z.array(z.enum(FORM_FIELDS)).max(FORM_FIELDS.length).optional().meta({ description: "Fields besides the email address" }),
   labels: z
     .strictObject({
       email: line(100).optional(),
-      ...mapContactTexts(() => line(100).optional()),
+      ...labels,
     })
     .optional(),
   button: line(60).optional().meta({ description: "Text of the button" }),

@@ -1,6 +1,6 @@
 import { findAttachments, findMail } from "../../emails/emails.ts";
 import type { PublicPage } from "../../http/public/public-pages.ts";
-import { brokenLink, nullIfNotFound } from "../../lib/api-error.ts";
+import { ApiError, nullIfNotFound } from "../../lib/api-error.ts";
 import { HOUR } from "../../lib/units.ts";
 import { listAttachments, readAttachment } from "../../received/received.ts";
 import type { DialectDeps } from "../deps.ts";
@@ -54,14 +54,15 @@ export function attachmentPage(deps: DialectDeps): PublicPage {
   return {
     path: "/resend/files/:token",
     methods: ["GET"],
+    errors: "developer",
     serve: async ({ params: { token = "" } }) => {
       const [, signed = "", signature = ""] = /^(.+)\.([^.]+)$/.exec(token) ?? [];
       const [of, workspaceId = "", mailId = "", number = "", expires = ""] = signed.split(".");
       if (!deps.macs.verify(PURPOSE, signed, signature) || Number(expires) < deps.clock.now())
-        throw brokenLink("This link has expired, or was cut off.", "Ask for it again.");
+        throw new ApiError("not_found", "This link has expired, or was cut off. Ask for it again.");
       const file =
         of === "sent" ? await readSent(deps, workspaceId, mailId, number) : await readReceived(deps, workspaceId, mailId, number);
-      if (!file) throw brokenLink("This file was deleted.", "");
+      if (!file) throw new ApiError("not_found", "This file was deleted.");
       return {
         status: 200,
         headers: [

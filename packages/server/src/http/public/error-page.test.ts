@@ -37,12 +37,22 @@ test("an endpoint that needs a key answers JSON to anyone", async () => {
 });
 
 test("a page says what is wrong in the words of a person, with a reference only for faults of the server", async () => {
-  const render = (error: ApiError): string => errorPage(error, "req_1", []).body as string;
+  const render = (error: ApiError): string => errorPage(error, "req_1", [], { menu: null, browser: "en" }).body as string;
   expect(render(new ApiError("payload_too_large", "The form is too large."))).toMatch(
-    /<h1>That is too large<\/h1><p>The form is too large\.<\/p><\/div>/,
+    /<h1>That is too large<\/h1><p>Please shorten what you entered\.<\/p><\/div>/,
   );
   expect(render(new ApiError("storage_unavailable", "Please try again."))).toMatch(
-    /<h1>Unavailable at the moment<\/h1><p>Please try again\.<\/p><p class="muted">Reference: req_1<\/p>/,
+    /<h1>Unavailable at the moment<\/h1><p>Please try again shortly\.<\/p><p class="muted">Reference: req_1<\/p>/,
   );
-  expect(render(new ApiError("conflict", "No."))).toMatch(/<h1>Something went wrong<\/h1><p>No\.<\/p><\/div>/);
+  expect(render(new ApiError("conflict", "No."))).toMatch(/<h1>Something went wrong<\/h1><p>Please try again\.<\/p><\/div>/);
+});
+
+test("a page is in the reader's language, and the dashboard shows the message itself", () => {
+  const error = new ApiError("not_found", "There is no such file.");
+  const shown = errorPage(error, "req_1", [], { menu: null, browser: "sv, de-CH;q=0.8, en;q=0.5" });
+  expect(shown.body).toContain('<html lang="de-CH" dir="ltr">');
+  expect(shown.body).toContain("<h1>Seite nicht gefunden</h1>");
+  expect(shown.headers).toContainEqual(["content-language", "de-CH"]);
+  expect(errorPage(error, "req_1", [], { menu: "ar", browser: "de" }).body).toContain('<html lang="ar" dir="rtl">');
+  expect(errorPage(error, "req_1", [], "developer").body).toContain("<p>There is no such file.</p>");
 });

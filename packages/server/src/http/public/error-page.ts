@@ -1,28 +1,41 @@
 import type { ErrorCode } from "@mailsvc/sdk/contract";
 import { escapeHtml } from "../../html/escape.ts";
 import { renderMessage } from "../../html/page.ts";
-import type { ApiError } from "../../lib/api-error.ts";
+import { chooseTexts, ENGLISH, type ReaderWishes } from "../../html/texts.ts";
+import type { ApiError, ErrorTexts } from "../../lib/api-error.ts";
 import type { HeaderList, HeaderReader } from "../headers.ts";
 import type { HttpResponse } from "../response.ts";
 
-const TITLES: Partial<Readonly<Record<ErrorCode, string>>> = {
-  not_found: "Page not found",
-  payload_too_large: "That is too large",
-  rate_limited: "Please wait a moment",
-  storage_unavailable: "Unavailable at the moment",
+const BY_CODE: Partial<Readonly<Record<ErrorCode, ErrorTexts>>> = {
+  not_found: { title: "notFoundTitle", text: "notFoundText" },
+  payload_too_large: { title: "tooLargeTitle", text: "tooLargeText" },
+  rate_limited: { title: "waitTitle", text: "waitText" },
+  storage_unavailable: { title: "unavailableTitle", text: "unavailableText" },
 };
+const OTHER: ErrorTexts = { title: "errorTitle", text: "errorText" };
 
-/** An error as a small HTML page, for a person in a browser. `headers` are those of every response, such as the request id. */
-export function errorPage(error: ApiError, requestId: string, headers: Readonly<HeaderList>): HttpResponse {
-  const title = error.title ?? TITLES[error.code] ?? "Something went wrong";
-  // The other hints are for developers.
-  const text = error.title === null ? error.message : `${error.message} ${error.hint}`;
-  const reference = error.status < 500 ? "" : `<p class="muted">Reference: ${escapeHtml(requestId)}</p>`;
-  const { html, policy } = renderMessage(title, `<p>${escapeHtml(text)}</p>${reference}`);
+/**
+ * An error as a small HTML page, for a person in a browser, in the reader's language. Pages of the dashboard have no reader: they show the
+ * message itself, in English. `headers` are those of every response, such as the request id.
+ */
+export function errorPage(
+  error: ApiError,
+  requestId: string,
+  headers: Readonly<HeaderList>,
+  reader: ReaderWishes | "developer",
+): HttpResponse {
+  const texts = reader === "developer" ? ENGLISH : chooseTexts({}, [], reader);
+  const page = error.page ?? BY_CODE[error.code] ?? OTHER;
+  // The hints are for developers.
+  const text = reader === "developer" ? error.message : texts.say(page.text);
+  const reference = error.status < 500 ? "" : `<p class="muted">${texts.html("reference", { id: escapeHtml(requestId) })}</p>`;
+  const { html, language, policy } = renderMessage(texts.say(page.title), `<p>${escapeHtml(text)}</p>${reference}`, { texts });
   return {
     status: error.status,
     headers: [
       ["content-type", "text/html; charset=utf-8"],
+      ["content-language", language],
+      ["vary", "accept-language"],
       ["cache-control", "no-store"],
       ["content-security-policy", policy],
       ...headers,

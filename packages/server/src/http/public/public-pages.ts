@@ -1,5 +1,6 @@
 import type { H3, H3Event } from "h3";
 import { StorageUnavailable } from "../../db/errors.ts";
+import { readWishes } from "../../html/texts.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { IpNetwork } from "../../lib/ip-network.ts";
@@ -43,8 +44,8 @@ export interface PublicPage {
   readonly whenFull?: true;
   /** Query parameters that open something, as a part of the path named `:token` does: nothing may record or log them. */
   readonly secretQuery?: readonly string[];
-  /** Format of errors: the JSON of the API, for the program of a page. By default a small HTML page. */
-  readonly errors?: "json";
+  /** Format of errors: a small page in the reader's language, one with the message for developers, or JSON for the program of a page. */
+  readonly errors?: "json" | "developer";
   /** Throws ApiError. */
   serve(request: PageRequest): Promise<PageResponse>;
 }
@@ -86,7 +87,8 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], parts: Pu
       });
     } catch (error) {
       const apiError = toPageError(error, requestId, { log, storage });
-      return page.errors === "json" ? errorResponse(apiError, requestId, []) : errorPage(apiError, requestId, []);
+      if (page.errors === "json") return errorResponse(apiError, requestId, []);
+      return errorPage(apiError, requestId, [], page.errors ?? readWishes(request.search(), (name) => request.headers.get(name)));
     }
   };
   const route =

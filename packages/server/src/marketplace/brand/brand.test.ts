@@ -15,11 +15,12 @@ test("a new brand has its workspace's name and defaults", async () => {
     colors: EMPTY,
     fonts: { heading: null, body: null },
     voice: { tone: [], description: "", dos: [], donts: [] },
-    locale: "en",
+    locale: null,
     timezone: "UTC",
     updatedAt: "2026-01-01T00:00:00.000Z",
     logoAssetId: null,
     publishNeedsApproval: false,
+    texts: {},
   });
 });
 
@@ -48,6 +49,7 @@ test("an update changes only the given fields, down to single colors", async () 
     updatedAt: "2026-01-01T00:01:00.000Z",
     logoAssetId: null,
     publishNeedsApproval: true,
+    texts: {},
   });
   expect(await world.sdk.brand.get()).toEqual(changed);
 });
@@ -73,7 +75,14 @@ scenarios(
     refused("a website with U+0000", { website: "https://acme.example/\0" }, "website invalid_format"),
     refused("a website with a lone surrogate", { website: "https://acme.example/\ud800" }, "website invalid_format"),
     refused("a logo with U+0000 in its id", { logoAssetId: "ast_\0" }, "logoAssetId invalid_characters"),
-    refused("a locale that is none", { locale: "not a locale" }, "locale invalid_locale"),
+    refused("a locale that is none", { locale: "not a locale" }, "locale invalid_language"),
+    refused("texts in what is no language", { texts: { klingon1234: { signUp: "x" } } }, "texts invalid_language"),
+    refused("a text with another name", { texts: { de: { nothing: "x" } } }, "texts.de.nothing unknown_field"),
+    refused("a text with HTML", { texts: { de: { signUp: "<b>x</b>" } } }, "texts.de.signUp html_not_allowed"),
+    refused("a text with two lines", { texts: { de: { signUp: "x\ny" } } }, "texts.de.signUp invalid_characters"),
+    refused("a text of 501 characters", { texts: { de: { signUp: "x".repeat(501) } } }, "texts.de.signUp too_big"),
+    refused("a text with a value that it has not", { texts: { de: { signUp: "{name}" } } }, "texts.de.signUp unknown_placeholder"),
+    refused("plural forms of a text without a number", { texts: { de: { signUp: { other: "x" } } } }, "texts.de.signUp invalid_type"),
     refused("a time zone that is none", { timezone: "Mars/Base" }, "timezone invalid_timezone"),
     refused("eleven tones", { voice: { tone: Array.from({ length: 11 }, () => "calm") } }, "voice.tone too_big"),
     refused("U+0000 in its voice", { voice: { description: "a\0" } }, "voice.description invalid_characters"),
@@ -91,4 +100,21 @@ test("brands are separate, and reading and writing need separate permissions", a
   const key = await keyFor(world, "brand:read");
   expect((await ask(world, { method: "GET", path, key })).status).toBe(200);
   expect((await ask(world, { method: "PATCH", path, key, body: { name: "x" } })).status).toBe(403);
+});
+
+test("a brand has texts of its own, also in a language that the server does not speak", async () => {
+  await using world = await createWorld();
+  const { brand } = world.sdk;
+  await brand.update({ texts: { DE_at: { unsubscribe: "Abbestellen" }, nb: { unsubscribe: "Meld deg av", signUp: "Bli med" } } });
+  const { texts } = await brand.update({
+    texts: { nb: { signUp: null }, de: { expiresInDays: { one: "Noch {count} Tag.", other: "Noch {count} Tage." } } },
+  });
+  expect(texts).toEqual({
+    "de-AT": { unsubscribe: "Abbestellen" },
+    nb: { unsubscribe: "Meld deg av" },
+    de: { expiresInDays: { one: "Noch {count} Tag.", other: "Noch {count} Tage." } },
+  });
+  expect((await brand.update({ texts: { de: null, "de-AT": { unsubscribe: null } } })).texts).toEqual({
+    nb: { unsubscribe: "Meld deg av" },
+  });
 });

@@ -1,7 +1,9 @@
-import type { Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
+import { type Brand, type BrandSettings, type contract, findLanguageTag, type HandlerInput, TEXT_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
+import type { OwnTexts } from "../../html/texts.ts";
 import type { Handlers } from "../../http/handler.ts";
+import { invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
 import type { AgentDeps, AgentHandlers, AgentQuery } from "../agent-access.ts";
@@ -41,6 +43,7 @@ async function showBrandSettings(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">
     ...(await showBrand(q, deps, row)),
     logoAssetId: row.logoAssetId,
     publishNeedsApproval: row.publishNeedsApproval,
+    texts: row.texts,
   };
 }
 
@@ -48,24 +51,43 @@ type Parts = "colors" | "fonts" | "voice";
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** A partial update, also within colors, fonts and voice. */
-type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
+type BrandChange = Optional<
+  Omit<BrandRow, "workspaceId" | "updatedAt" | "texts" | Parts> & { texts: BrandTextsUpdate } & { [P in Parts]: Optional<BrandRow[P]> }
+>;
 
 /** Updates the given fields. Throws ApiError not_found for a logo that is not in the asset library. */
 async function updateBrand(tx: Tx, deps: BrandDeps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await getBrand(tx, workspaceId);
   if (typeof change.logoAssetId === "string") await getFileRow(tx, "assets", workspaceId, change.logoAssetId);
-  const { colors, fonts, voice, ...rest } = change;
+  const { colors, fonts, voice, texts, ...rest } = change;
   const row = {
     ...before,
     ...definedOnly(rest),
     colors: { ...before.colors, ...definedOnly(colors) },
     fonts: { ...before.fonts, ...definedOnly(fonts) },
     voice: { ...before.voice, ...definedOnly(voice) },
+    texts: mergeTexts(before.texts, texts ?? {}),
     updatedAt: deps.clock.now(),
   } as BrandRow;
   const { workspaceId: _key, ...set } = row;
   await tx.insert(tx.t.brands).values(row).onConflictDoUpdate({ target: tx.t.brands.workspaceId, set });
   return showBrandSettings(tx, deps, row);
+}
+
+type BrandTextsUpdate = NonNullable<HandlerInput<typeof contract.brand.update>["texts"]>;
+
+/** A brand's own texts with some replaced; null removes one, or all of a language. Throws ApiError validation_error for too many languages. */
+function mergeTexts(before: OwnTexts, change: BrandTextsUpdate): OwnTexts {
+  const merged: Record<string, OwnTexts[string]> = { ...before };
+  for (const [name, texts] of Object.entries(change)) {
+    const language = findLanguageTag(name) ?? name;
+    const kept = texts === null ? [] : Object.entries({ ...before[language], ...definedOnly(texts) }).filter(([, text]) => text !== null);
+    if (kept.length > 0) merged[language] = Object.fromEntries(kept);
+    else delete merged[language];
+  }
+  if (Object.keys(merged).length > TEXT_LIMITS.languages)
+    throw invalid("texts", "too_big", `A brand can have texts in ${TEXT_LIMITS.languages} languages.`);
+  return merged;
 }
 
 async function findLogo(q: AgentQuery, workspaceId: string, id: string) {

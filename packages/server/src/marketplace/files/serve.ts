@@ -108,7 +108,7 @@ function downloadPage(deps: FileDeps): PublicPage {
       const id = openLinkToken(deps, "download", visit.params.token ?? "");
       const { leadMagnets: t } = deps.db.read.t;
       const [row] = id === null ? [] : await findRows(deps.db.read, t, { id });
-      if (!row) throw brokenLink("This link is invalid or has expired.", "Sign up again to get a new one.");
+      if (!row) throw brokenLink("linkDownload");
       return sendFile(deps, row, visit, [
         ["cache-control", "private, no-cache"],
         ["content-disposition", contentDisposition("attachment", row.fileName)],

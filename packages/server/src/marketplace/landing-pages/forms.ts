@@ -3,6 +3,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
+import type { PageBrand } from "../../html/page.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -83,7 +84,7 @@ async function listForms(read: Reader, deps: PageDeps, workspaceId: string, inpu
   const { landingPages: t } = read.t;
   const where = and(eq(t.workspaceId, workspaceId), isNull(t.activationId), input.status && eq(t.status, input.status));
   const brand = await getPageBrand(read, workspaceId);
-  return listPage(read, input, { table: t, where, toItem: (row) => describeForm(deps, row, brand.name) });
+  return listPage(read, input, { table: t, where, toItem: (row) => describeForm(deps, row, brand) });
 }
 
 /** Throws ApiError not_found, also for a page of an agent. */
@@ -94,10 +95,10 @@ async function getFormRow(q: Reader | Tx, workspaceId: string, id: string): Prom
 }
 
 async function showForm(q: Reader | Tx, deps: PageDeps, row: PageRow): Promise<SignUpForm> {
-  return describeForm(deps, row, (await getPageBrand(q, row.workspaceId)).name);
+  return describeForm(deps, row, await getPageBrand(q, row.workspaceId));
 }
 
-function describeForm(deps: Pick<PageDeps, "baseUrl">, row: PageRow, brandName: string): SignUpForm {
+function describeForm(deps: Pick<PageDeps, "baseUrl">, row: PageRow, brand: PageBrand): SignUpForm {
   const { title: _heading, ...content } = row.form ?? {};
   return {
     id: row.id,
@@ -105,7 +106,7 @@ function describeForm(deps: Pick<PageDeps, "baseUrl">, row: PageRow, brandName: 
     slug: row.slug,
     status: row.status,
     url: pageUrl(deps, row),
-    snippet: renderSnippet(row, pageUrl(deps, row), brandName),
+    snippet: renderSnippet(row, pageUrl(deps, row), brand),
     listId: row.listId,
     doubleOptIn: row.doubleOptIn,
     redirectUrl: row.redirectUrl,

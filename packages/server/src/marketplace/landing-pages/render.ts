@@ -1,7 +1,8 @@
-import { CONTACT_TEXTS, type FormField, labelContactText, mapContactTexts, type PageBlock, type PageForm } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXTS, type FormField, LANDING_PAGE_LIMITS, type PageBlock, type PageForm } from "@mailsvc/sdk/contract";
 import { escapeHtml, serializeAttribute } from "../../html/escape.ts";
-import { type PageBrand, type RenderedPage, renderMessage, renderName, renderPage } from "../../html/page.ts";
+import { type PageBrand, type RenderedPage, renderMessage, renderName, renderPage, renderSender } from "../../html/page.ts";
 import { FORM_MARK } from "../../html/sanitize.ts";
+import { chooseTexts, type Texts } from "../../html/texts.ts";
 import { assetPath, linkTarget } from "../../html/urls.ts";
 import type { AgentDeps } from "../agent-access.ts";
 import { type PageRow, pagePath, pageUrl, unsubscribePath } from "./pages.ts";
@@ -17,13 +18,17 @@ export interface FormErrors {
 
 type Field = "email" | FormField;
 
-const FIELDS: Readonly<Record<Field, { label: string; type: string; complete: string; max: number }>> = {
-  email: { label: "Email address", type: "email", complete: "email", max: 254 },
-  ...mapContactTexts((field) => {
-    const { input, autocomplete, maxLength } = CONTACT_TEXTS[field];
-    return { label: labelContactText(field), type: input, complete: autocomplete, max: maxLength };
-  }),
+const FIELDS: Readonly<Record<Field, { label: FormField | "emailAddress"; type: string; complete: string; max: number }>> = {
+  email: { label: "emailAddress", type: "email", complete: "email", max: 254 },
+  firstName: toInput("firstName"),
+  lastName: toInput("lastName"),
+  phone: toInput("phone"),
 };
+
+function toInput(field: FormField) {
+  const { input, autocomplete, maxLength } = CONTACT_TEXTS[field];
+  return { label: field, type: input, complete: autocomplete, max: maxLength };
+}
 
 // A style that sets a color, as the sanitizer writes it.
 const COLORED = / style="[^"]*(?:color|background|border|shadow)/;
@@ -32,6 +37,7 @@ const COLORED = / style="[^"]*(?:color|background|border|shadow)/;
 export function renderLandingPage(
   page: PageRow,
   brand: PageBrand,
+  texts: Texts,
   deps: Pick<AgentDeps, "baseUrl">,
   errors: FormErrors | null = null,
 ): RenderedPage {
@@ -40,23 +46,25 @@ export function renderLandingPage(
   const { title = page.title, description, ogAssetId } = page.seo;
   return renderPage({
     brand,
+    texts,
     title,
     description,
     url: pageUrl(deps, page),
     image: ogAssetId === undefined ? undefined : `${deps.baseUrl()}${assetPath(ogAssetId)}`,
-    main: page.hasForm ? insertForm(content, renderForm(page.form, pagePath(page), brand.name, errors)) : content,
-    unsubscribePath: page.hasForm ? unsubscribePath(page) : undefined,
+    main: page.hasForm ? insertForm(content, renderForm(page, brand, texts, errors)) : content,
+    unsubscribePath: page.hasForm ? withLanguage(unsubscribePath(page), texts) : undefined,
     listed: page.status === "PUBLISHED" && errors === null,
     colored: COLORED.test(body),
-    locale: brand.locale,
+    locale: getPageLanguage(brand),
     sendsTo: page.redirectUrl === null ? null : new URL(page.redirectUrl).origin,
   });
 }
 
 /** The form of a page as HTML for other pages: without a style of its own, and its hidden field hidden without ours. */
-export function renderSnippet(page: PageRow, url: string, brandName: string): string {
-  return renderForm(page.form, url, brandName, null)
-    .replace(`action="${url}#signup"`, `action="${url}"`)
+export function renderSnippet(page: PageRow, url: string, brand: PageBrand): string {
+  const texts = chooseTexts(brand.texts, [brand.locale]);
+  return renderForm(page, brand, texts, null)
+    .replace(`action="${pagePath(page)}#signup"`, `action="${url}"`)
     .replace('class="trap"', 'style="position:absolute;left:-10000px"');
 }
 
@@ -66,48 +74,64 @@ interface Thanks {
   readonly fileName: string | null;
   /** True if a confirmation email was sent. */
   readonly confirm: boolean;
+  /** What stays in the address of the page when its language changes. */
+  readonly menu: Readonly<Record<string, string>>;
 }
 
 /** The page after a sign-up. It is the same whether or not the address was known. */
-export function renderThanksPage(page: PageRow, brand: PageBrand, { download, fileName, confirm }: Thanks): RenderedPage {
-  const text = page.form?.thanksText ?? (confirm ? "You're almost done." : "You're signed up.");
-  const lines = text.split(/\r?\n+/).map((line) => `<p>${escapeHtml(line)}</p>`);
-  if (confirm) lines.push("<p>Please confirm your subscription with the link in the email we've sent you.</p>");
-  if (download !== null)
-    lines.push(
-      `<p><a class="button" href="${escapeHtml(download)}">Download ${escapeHtml(fileName ?? "the file")}</a></p><p class="muted">This link expires in 7 days.</p>`,
-    );
+export function renderThanksPage(
+  page: PageRow,
+  brand: PageBrand,
+  texts: Texts,
+  { download, fileName, confirm, menu }: Thanks,
+): RenderedPage {
+  const text = page.form?.thanksText ?? texts.say(confirm ? "thanksAlmost" : "thanksDone");
+  const lines = text.split(/\r?\n+/).map((line) => `<p dir="auto">${escapeHtml(line)}</p>`);
+  if (confirm) lines.push(`<p>${texts.html("thanksConfirm")}</p>`);
+  if (download !== null) {
+    const label = fileName === null ? texts.html("downloadFile") : texts.html("download", { file: `<bdi>${escapeHtml(fileName)}</bdi>` });
+    const expires = texts.html("expiresInDays", { count: LANDING_PAGE_LIMITS.downloadDays });
+    lines.push(`<p><a class="button" href="${escapeHtml(download)}">${label}</a></p><p class="muted">${expires}</p>`);
+  }
+  const title = page.form?.thanksTitle ?? texts.say("thanksTitle");
   return renderPage({
-    brand,
-    title: page.form?.thanksTitle ?? "Thank you",
-    main: `<h1>${escapeHtml(page.form?.thanksTitle ?? "Thank you")}</h1>${lines.join("")}`,
-    unsubscribePath: unsubscribePath(page),
-    locale: brand.locale,
+    ...{ brand, texts, title, menu },
+    main: `<h1 dir="auto">${escapeHtml(title)}</h1>${lines.join("")}`,
+    unsubscribePath: withLanguage(unsubscribePath(page), texts),
   });
 }
 
 /** The page on which visitors unsubscribe, for those who have no mail with a link; with `error`, after an invalid address. */
-export function renderUnsubscribePage(page: PageRow, brand: PageBrand, error: string | null = null): RenderedPage {
+export function renderUnsubscribePage(page: PageRow, brand: PageBrand, texts: Texts, error: string | null = null): RenderedPage {
   const [attributes, text] = renderError("email", error === null ? null : { values: {}, wrong: { email: error } });
+  const unsubscribe = texts.html("unsubscribe");
   return renderMessage(
-    "Unsubscribe",
-    `<p>Enter your email address to stop marketing email from ${renderName(brand.name)}.</p><form class="signup" method="post" action="${unsubscribePath(page)}"><p><label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="254" required${attributes}></p>${text}<button>Unsubscribe</button></form>`,
-    brand,
+    texts.say("unsubscribe"),
+    `<p>${texts.html("enterAddress", { sender: renderSender(brand, texts) })}</p><form class="signup" method="post" action="${escapeHtml(withLanguage(unsubscribePath(page), texts))}"><p><label for="email">${texts.html("emailAddress")}</label><input id="email" name="email" type="email" dir="ltr" autocomplete="email" maxlength="254" required${attributes}></p>${text}<button>${unsubscribe}</button></form>`,
+    { brand, texts, menu: {} },
   );
 }
 
 /** The page after that. It is the same whether or not the address was known. */
-export function renderUnsubscribedPage(brand: PageBrand, email: string): RenderedPage {
-  return renderMessage(
-    "You're unsubscribed",
-    `<p>${renderName(email)} will no longer receive marketing email from ${renderName(brand.name)}.</p>`,
-    brand,
-  );
+export function renderUnsubscribedPage(brand: PageBrand, texts: Texts, email: string): RenderedPage {
+  const sender = renderSender(brand, texts);
+  const text = texts.html("unsubscribedText", { address: renderName(email), sender });
+  return renderMessage(texts.say("unsubscribedTitle"), `<p>${text}</p>`, { brand, texts, menu: {} });
 }
 
-/** The consent people give by sending a form. */
-export function getConsentText(form: PageForm | null, brandName: string): string {
-  return form?.consentText ?? `By signing up, you agree to receive email from ${brandName}. You can unsubscribe at any time.`;
+/** The consent people give by sending a form, in the language that they read it in. */
+export function getConsentText(form: PageForm | null, brand: PageBrand, texts: Texts): string {
+  return form?.consentText ?? texts.say("consent", { sender: brand.name ?? texts.say("unnamedSender") });
+}
+
+/** The language of what a page's author wrote. */
+function getPageLanguage({ locale }: PageBrand): string {
+  return locale ?? "en";
+}
+
+/** The address of a page with the language that the reader chose on the page before. */
+export function withLanguage(path: string, { chooser, language }: Texts): string {
+  return chooser === "menu" ? `${path}${path.includes("?") ? "&" : "?"}lang=${language}` : path;
 }
 
 /** Puts the form in its place, or at the end when it has none. */
@@ -158,18 +182,20 @@ function renderBlock(block: PageBlock): string {
   }
 }
 
-/** The sign-up form. `action` is the path of its page. */
-function renderForm(form: PageForm | null, action: string, brandName: string, errors: FormErrors | null): string {
-  const consent = escapeHtml(getConsentText(form, brandName));
+/** The sign-up form; it may be in another language than its page. */
+function renderForm(page: PageRow, brand: PageBrand, texts: Texts, errors: FormErrors | null): string {
+  const { form } = page;
+  const action = escapeHtml(withLanguage(pagePath(page), texts));
+  const consent = escapeHtml(getConsentText(form, brand, texts));
   const [attributes, text] = renderError("consent", errors);
   const agree = form?.consentCheckbox
     ? `<p class="agree"><input id="consent" name="consent" type="checkbox" value="yes" required${attributes}><label for="consent">${consent}</label></p>${text}`
     : "";
   const title = form?.title ? `<h2>${escapeHtml(form.title)}</h2>` : "";
-  const fields = (["email", ...new Set(form?.fields)] as Field[]).map((name) => renderField(name, form, errors)).join("");
-  const honeypot = `<p class="trap" aria-hidden="true"><label for="${HONEYPOT}">Leave this empty</label><input id="${HONEYPOT}" name="${HONEYPOT}" type="text" tabindex="-1" autocomplete="off"></p>`;
-  return `<form class="signup" id="signup" method="post" action="${action}#signup" accept-charset="utf-8">${title}${fields}${honeypot}${agree}<button type="submit">${escapeHtml(
-    form?.button ?? "Sign up",
+  const fields = (["email", ...new Set(form?.fields)] as Field[]).map((name) => renderField(name, form, texts, errors)).join("");
+  const honeypot = `<p class="trap" aria-hidden="true"><label for="${HONEYPOT}">${texts.html("leaveEmpty")}</label><input id="${HONEYPOT}" name="${HONEYPOT}" type="text" tabindex="-1" autocomplete="off"></p>`;
+  return `<form class="signup" id="signup"${getPageLanguage(brand) === texts.language ? "" : texts.attributes} method="post" action="${action}#signup" accept-charset="utf-8">${title}${fields}${honeypot}${agree}<button type="submit">${escapeHtml(
+    form?.button ?? texts.say("signUp"),
   )}</button>${form?.consentCheckbox ? "" : `<p class="consent" dir="auto">${consent}</p>`}</form>`;
 }
 
@@ -180,11 +206,11 @@ function renderError(name: string, errors: FormErrors | null): [attributes: stri
     : [` aria-invalid="true" aria-describedby="wrong-${name}"`, `<div class="wrong" id="wrong-${name}">${escapeHtml(text)}</div>`];
 }
 
-function renderField(name: Field, form: PageForm | null, errors: FormErrors | null): string {
+function renderField(name: Field, form: PageForm | null, texts: Texts, errors: FormErrors | null): string {
   const { label, type, complete, max } = FIELDS[name];
   const [attributes, text] = renderError(name, errors);
   const value = errors?.values[name];
-  return `<p><label for="${name}">${escapeHtml(form?.labels?.[name] ?? label)}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${complete}" maxlength="${max}"${
+  return `<p><label for="${name}">${escapeHtml(form?.labels?.[name] ?? texts.say(label))}</label><input id="${name}" name="${name}" type="${type}"${name === "email" || name === "phone" ? ' dir="ltr"' : ""} autocomplete="${complete}" maxlength="${max}"${
     name === "email" ? " required" : ""
   }${value ? ` value="${escapeHtml(value)}"` : ""}${attributes}></p>${text}`;
 }

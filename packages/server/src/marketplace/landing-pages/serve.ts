@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
-import { CONTACT_TEXT_FIELDS, LANDING_PAGE_LIMITS } from "@mailsvc/sdk/contract";
+import { FORM_FIELDS, LANDING_PAGE_LIMITS, RECIPIENT_TEXTS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
-import type { RenderedPage } from "../../html/page.ts";
+import type { PageBrand, RenderedPage } from "../../html/page.ts";
+import { chooseTexts, readWishes, type Texts } from "../../html/texts.ts";
 import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
@@ -11,7 +12,7 @@ import { getPageBrand } from "../../workspaces/workspaces.ts";
 import { downloadPath, openLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
 import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
-import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage } from "./render.ts";
+import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage, withLanguage } from "./render.ts";
 import { readForm, readPrefill, signUp, unsubscribeByForm } from "./signups.ts";
 import { ViewCounter } from "./views.ts";
 import { getDailySalt, hashVisitor } from "./visitors.ts";
@@ -36,7 +37,7 @@ export function publicLandingPages(deps: PageDeps, limiter: Limiter): readonly P
   return [
     { path: "/p/:ref/unsubscribe", methods: ["GET", "POST"], serve: (visit) => pages.unsubscribe(visit) },
     {
-      ...{ path: "/p/:ref", methods: ["GET", "POST"], secretQuery: ["preview", "email", ...CONTACT_TEXT_FIELDS] },
+      ...{ path: "/p/:ref", methods: ["GET", "POST"], secretQuery: ["preview", "email", ...FORM_FIELDS] },
       serve: (visit) => (visit.method === "POST" ? pages.submit(visit) : pages.show(visit)),
     },
     { path: "/p/:ref/thanks", methods: ["GET"], secretQuery: ["file"], serve: (visit) => pages.thank(visit) },
@@ -63,6 +64,15 @@ class LandingPages {
     return row;
   }
 
+  /** What a page's texts are, for its visitor: in the language of its list or its brand, else in one of the browser. */
+  async #read(visit: PageRequest, page: PageRow): Promise<{ brand: PageBrand; texts: Texts; doubleOptIn: boolean }> {
+    const { read } = this.#deps.db;
+    const brand = await getPageBrand(read, page.workspaceId);
+    const list = page.listId === null ? null : await findListOfPage(read, page.workspaceId, page.listId);
+    const texts = chooseTexts(brand.texts, [list?.language, brand.locale], readWishes(visit.query, visit.header));
+    return { brand, texts, doubleOptIn: list?.doubleOptIn ?? false };
+  }
+
   #isPreview(visit: PageRequest, row: PageRow): boolean {
     const token = visit.query.get("preview");
     return visit.method !== "POST" && token !== null && openLinkToken(this.#deps, "preview", token) === row.id;
@@ -87,7 +97,8 @@ class LandingPages {
     if (pagePath(page) !== `/p/${visit.params.ref}`)
       return redirect(308, preview ? `${pagePath(page)}?preview=${visit.query.get("preview")}` : pagePath(page));
     const prefill = readPrefill(page, visit.query);
-    const document = renderLandingPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), this.#deps, prefill);
+    const { brand, texts } = await this.#read(visit, page);
+    const document = renderLandingPage(page, brand, texts, this.#deps, prefill);
     if (preview) return html(200, document, NO_STORE);
     if (isView(visit)) await this.#count(visit, page);
     if (prefill !== null) return html(200, document, NO_STORE);
@@ -95,6 +106,7 @@ class LandingPages {
     const answer = html(200, document, [
       // Revalidated each time, so that an unpublished page disappears at once.
       ["cache-control", "public, no-cache"],
+      ["vary", "accept-language"],
       ["etag", etag],
     ]);
     const known = visit
@@ -119,16 +131,16 @@ class LandingPages {
   async submit(visit: PageRequest): Promise<PageResponse> {
     const page = await this.#getPage(visit);
     if (!page.hasForm) throw new ApiError("method_not_allowed", "This page has no sign-up form.", { headers: { allow: "GET, HEAD" } });
-    const reading = readForm(page, await this.#receiveForm(visit, page), this.#deps.config);
-    const brand = await getPageBrand(this.#deps.db.read, page.workspaceId);
-    if ("errors" in reading) return html(400, renderLandingPage(page, brand, this.#deps, reading.errors), NO_STORE);
-    if ("signup" in reading) await signUp(this.#deps, page, brand.name, reading.signup);
+    const { brand, texts } = await this.#read(visit, page);
+    const reading = readForm(page, texts, await this.#receiveForm(visit, page), this.#deps.config);
+    if ("errors" in reading) return html(400, renderLandingPage(page, brand, texts, this.#deps, reading.errors), NO_STORE);
+    if ("signup" in reading) await signUp(this.#deps, page, { brand, texts }, reading.signup);
     if (page.redirectUrl !== null) return redirect(303, page.redirectUrl);
     const file =
       page.leadMagnetId === null
         ? ""
         : `?file=${downloadPath(this.#deps, page.leadMagnetId, LANDING_PAGE_LIMITS.downloadDays * DAY).slice("/f/".length)}`;
-    return redirect(303, `${pagePath(page)}/thanks${file}`);
+    return redirect(303, withLanguage(`${pagePath(page)}/thanks${file}`, texts));
   }
 
   async thank(visit: PageRequest): Promise<PageResponse> {
@@ -136,7 +148,7 @@ class LandingPages {
     if (!page.hasForm) throw pageNotFound();
     const token = visit.query.get("file") ?? "";
     const id = openLinkToken(this.#deps, "download", token);
-    const { leadMagnets: m, lists: l } = this.#deps.db.read.t;
+    const { leadMagnets: m } = this.#deps.db.read.t;
     const [file] =
       id === null
         ? []
@@ -144,17 +156,12 @@ class LandingPages {
             .select()
             .from(m)
             .where(and(eq(m.workspaceId, page.workspaceId), eq(m.id, id)));
-    const [list] =
-      page.listId === null
-        ? []
-        : await this.#deps.db.read
-            .select({ doubleOptIn: l.doubleOptIn })
-            .from(l)
-            .where(and(eq(l.workspaceId, page.workspaceId), eq(l.id, page.listId), isNull(l.deletedAt)));
-    const document = renderThanksPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), {
+    const { brand, texts, doubleOptIn } = await this.#read(visit, page);
+    const document = renderThanksPage(page, brand, texts, {
       download: file ? `/f/${token}` : null,
       fileName: file?.fileName ?? null,
-      confirm: page.doubleOptIn || (list?.doubleOptIn ?? false),
+      confirm: page.doubleOptIn || doubleOptIn,
+      menu: file ? { file: token } : {},
     });
     return html(200, document, NO_STORE);
   }
@@ -162,12 +169,11 @@ class LandingPages {
   async unsubscribe(visit: PageRequest): Promise<PageResponse> {
     const page = await this.#getPage(visit);
     if (!page.hasForm) throw pageNotFound();
-    const brand = await getPageBrand(this.#deps.db.read, page.workspaceId);
-    if (visit.method !== "POST") return html(200, renderUnsubscribePage(page, brand), NO_STORE);
+    const { brand, texts } = await this.#read(visit, page);
+    if (visit.method !== "POST") return html(200, renderUnsubscribePage(page, brand, texts), NO_STORE);
     const email = await unsubscribeByForm(this.#deps, page, await this.#receiveForm(visit, page));
-    if (email === null)
-      return html(400, renderUnsubscribePage(page, brand, "Please enter a valid email address, like ada@example.com."), NO_STORE);
-    return html(200, renderUnsubscribedPage(brand, email), NO_STORE);
+    if (email === null) return html(400, renderUnsubscribePage(page, brand, texts, texts.say("wrongEmail")), NO_STORE);
+    return html(200, renderUnsubscribedPage(brand, texts, email), NO_STORE);
   }
 }
 
@@ -175,11 +181,22 @@ function pageNotFound(): ApiError {
   return new ApiError("not_found", "It may have been removed.");
 }
 
-function html(status: number, { html: body, policy }: RenderedPage, headers: HeaderList): PageResponse {
+/** What a page's texts need of its list; null once that is deleted. */
+async function findListOfPage(read: PageDeps["db"]["read"], workspaceId: string, listId: string) {
+  const { lists: l } = read.t;
+  const [list] = await read
+    .select({ doubleOptIn: l.doubleOptIn, language: l.language })
+    .from(l)
+    .where(and(eq(l.workspaceId, workspaceId), eq(l.id, listId), isNull(l.deletedAt)));
+  return list ?? null;
+}
+
+function html(status: number, { html: body, language, policy }: RenderedPage, headers: HeaderList): PageResponse {
   return {
     status,
     headers: [
       ["content-type", "text/html; charset=utf-8"],
+      ["content-language", language],
       ["content-security-policy", policy],
       ["cross-origin-resource-policy", "same-origin"],
       ...headers,
@@ -219,7 +236,7 @@ function isView(visit: PageRequest): boolean {
 async function limitRate(limiter: Limiter, name: string, rate: Rate): Promise<void> {
   const taken = await limiter.take(name, rate);
   if (taken.allowed) return;
-  throw new ApiError("rate_limited", "You've sent this form too often. Please try again in a moment.", {
+  throw new ApiError("rate_limited", RECIPIENT_TEXTS.waitText, {
     headers: { "retry-after": String(taken.reset) },
   });
 }

@@ -1,10 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import {
-  CONTACT_TEXT_FIELDS,
-  CONTACT_TEXTS,
-  type ContactTextField,
+  FORM_FIELDS,
+  type FormField,
   type LandingPageSubmission,
-  mapContactTexts,
   NewContact,
   type Page,
   type PersonSignUp,
@@ -15,6 +13,8 @@ import { findContactByEmail, holdContacts, isReachableDomain, upsertContact } fr
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
+import type { PageBrand } from "../../html/page.ts";
+import type { Texts } from "../../html/texts.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { addMembers } from "../../lists/lists.ts";
@@ -24,27 +24,22 @@ import { getPageRow, type PageRow } from "./pages.ts";
 import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
 import { toDate } from "./visitors.ts";
 
-const FIELDS = ["email", ...CONTACT_TEXT_FIELDS] as const;
+const FIELDS = ["email", ...FORM_FIELDS] as const;
 
 /** The fields of a valid form. */
-type Signup = Pick<NewContact, "email" | ContactTextField>;
+type Signup = Pick<NewContact, "email" | FormField>;
+
+/** A page as its visitor read it. */
+interface ReadPage {
+  readonly brand: PageBrand;
+  readonly texts: Texts;
+}
 
 /** A form: valid, refused, or filled by a bot. */
 type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors } | { readonly bot: true };
 
-const WRONG_EMAIL = "Please enter a valid email address, like ada@example.com.";
-
-/** The message to a visitor for a field that is refused: for one that is too long, and for one with line breaks or control characters. */
-const SENTENCES: Readonly<Record<(typeof FIELDS)[number], { readonly tooLong: string; readonly other: string }>> = {
-  email: { tooLong: WRONG_EMAIL, other: WRONG_EMAIL },
-  ...mapContactTexts((field) => ({
-    tooLong: `Please enter a shorter ${CONTACT_TEXTS[field].noun}.`,
-    other: `Please type the ${CONTACT_TEXTS[field].noun} again, in one line.`,
-  })),
-};
-
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
-export function readForm(page: PageRow, bytes: Uint8Array, config: PageDeps["config"]): FormReading {
+export function readForm(page: PageRow, texts: Texts, bytes: Uint8Array, config: PageDeps["config"]): FormReading {
   const sent = new URLSearchParams(Buffer.from(bytes).toString());
   // URLSearchParams writes this character in place of invalid UTF-8.
   if (!isUtf8(bytes) || [...sent.values()].some((value) => value.includes("\ufffd")))
@@ -55,15 +50,14 @@ export function readForm(page: PageRow, bytes: Uint8Array, config: PageDeps["con
   for (const name of FIELDS) if (asked.includes(name)) values[name] = (sent.get(name) ?? "").slice(0, 1000);
   const wrong: Record<string, string> = {};
   // Two values for one field are refused: the one that was meant is unknown.
-  for (const name of Object.keys(values))
-    if (sent.getAll(name).length > 1) wrong[name] = "This field was sent more than once. Please enter it once.";
+  for (const name of Object.keys(values)) if (sent.getAll(name).length > 1) wrong[name] = texts.say("wrongTwice");
   const checked = NewContact.safeParse(values);
   for (const issue of checked.error?.issues ?? []) {
     const name = FIELDS.find((one) => one === issue.path[0]) ?? "email";
-    wrong[name] ??= SENTENCES[name][issue.code === "too_big" ? "tooLong" : "other"];
+    wrong[name] ??= texts.say(name === "email" ? "wrongEmail" : issue.code === "too_big" ? "wrongTooLong" : "wrongLine");
   }
-  if (checked.success && !isReachableDomain(config, parseAddress(checked.data.email).domain)) wrong.email ??= WRONG_EMAIL;
-  if (page.form?.consentCheckbox && sent.get("consent") !== "yes") wrong.consent = "Please tick this box to continue.";
+  if (checked.success && !isReachableDomain(config, parseAddress(checked.data.email).domain)) wrong.email ??= texts.say("wrongEmail");
+  if (page.form?.consentCheckbox && sent.get("consent") !== "yes") wrong.consent = texts.say("wrongConsent");
   return checked.success && Object.keys(wrong).length === 0
     ? { signup: checked.data }
     : { errors: { values: removeControls(values), wrong } };
@@ -73,8 +67,8 @@ export function readForm(page: PageRow, bytes: Uint8Array, config: PageDeps["con
  * Records a sign-up: creates or completes the contact and adds it to the page's list. It is counted whether or not the
  * address was known, so that no number reveals it.
  */
-export async function signUp(deps: PageDeps, page: PageRow, brandName: string, signup: Signup): Promise<void> {
-  const attempt = () => deps.db.tx((tx) => recordSignup(tx, deps, page, brandName, signup));
+export async function signUp(deps: PageDeps, page: PageRow, read: ReadPage, signup: Signup): Promise<void> {
+  const attempt = () => deps.db.tx((tx) => recordSignup(tx, deps, page, read, signup));
   try {
     await attempt();
   } catch (error) {
@@ -155,24 +149,40 @@ function removeControls(values: Record<string, string>): Record<string, string> 
 }
 
 /** Adds a contact to the page's list. A failure is logged for the brand, and does not refuse the visitor. */
-async function joinList(tx: Tx, deps: PageDeps, { workspaceId, id, listId, doubleOptIn }: PageRow, contactId: string): Promise<void> {
+async function joinList(
+  tx: Tx,
+  deps: PageDeps,
+  { workspaceId, id, listId, doubleOptIn }: PageRow,
+  texts: Texts,
+  contactId: string,
+): Promise<void> {
   if (listId === null) return;
   try {
-    await addMembers(tx, deps, workspaceId, listId, [contactId], { confirms: doubleOptIn });
+    await addMembers(tx, deps, workspaceId, listId, [contactId], { confirms: doubleOptIn, language: texts.language });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     deps.log.warn("a sign-up could not join the list of its page", { pageId: id, listId, code: error.code });
   }
 }
 
-async function recordSignup(tx: Tx, deps: PageDeps, page: PageRow, brandName: string, { email, ...fields }: Signup): Promise<void> {
+async function recordSignup(
+  tx: Tx,
+  deps: PageDeps,
+  page: PageRow,
+  { brand, texts }: ReadPage,
+  { email, ...fields }: Signup,
+): Promise<void> {
   const { workspaceId } = page;
   const before = await findContactByEmail(tx, workspaceId, email);
   // A visitor can enter another person's address: known fields are not overwritten.
-  const added = Object.fromEntries(CONTACT_TEXT_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])));
+  const added: Partial<NewContact> = Object.fromEntries(
+    FORM_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])),
+  );
+  // What the brand's settings chose is no wish of the person.
+  if (texts.chooser !== "settings" && !before?.language) added.language = texts.language;
   const { contact } = await upsertContact(tx, deps, workspaceId, { email, ...added }, "form");
   // A form does not resubscribe contacts that unsubscribed, bounced or complained.
-  if (contact.status === "SUBSCRIBED") await joinList(tx, deps, page, contact.id);
+  if (contact.status === "SUBSCRIBED") await joinList(tx, deps, page, texts, contact.id);
   const [held] = await holdContacts(tx, workspaceId, [contact]);
   const now = deps.clock.now();
   const { landingPageSubmissions: s, landingPageDays: d } = tx.t;
@@ -181,7 +191,7 @@ async function recordSignup(tx: Tx, deps: PageDeps, page: PageRow, brandName: st
     workspaceId,
     pageId: page.id,
     contactId: held?.id ?? null,
-    consentText: getConsentText(page.form, brandName),
+    consentText: getConsentText(page.form, brand, texts),
     listId: page.listId,
     createdAt: now,
   });
