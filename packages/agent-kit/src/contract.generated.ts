@@ -410,9 +410,11 @@ export interface LandingPage {
     ogAssetId?: string | undefined;
   };
   form: {
+    /** Heading of the form */
     title?: string | undefined;
     /** Fields besides the email address */
     fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+    /** Names of the fields, by field */
     labels?: {
       email?: string | undefined;
       firstName?: string | undefined;
@@ -425,7 +427,9 @@ export interface LandingPage {
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
+    /** Heading of the page that follows */
     thanksTitle?: string | undefined;
+    /** Text of the page that follows */
     thanksText?: string | undefined;
   } | null;
   previewUrl: string;
@@ -743,9 +747,11 @@ export interface WrittenLandingPage {
     ogAssetId?: string | undefined;
   };
   form: {
+    /** Heading of the form */
     title?: string | undefined;
     /** Fields besides the email address */
     fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+    /** Names of the fields, by field */
     labels?: {
       email?: string | undefined;
       firstName?: string | undefined;
@@ -758,7 +764,9 @@ export interface WrittenLandingPage {
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
+    /** Heading of the page that follows */
     thanksTitle?: string | undefined;
+    /** Text of the page that follows */
     thanksText?: string | undefined;
   } | null;
   previewUrl: string;
@@ -1109,9 +1117,11 @@ export interface AgentApi<O> {
       } | null | undefined;
       /** The sign-up form; also added when leadMagnetId or listId is set */
       form?: {
+        /** Heading of the form */
         title?: string | undefined;
         /** Fields besides the email address */
         fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+        /** Names of the fields, by field */
         labels?: {
           email?: string | undefined;
           firstName?: string | undefined;
@@ -1124,7 +1134,9 @@ export interface AgentApi<O> {
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
+        /** Heading of the page that follows */
         thanksTitle?: string | undefined;
+        /** Text of the page that follows */
         thanksText?: string | undefined;
       } | null | undefined;
       /** The lead magnet offered for signing up */
@@ -1184,9 +1196,11 @@ export interface AgentApi<O> {
       } | null | undefined;
       /** The sign-up form; also added when leadMagnetId or listId is set */
       form?: {
+        /** Heading of the form */
         title?: string | undefined;
         /** Fields besides the email address */
         fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+        /** Names of the fields, by field */
         labels?: {
           email?: string | undefined;
           firstName?: string | undefined;
@@ -1199,7 +1213,9 @@ export interface AgentApi<O> {
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
+        /** Heading of the page that follows */
         thanksTitle?: string | undefined;
+        /** Text of the page that follows */
         thanksText?: string | undefined;
       } | null | undefined;
       /** The lead magnet offered for signing up */

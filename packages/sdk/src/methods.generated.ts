@@ -1255,6 +1255,7 @@ export interface MailsvcMethods {
       redirectUrl?: string | null | undefined;
       /** Fields besides the email address */
       fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+      /** Names of the fields, by field */
       labels?: {
         email?: string | undefined;
         firstName?: string | undefined;
@@ -1267,7 +1268,9 @@ export interface MailsvcMethods {
       consentText?: string | undefined;
       /** Visitors must tick a box next to the consent text */
       consentCheckbox?: boolean | undefined;
+      /** Heading of the page that follows */
       thanksTitle?: string | undefined;
+      /** Text of the page that follows */
       thanksText?: string | undefined;
       /** DRAFT takes the hosted page and the form offline */
       status?: "DRAFT" | "PUBLISHED" | undefined;
@@ -4447,9 +4450,11 @@ export interface AgentMethods {
       } | null | undefined;
       /** The sign-up form; also added when leadMagnetId or listId is set */
       form?: {
+        /** Heading of the form */
         title?: string | undefined;
         /** Fields besides the email address */
         fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+        /** Names of the fields, by field */
         labels?: {
           email?: string | undefined;
           firstName?: string | undefined;
@@ -4462,7 +4467,9 @@ export interface AgentMethods {
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
+        /** Heading of the page that follows */
         thanksTitle?: string | undefined;
+        /** Text of the page that follows */
         thanksText?: string | undefined;
       } | null | undefined;
       /** The lead magnet offered for signing up */
@@ -4532,9 +4539,11 @@ export interface AgentMethods {
       } | null | undefined;
       /** The sign-up form; also added when leadMagnetId or listId is set */
       form?: {
+        /** Heading of the form */
         title?: string | undefined;
         /** Fields besides the email address */
         fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+        /** Names of the fields, by field */
         labels?: {
           email?: string | undefined;
           firstName?: string | undefined;
@@ -4547,7 +4556,9 @@ export interface AgentMethods {
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
+        /** Heading of the page that follows */
         thanksTitle?: string | undefined;
+        /** Text of the page that follows */
         thanksText?: string | undefined;
       } | null | undefined;
       /** The lead magnet offered for signing up */

@@ -1939,9 +1939,11 @@ export interface LandingPage {
     ogAssetId?: string | undefined;
   };
   form: {
+    /** Heading of the form */
     title?: string | undefined;
     /** Fields besides the email address */
     fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+    /** Names of the fields, by field */
     labels?: {
       email?: string | undefined;
       firstName?: string | undefined;
@@ -1954,7 +1956,9 @@ export interface LandingPage {
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
+    /** Heading of the page that follows */
     thanksTitle?: string | undefined;
+    /** Text of the page that follows */
     thanksText?: string | undefined;
   } | null;
   previewUrl: string;
@@ -2532,9 +2536,11 @@ export type PageBlock = {
 };
 
 export interface PageForm {
+  /** Heading of the form */
   title?: string | undefined;
   /** Fields besides the email address */
   fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+  /** Names of the fields, by field */
   labels?: {
     email?: string | undefined;
     firstName?: string | undefined;
@@ -2547,7 +2553,9 @@ export interface PageForm {
   consentText?: string | undefined;
   /** Visitors must tick a box next to the consent text */
   consentCheckbox?: boolean | undefined;
+  /** Heading of the page that follows */
   thanksTitle?: string | undefined;
+  /** Text of the page that follows */
   thanksText?: string | undefined;
 }
 
@@ -3267,6 +3275,7 @@ export interface SignUpForm {
   redirectUrl: string | null;
   /** Fields besides the email address */
   fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+  /** Names of the fields, by field */
   labels?: {
     email?: string | undefined;
     firstName?: string | undefined;
@@ -3279,7 +3288,9 @@ export interface SignUpForm {
   consentText?: string | undefined;
   /** Visitors must tick a box next to the consent text */
   consentCheckbox?: boolean | undefined;
+  /** Heading of the page that follows */
   thanksTitle?: string | undefined;
+  /** Text of the page that follows */
   thanksText?: string | undefined;
   version: number;
   /** ISO 8601 instant */
@@ -3966,9 +3977,11 @@ export interface WrittenLandingPage {
     ogAssetId?: string | undefined;
   };
   form: {
+    /** Heading of the form */
     title?: string | undefined;
     /** Fields besides the email address */
     fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+    /** Names of the fields, by field */
     labels?: {
       email?: string | undefined;
       firstName?: string | undefined;
@@ -3981,7 +3994,9 @@ export interface WrittenLandingPage {
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
+    /** Heading of the page that follows */
     thanksTitle?: string | undefined;
+    /** Text of the page that follows */
     thanksText?: string | undefined;
   } | null;
   previewUrl: string;

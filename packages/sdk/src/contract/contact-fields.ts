@@ -166,7 +166,7 @@ const OWN_ID = /^(?:em|mail|rcv|evt|con|cmp|ent|whk|whd|act|run)_/i;
 // Paths below /api/v1/contacts that are no contact.
 const RESERVED: ReadonlySet<string> = new Set(["export", "import", "imports", "tags"]);
 
-/** Why a text cannot be an `externalId`; null if it can. None looks like an address or like an id of ours. */
+/** The reason why a text cannot be an `externalId`; null if it can. None looks like an address or like an id of ours. */
 export function refuseExternalId(text: string): string | null {
   if (text.includes("@")) return "An externalId cannot contain @: it would be taken for an address.";
   if (OWN_ID.test(text))

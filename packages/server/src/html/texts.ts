@@ -23,7 +23,7 @@ type Values<K extends TextKey> = keyof Given<K> extends never ? [] : [values: Gi
 
 const RIGHT_TO_LEFT = new Set(["Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"]);
 
-/** Who chose a language: the reader of a page by its menu or the settings of the browser, or the settings of this server. */
+/** The origin of a language: the reader of a page by its menu or the settings of the browser, or the settings of this server. */
 type Chooser = "menu" | "browser" | "settings";
 
 /** The one reader of texts for recipients, in one language. */
@@ -92,7 +92,7 @@ export class Texts {
 
 export const ENGLISH = new Texts("en");
 
-/** What a request says about its reader's language: the menu of a page, and the browser's settings. */
+/** Wishes of a request about its reader's language: the menu of a page, and the browser's settings. */
 export interface ReaderWishes {
   readonly menu: string | null;
   readonly browser: string | null;

@@ -89,7 +89,7 @@ function findDisplayName(from: string): string | null {
   return parseAnyMailbox(from).name || null;
 }
 
-/** What a footer says: who sends, and where to unsubscribe. */
+/** Contents of a footer: the sender, and the link to unsubscribe. */
 interface Footer {
   readonly sender: string | null;
   /** Chosen only where a body needs a footer. */

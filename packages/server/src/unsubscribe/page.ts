@@ -21,7 +21,7 @@ import { openToken, type Subscriber } from "./link.ts";
 // A form with a few hundred lists.
 const FORM_BYTES = 64 * 1024;
 
-/** What a page shows: of whom, to whom, in which language. */
+/** Contents of a page: the brand, the reader and the language. */
 interface View {
   readonly brand: PageBrand;
   readonly subscriber: Subscriber;

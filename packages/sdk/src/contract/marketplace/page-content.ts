@@ -78,18 +78,19 @@ const labels = Object.fromEntries(FORM_FIELDS.map((field) => [field, line(100).o
 
 /** The sign-up form. It always asks for an email address; texts default to the visitor's language. */
 export const PageForm = z.strictObject({
-  title: line(200).optional(),
+  title: line(200).optional().meta({ description: "Heading of the form" }),
   fields: z.array(z.enum(FORM_FIELDS)).max(FORM_FIELDS.length).optional().meta({ description: "Fields besides the email address" }),
   labels: z
     .strictObject({
       email: line(100).optional(),
       ...labels,
     })
-    .optional(),
+    .optional()
+    .meta({ description: "Names of the fields, by field" }),
   button: line(60).optional().meta({ description: "Text of the button" }),
   consentText: line(1000).optional().meta({ description: "What visitors agree to by submitting the form; stored with each sign-up" }),
   consentCheckbox: z.boolean().optional().meta({ description: "Visitors must tick a box next to the consent text" }),
-  thanksTitle: line(200).optional(),
-  thanksText: prose(2000).optional(),
+  thanksTitle: line(200).optional().meta({ description: "Heading of the page that follows" }),
+  thanksText: prose(2000).optional().meta({ description: "Text of the page that follows" }),
 });
 export type PageForm = z.infer<typeof PageForm>;

@@ -74,7 +74,7 @@ interface Thanks {
   readonly fileName: string | null;
   /** True if a confirmation email was sent. */
   readonly confirm: boolean;
-  /** What stays in the address of the page when its language changes. */
+  /** Values that stay in the address of the page when its language changes. */
   readonly menu: Readonly<Record<string, string>>;
 }
 

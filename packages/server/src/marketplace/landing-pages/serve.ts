@@ -64,7 +64,7 @@ class LandingPages {
     return row;
   }
 
-  /** What a page's texts are, for its visitor: in the language of its list or its brand, else in one of the browser. */
+  /** Texts of a page for its visitor: in the language of its list or its brand, else in one of the browser. */
   async #read(visit: PageRequest, page: PageRow): Promise<{ brand: PageBrand; texts: Texts; doubleOptIn: boolean }> {
     const { read } = this.#deps.db;
     const brand = await getPageBrand(read, page.workspaceId);
@@ -181,7 +181,7 @@ function pageNotFound(): ApiError {
   return new ApiError("not_found", "It may have been removed.");
 }
 
-/** What a page's texts need of its list; null once that is deleted. */
+/** Columns of its list that a page's texts depend on; null once that is deleted. */
 async function findListOfPage(read: PageDeps["db"]["read"], workspaceId: string, listId: string) {
   const { lists: l } = read.t;
   const [list] = await read

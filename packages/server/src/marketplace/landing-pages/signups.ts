@@ -178,7 +178,7 @@ async function recordSignup(
   const added: Partial<NewContact> = Object.fromEntries(
     FORM_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])),
   );
-  // What the brand's settings chose is no wish of the person.
+  // The language of the brand's settings is no wish of the person.
   if (texts.chooser !== "settings" && !before?.language) added.language = texts.language;
   const { contact } = await upsertContact(tx, deps, workspaceId, { email, ...added }, "form");
   // A form does not resubscribe contacts that unsubscribed, bounced or complained.
