@@ -90,8 +90,7 @@ test(
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved").waitFor();
     const changed = await audience.sdk.forms.get(id);
-    expect(changed).toMatchObject({ redirectUrl: "https://acme.example/thanks", fields: ["firstName"], listId: form.listId });
-    expect(changed).not.toHaveProperty("button");
+    expect(changed).toMatchObject({ redirectUrl: "https://acme.example/thanks", fields: ["firstName"], listId: form.listId, button: null });
     await page.getByRole("button", { name: "Take offline" }).click();
     await page.getByText("offline", { exact: true }).waitFor();
     expect((await fetch(form.url)).status).toBe(404);

@@ -3273,25 +3273,18 @@ export interface SignUpForm {
   listId: string | null;
   doubleOptIn: boolean;
   redirectUrl: string | null;
-  /** Fields besides the email address */
-  fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
-  /** Names of the fields, by field */
-  labels?: {
+  fields: Array<"firstName" | "lastName" | "phone">;
+  labels: {
     email?: string | undefined;
     firstName?: string | undefined;
     lastName?: string | undefined;
     phone?: string | undefined;
-  } | undefined;
-  /** Text of the button */
-  button?: string | undefined;
-  /** What visitors agree to by submitting the form; stored with each sign-up */
-  consentText?: string | undefined;
-  /** Visitors must tick a box next to the consent text */
-  consentCheckbox?: boolean | undefined;
-  /** Heading of the page that follows */
-  thanksTitle?: string | undefined;
-  /** Text of the page that follows */
-  thanksText?: string | undefined;
+  } | null;
+  button: string | null;
+  consentText: string | null;
+  consentCheckbox: boolean;
+  thanksTitle: string | null;
+  thanksText: string | null;
   version: number;
   /** ISO 8601 instant */
   createdAt: string;

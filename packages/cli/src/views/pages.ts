@@ -92,7 +92,7 @@ function form(f: SignUpForm, { term: { out, columns } }: Session): string {
       ["list", f.listId],
       ["confirmation", f.doubleOptIn ? "each person by email" : "as the list says"],
       ["goes on to", f.redirectUrl],
-      ["fields", ["email", ...(f.fields ?? [])].join(", ")],
+      ["fields", ["email", ...f.fields].join(", ")],
       ["agrees to", f.consentText],
       ["created", formatInstant(f.createdAt)],
       ["changed", formatInstant(f.updatedAt)],

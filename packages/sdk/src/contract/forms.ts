@@ -39,7 +39,15 @@ export const SignUpForm = z
     listId: z.string().nullable(),
     doubleOptIn: z.boolean(),
     redirectUrl: z.string().nullable(),
-    ...content,
+    /** Fields besides the address. */
+    fields: content.fields.unwrap(),
+    /** Texts of the form; null for the usual ones. */
+    labels: content.labels.unwrap().nullable(),
+    button: z.string().nullable(),
+    consentText: z.string().nullable(),
+    consentCheckbox: z.boolean(),
+    thanksTitle: z.string().nullable(),
+    thanksText: z.string().nullable(),
     /** Increases with each change. */
     version: z.int(),
     createdAt: Instant,

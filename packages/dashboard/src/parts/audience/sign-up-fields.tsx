@@ -4,7 +4,7 @@ import { Field } from "../field.tsx";
 import type { FormValues } from "../form-button.tsx";
 import { toOptions, useGroups } from "./groups.ts";
 
-type Asked = NonNullable<SignUpForm["fields"]>[number];
+type Asked = SignUpForm["fields"][number];
 
 const ASKED: Readonly<Record<Asked, string>> = { firstName: "First name", lastName: "Last name", phone: "Phone" };
 
@@ -30,7 +30,7 @@ export function SignUpFields({ form }: { readonly form?: SignUpForm }) {
         <legend>Asks for, besides the address</legend>
         {Object.entries(ASKED).map(([name, text]) => (
           <label key={name} class="check">
-            <input type="checkbox" name="fields" value={name} defaultChecked={form?.fields?.includes(name as Asked) ?? false} />
+            <input type="checkbox" name="fields" value={name} defaultChecked={form?.fields.includes(name as Asked) ?? false} />
             <span>{text}</span>
           </label>
         ))}

@@ -120,8 +120,7 @@ test("a form changes field by field, is taken offline, and its contacts stay whe
   });
   await expect(world.sdk.forms.update(form.id, { button: "No", version: 1 })).rejects.toMatchObject({ status: 412 });
   const reset = await world.sdk.forms.update(form.id, { redirectUrl: null, button: null });
-  expect(reset).toMatchObject({ redirectUrl: null, thanksTitle: "Merci" });
-  expect(reset).not.toHaveProperty("button");
+  expect(reset).toMatchObject({ redirectUrl: null, button: null, thanksTitle: "Merci" });
   await submit(form.url, { email: "carl@example.com" });
   await world.sdk.forms.update(form.id, { status: "DRAFT" });
   expect((await visit(form.url)).status).toBe(404);

@@ -99,7 +99,7 @@ async function showForm(q: Reader | Tx, deps: PageDeps, row: PageRow): Promise<S
 }
 
 function describeForm(deps: Pick<PageDeps, "baseUrl">, row: PageRow, brand: PageBrand): SignUpForm {
-  const { title: _heading, ...content } = row.form ?? {};
+  const { fields = [], labels = null, button = null, consentText = null, consentCheckbox = false } = row.form ?? {};
   return {
     id: row.id,
     name: row.title,
@@ -110,7 +110,13 @@ function describeForm(deps: Pick<PageDeps, "baseUrl">, row: PageRow, brand: Page
     listId: row.listId,
     doubleOptIn: row.doubleOptIn,
     redirectUrl: row.redirectUrl,
-    ...content,
+    fields,
+    labels,
+    button,
+    consentText,
+    consentCheckbox,
+    thanksTitle: row.form?.thanksTitle ?? null,
+    thanksText: row.form?.thanksText ?? null,
     version: row.version,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
