@@ -1,5 +1,6 @@
 import type { EmailDetail, Event, ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
+import { RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
 
 /** One mail of a conversation: one that was received, or one of ours. */
@@ -55,7 +56,12 @@ async function listOurs(threadId: string, signal: AbortSignal): Promise<EmailDet
   const { data } = await api.emails.list({ thread: threadId, limit: MAX_SHOWN }, { signal });
   const ids = data.map(({ id }) => id);
   if (threadId.startsWith("em_")) ids.push(threadId);
-  // Skips erased mail.
-  const found = await Promise.all(ids.map((id) => api.emails.get(id, { signal }).catch(() => null)));
+  const found = await Promise.all(ids.map((id) => api.emails.get(id, { signal }).catch(skipErased)));
   return found.filter((one) => one !== null);
+}
+
+/** Passes over an email that was erased. Throws any other error, so that no answer is missing unseen. */
+function skipErased(error: unknown): null {
+  if (error instanceof RequestError && error.status === 404) return null;
+  throw error;
 }
