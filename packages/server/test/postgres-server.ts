@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -35,6 +35,7 @@ export async function startPostgres({ durable = false }: PostgresServerOptions =
   const copy = mkdtempSync(join(tmpdir(), "mailsvc-pg-programs-"));
   chmodSync(copy, 0o755);
   const binaries = runnable(getPostgresBinaries(), user, copy);
+  removeLeftovers(quickFolder());
   // Databases are made by the hundred, each of a thousand files: in memory that is ten times as fast.
   const folder = mkdtempSync(join(durable ? tmpdir() : quickFolder(), "mailsvc-pg-"));
   const data = join(folder, "data");
@@ -100,6 +101,30 @@ export async function startPostgres({ durable = false }: PostgresServerOptions =
     stop,
     dispose,
   };
+}
+
+// Longer than a run of all tests.
+const LEFT_AFTER_MS = 3 * 3_600_000;
+
+/** Removes the data of servers whose test run was killed: in memory, a few of them fill a machine. */
+function removeLeftovers(parent: string): void {
+  for (const folder of globSync(join(parent, "mailsvc-pg-*")))
+    try {
+      if (Date.now() - statSync(folder).mtimeMs > LEFT_AFTER_MS && !isRunning(join(folder, "data/postmaster.pid")))
+        rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Another run has removed it.
+    }
+}
+
+/** True while the process runs whose id is the first line of a file. */
+function isRunning(pidFile: string): boolean {
+  try {
+    process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 /** Postgres refuses to run as root, so root lends it another user's name: `postgres`, or `nobody`. */
