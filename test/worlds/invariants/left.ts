@@ -11,7 +11,7 @@ export const LEFT: Invariant = {
   ],
   check: async (universe) => {
     const rows = await readAllRows(universe);
-    return [...findOrphans(universe, rows), ...findOver(universe, rows), ...findMismatched(rows)];
+    return [...findOrphans(rows), ...findOver(universe, rows), ...findMismatched(rows)];
   },
 };
 
@@ -50,13 +50,11 @@ const REFERENCES: readonly Reference[] = [
   ["contact_import_rows", "importId", ["contact_imports", "id"]],
 ];
 
-function findOrphans({ world }: Universe, rows: Rows): string[] {
-  const isPostgres = world.app.deps.db.engine !== "sqlite";
+function findOrphans(rows: Rows): string[] {
   return REFERENCES.flatMap(([table, column, ...owners]) => {
     const known = new Set(owners.flatMap(([owner, key]) => (rows.get(owner) ?? []).map((row) => row[key])));
     const lost = (rows.get(table) ?? []).filter((row) => row[column] !== null && !known.has(row[column]));
-    // On Postgres the number of a contact stays there, which leads to nobody.
-    if (lost.length === 0 || (isPostgres && table === "engagement")) return [];
+    if (lost.length === 0) return [];
     const names = owners.map(([owner]) => owner).join(" or ");
     return [
       `${lost.length} rows of ${table} name a ${column} that ${names} does not have, such as ${JSON.stringify(lost[0]).slice(0, 300)}.`,
