@@ -103,7 +103,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   automationRevenue: { of: ofAutomation },
   automationMoves: { of: [{ table: "automationEntries", column: "entryId" }] },
   events: { workspace: "workspaceId" },
-  trackedIds: { workspace: "workspaceId" },
+  trackedIds: { workspace: "workspaceId", secretless: ["eventKey"] },
   eventRuns: { workspace: "workspaceId", secretless: ["key"] },
   eventArrivals: { workspace: "workspaceId", unexported: SHORT },
   eventStreams: { workspace: "workspaceId" },

@@ -125,6 +125,7 @@ describe("Set A", () => {
       firstName: "Ada",
       lastName: "Lovelace",
       phone: "+44 20",
+      language: null,
       tags: ["VIP", "beta"],
       customFields: { plan: "pro", seats: 5, active: true, born: "1815-12-10", deep: { a: [1, { b: "c" }] } },
       status: "SUBSCRIBED",
