@@ -168,6 +168,7 @@ test("exported contacts equal the imported ones, with any content", async () => 
     .filter((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && !/^(?:__proto__|constructor|prototype)$/.test(s));
   const person = fc.record({
     ...mapContactTexts((text) => line(CONTACT_TEXTS[text].maxLength)),
+    language: fc.constantFrom(null, "de", "pt-BR", "zh-Hant"),
     tags: fc.uniqueArray(fc.stringMatching(/^[a-zé][a-z0-9 _-]{0,18}[a-z0-9]$/), { maxLength: 5, selector: (t) => t.toUpperCase() }),
     customFields: fc.dictionary(field, value, { maxKeys: 5 }),
   });
