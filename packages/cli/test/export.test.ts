@@ -23,10 +23,10 @@ describe("CSV", () => {
     const { code, stdout, stderr } = await mailsvc(["contacts", "export"]);
     expect([code, stderr]).toEqual([0, ""]);
     const [head, bob, ada, end] = lines(stdout);
-    expect(head).toBe("email,firstName,lastName,phone,status,tags,customFields,id,createdAt,updatedAt");
-    expect(bob).toMatch(new RegExp(`^bob@example.com,,"O""Hara, Bob",,UNSUBSCRIBED,,,${FACTS}$`));
+    expect(head).toBe("email,externalId,firstName,lastName,phone,language,status,tags,customFields,id,createdAt,updatedAt");
+    expect(bob).toMatch(new RegExp(`^bob@example.com,,,"O""Hara, Bob",,,UNSUBSCRIBED,,,${FACTS}$`));
     expect(ada).toMatch(
-      new RegExp(`^ada@example.com,Ada,,'\\+44 20,SUBSCRIBED,"vip; ""a;b""","{""plan"":""=1\\+1"",""seats"":5}",${FACTS}$`),
+      new RegExp(`^ada@example.com,,Ada,,'\\+44 20,,SUBSCRIBED,"vip; ""a;b""","{""plan"":""=1\\+1"",""seats"":5}",${FACTS}$`),
     );
     expect(end).toBe("");
   });
@@ -44,7 +44,7 @@ describe("CSV", () => {
   test("with other separators, a byte order mark, and no guard", async () => {
     const { mailsvc } = await filled([ADA]);
     const { stdout } = await mailsvc(["contacts", "export", "--separator", ";", "--bom", "--no-guard"]);
-    expect(stdout.startsWith("\ufeffemail;firstName;")).toBe(true);
+    expect(stdout.startsWith("\ufeffemail;externalId;firstName;")).toBe(true);
     expect(stdout).toContain(";+44 20;");
   });
 

@@ -23,6 +23,8 @@ describeDb("many rows at once", (t) => {
     firstName: null as string | null,
     lastName: 'O\'Neil \\ {"x"},',
     phone: null,
+    externalId: null,
+    language: null,
     status: "SUBSCRIBED" as const,
     tags: ["a,b", '"c"', "{d}", "é", ""],
     customFields: { n: 1, nested: { list: [null, true, "\u2028"] } },
