@@ -115,6 +115,7 @@ const judge = async (cluster: Cluster, taken: ReadonlyMap<string, number>, ackno
   expect(jobs).toEqual([
     { kind: "idempotency.forget", held: false },
     { kind: "inbox.clearTestMail", held: false },
+    { kind: "metrics.receivers", held: false },
     { kind: "retention.sweep", held: false },
   ]);
   return { twice: twice.length, doubted: doubted.length };
