@@ -108,7 +108,7 @@ const LEFT_AFTER_MS = 3 * 3_600_000;
 
 /** Removes the data of servers whose test run was killed: in memory, a few of them fill a machine. */
 function removeLeftovers(parent: string): void {
-  for (const folder of globSync(join(parent, "mailsvc-pg-*")))
+  for (const folder of globSync(join(parent, "mailsvc-pg-??????")))
     try {
       if (Date.now() - statSync(folder).mtimeMs > LEFT_AFTER_MS && !isRunning(join(folder, "data/postmaster.pid")))
         rmSync(folder, { recursive: true, force: true });
