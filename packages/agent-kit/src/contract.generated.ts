@@ -423,7 +423,7 @@ export interface LandingPage {
     } | undefined;
     /** Text of the button */
     button?: string | undefined;
-    /** What visitors agree to by submitting the form; stored with each sign-up */
+    /** Text that visitors agree to by submitting the form; stored with each sign-up */
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
@@ -760,7 +760,7 @@ export interface WrittenLandingPage {
     } | undefined;
     /** Text of the button */
     button?: string | undefined;
-    /** What visitors agree to by submitting the form; stored with each sign-up */
+    /** Text that visitors agree to by submitting the form; stored with each sign-up */
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
@@ -1130,7 +1130,7 @@ export interface AgentApi<O> {
         } | undefined;
         /** Text of the button */
         button?: string | undefined;
-        /** What visitors agree to by submitting the form; stored with each sign-up */
+        /** Text that visitors agree to by submitting the form; stored with each sign-up */
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
@@ -1209,7 +1209,7 @@ export interface AgentApi<O> {
         } | undefined;
         /** Text of the button */
         button?: string | undefined;
-        /** What visitors agree to by submitting the form; stored with each sign-up */
+        /** Text that visitors agree to by submitting the form; stored with each sign-up */
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;

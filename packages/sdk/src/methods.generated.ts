@@ -1264,7 +1264,7 @@ export interface MailsvcMethods {
       } | undefined;
       /** Text of the button */
       button?: string | undefined;
-      /** What visitors agree to by submitting the form; stored with each sign-up */
+      /** Text that visitors agree to by submitting the form; stored with each sign-up */
       consentText?: string | undefined;
       /** Visitors must tick a box next to the consent text */
       consentCheckbox?: boolean | undefined;
@@ -1310,7 +1310,7 @@ export interface MailsvcMethods {
       } | null | undefined;
       /** Text of the button; null for the usual one */
       button?: string | null | undefined;
-      /** What visitors agree to; null for the usual sentence */
+      /** Text that visitors agree to; null for the usual sentence */
       consentText?: string | null | undefined;
       /** Visitors must tick a box next to the consent text */
       consentCheckbox?: boolean | undefined;
@@ -1804,11 +1804,11 @@ export interface MailsvcMethods {
       event?: {
         /** Name of an event of yours, such as purchase */
         name: string;
-        /** What it is worth in whole units of the currency, such as the total of an order */
+        /** Its value in whole units of the currency, such as the total of an order */
         value?: number | undefined;
         /** Currency, such as USD or EUR */
         currency?: string | undefined;
-        /** What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }} */
+        /** Further facts: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }} */
         properties?: Record<string, CustomValue> | undefined;
       } | undefined;
       /** The branch taken at a step, by the id of the step, in place of the one that follows from the contact */
@@ -1937,7 +1937,7 @@ export interface MailsvcMethods {
       createContacts?: boolean | undefined;
     }, options?: CallOptions): APIPromise<TrackBatch>;
   };
-  /** How much mail was sent, delivered, opened and refused, by day, tag, sender and receiver */
+  /** Counts of mail that was sent, delivered, opened and refused, by day, tag, sender and receiver */
   readonly metrics: {
     /**
      * Show how much mail was sent, delivered, opened, bounced and complained about.
@@ -4463,7 +4463,7 @@ export interface AgentMethods {
         } | undefined;
         /** Text of the button */
         button?: string | undefined;
-        /** What visitors agree to by submitting the form; stored with each sign-up */
+        /** Text that visitors agree to by submitting the form; stored with each sign-up */
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
@@ -4552,7 +4552,7 @@ export interface AgentMethods {
         } | undefined;
         /** Text of the button */
         button?: string | undefined;
-        /** What visitors agree to by submitting the form; stored with each sign-up */
+        /** Text that visitors agree to by submitting the form; stored with each sign-up */
         consentText?: string | undefined;
         /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;

@@ -1952,7 +1952,7 @@ export interface LandingPage {
     } | undefined;
     /** Text of the button */
     button?: string | undefined;
-    /** What visitors agree to by submitting the form; stored with each sign-up */
+    /** Text that visitors agree to by submitting the form; stored with each sign-up */
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
@@ -2549,7 +2549,7 @@ export interface PageForm {
   } | undefined;
   /** Text of the button */
   button?: string | undefined;
-  /** What visitors agree to by submitting the form; stored with each sign-up */
+  /** Text that visitors agree to by submitting the form; stored with each sign-up */
   consentText?: string | undefined;
   /** Visitors must tick a box next to the consent text */
   consentCheckbox?: boolean | undefined;
@@ -3695,11 +3695,11 @@ export interface TrackedEvent {
   name: string;
   /** Id, address or externalId of the contact */
   contact: string;
-  /** What it is worth in whole units of the currency, such as the total of an order */
+  /** Its value in whole units of the currency, such as the total of an order */
   value?: number | undefined;
   /** Currency, such as USD or EUR */
   currency?: string | undefined;
-  /** What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }} */
+  /** Further facts: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }} */
   properties?: Record<string, CustomValue> | undefined;
   /** Your id of the event, unique in the workspace: an event with an id that was tracked is not tracked again */
   id?: string | undefined;
@@ -3983,7 +3983,7 @@ export interface WrittenLandingPage {
     } | undefined;
     /** Text of the button */
     button?: string | undefined;
-    /** What visitors agree to by submitting the form; stored with each sign-up */
+    /** Text that visitors agree to by submitting the form; stored with each sign-up */
     consentText?: string | undefined;
     /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;

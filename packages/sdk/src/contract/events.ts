@@ -89,11 +89,11 @@ export const trackedEventFields = {
     .min(0)
     .max(MAX_VALUE)
     .optional()
-    .meta({ description: "What it is worth in whole units of the currency, such as the total of an order" }),
+    .meta({ description: "Its value in whole units of the currency, such as the total of an order" }),
   currency: Currency.optional(),
   properties: freeData(
     "properties",
-    "What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }}",
+    "Further facts: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }}",
   ).optional(),
 };
 

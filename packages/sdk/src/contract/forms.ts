@@ -69,7 +69,7 @@ const fields = {
 /** Texts that are the usual ones again after null. */
 const resettable = {
   button: content.button.nullable().meta({ description: "Text of the button; null for the usual one" }),
-  consentText: content.consentText.nullable().meta({ description: "What visitors agree to; null for the usual sentence" }),
+  consentText: content.consentText.nullable().meta({ description: "Text that visitors agree to; null for the usual sentence" }),
   thanksTitle: content.thanksTitle.nullable().meta({ description: "Heading of the page that follows; null for the usual one" }),
   thanksText: content.thanksText.nullable().meta({ description: "Text of the page that follows; null for the usual one" }),
   labels: content.labels.nullable().meta({ description: "Names of the fields; null for the usual ones" }),

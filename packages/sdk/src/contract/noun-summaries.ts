@@ -16,7 +16,7 @@ export const NOUN_SUMMARIES = {
   campaigns: "Email to many contacts: draft, schedule, send, measure",
   automations: "Series of steps for each contact: define, activate, watch",
   events: "What happened: list, inspect and follow events",
-  metrics: "How much mail was sent, delivered, opened and refused, by day, tag, sender and receiver",
+  metrics: "Counts of mail that was sent, delivered, opened and refused, by day, tag, sender and receiver",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
   explanations: "Why an email, contact, campaign or webhook is in its state, and what to do",
   lint: "Check mail for what mail programs, filters and readers dislike",

@@ -88,7 +88,7 @@ export const PageForm = z.strictObject({
     .optional()
     .meta({ description: "Names of the fields, by field" }),
   button: line(60).optional().meta({ description: "Text of the button" }),
-  consentText: line(1000).optional().meta({ description: "What visitors agree to by submitting the form; stored with each sign-up" }),
+  consentText: line(1000).optional().meta({ description: "Text that visitors agree to by submitting the form; stored with each sign-up" }),
   consentCheckbox: z.boolean().optional().meta({ description: "Visitors must tick a box next to the consent text" }),
   thanksTitle: line(200).optional().meta({ description: "Heading of the page that follows" }),
   thanksText: prose(2000).optional().meta({ description: "Text of the page that follows" }),
