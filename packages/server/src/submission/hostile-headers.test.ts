@@ -35,12 +35,15 @@ async function measure(message: Buffer): Promise<number> {
   return (user + system) / 1000;
 }
 
-test.each(READ)("128 KB of anything in %s are read within 50 ms of processor time", async (name) => {
+/** Ten times what the dearest header takes on a quiet machine, ms. Work that grows with the square of the length takes many seconds. */
+const LIMIT_MS = 500;
+
+test.each(READ)("128 KB of anything in %s are read within half a second of processor time", async (name) => {
   for (const piece of PIECES) {
     const message = hostile(name, piece);
     // The least of some: other tests of this process, and its garbage, take time too.
     let least = await measure(message);
-    for (let i = 0; i < 4 && least > 50; i += 1) least = Math.min(least, await measure(message));
-    expect([piece, least < 50 ? "quick" : least]).toEqual([piece, "quick"]);
+    for (let i = 0; i < 4 && least > LIMIT_MS; i += 1) least = Math.min(least, await measure(message));
+    expect([piece, least < LIMIT_MS ? "quick" : least]).toEqual([piece, "quick"]);
   }
 });
