@@ -303,7 +303,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   suppressions: settled(contract.suppressions, suppressionHandlers),
   providers: providerHandlers,
   contacts: { ...contactHandlers, ...settled(contract.contacts, { list, get, export: exportAll }) },
-  people: dataSubjectHandlers(PERSON_DATA),
+  people: settled(contract.people, dataSubjectHandlers(PERSON_DATA), ["erase"]),
   lists: listHandlers,
   forms: formHandlers,
   segments: settled(contract.segments, segmentHandlers),

@@ -47,9 +47,12 @@ async function listNoted({ app: { deps } }: TestWorld, name: string, workspaceId
 /** Readers as one more process has them. Its real time stands still. */
 function inProcess({ app: { deps } }: TestWorld, readers: readonly EventReader[]) {
   const clock = manualTime();
-  const process = new EventReaders(() => ({ db: deps.db, clock, log: silentLog, eventStream: { wakeReaders: () => {} } }), readers);
+  const process = new EventReaders(
+    () => ({ db: deps.db, clock, log: silentLog, eventStream: { wake: () => {}, wakeReaders: () => {} } }),
+    readers,
+  );
   const readAll = async (): Promise<void> => {
-    while (await process.read(null));
+    while (await process.read(null, false));
   };
   return { process, readAll, clock };
 }
@@ -58,7 +61,7 @@ test("each event is followed once, in transactions of some hundred; a process th
   await using world = await createWorld();
   await record(world, A, upTo(1200));
   const killed = inProcess(world, [noting("counts")]);
-  expect(await killed.process.read(null)).toBe(true);
+  expect(await killed.process.read(null, false)).toBe(true);
   const before = await listNoted(world, "counts", A);
   expect(before.length).toBeGreaterThan(0);
   expect(before.length).toBeLessThan(1200);
@@ -101,6 +104,37 @@ test("a reader that fails at an event stops alone, in its workspace, is shown, a
   await readAll();
   expect(process.failing).toEqual([]);
   expect(await listNoted(world, "picky", A)).toEqual(upTo(3));
+});
+
+test("a reader that rests lets events wait for more of them, a second at most, unless somebody waits for it; one that fails does not rest", async () => {
+  await using world = await createWorld();
+  const refused = new Set<string>();
+  const { process, clock } = inProcess(world, [{ ...noting("calm", refused), restMs: 1000 }, noting("counts")]);
+  const events = async (ids: readonly string[]): Promise<void> => {
+    await record(world, A, ids);
+    expect(await process.read(null, false)).toBe(false);
+  };
+  await events(["0001"]);
+  await clock.advance(900);
+  await events(["0002"]);
+  expect(await listNoted(world, "counts", A)).toEqual(upTo(2));
+  expect(await listNoted(world, "calm", A)).toEqual([]);
+  // Callers that want what follows from events wait for it, and hurry it.
+  expect(process.isBehind(A, 2)).toBe(true);
+  expect(process.resting).toEqual([{ workspaceId: A, last: 2 }]);
+  await clock.advance(100);
+  await events(["0003"]);
+  expect(await listNoted(world, "calm", A)).toEqual(upTo(3));
+  expect(clock.timers).toBe(0);
+  await events(["0004"]);
+  await process.read(process.resting, true);
+  expect(await listNoted(world, "calm", A)).toEqual(upTo(4));
+  expect([process.resting, clock.timers]).toEqual([[], 0]);
+  refused.add("0005");
+  await events(["0005"]);
+  await process.read(process.resting, true);
+  expect(process.failing).toMatchObject([{ reader: "calm" }]);
+  expect(process.resting).toEqual([]);
 });
 
 test("events from which nothing follows cost no transaction; the number is stored before old events are deleted", async () => {

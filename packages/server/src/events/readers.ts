@@ -16,7 +16,8 @@ import type { EventStream, LongerStream, StreamReader } from "./stream.ts";
  * there, in transactions of its own. The effects of some events and the new number are written together, so a crash repeats nothing.
  *
  *   a reader of a workspace is   trigger                                        becomes
- *   at the end                   an event gets its number                       behind
+ *   at the end                   an event gets its number                       behind; resting, for a reader that rests
+ *   resting                      its rest is over, or somebody waits for it     behind
  *   behind                       nothing follows from the next events           at the end; the number is kept in memory, and stored now and then
  *   behind                       the effects of the next events are stored      at the end, or behind if there are more
  *   behind                       an error                                       failing; the other readers and workspaces go on
@@ -36,6 +37,8 @@ export interface EventReader {
   readonly name: string;
   /** The types of events that something may follow from. */
   readonly types: readonly EventType[];
+  /** The time (real, ms) that it lets events wait for more of them, so that it writes seldom; none unless given. */
+  readonly restMs?: number;
   /**
    * Finds what follows from some events of a workspace, and returns how to write it; null if nothing does. Asked before a transaction is
    * begun for the events, and in it again.
@@ -60,7 +63,7 @@ interface ReaderDeps {
   readonly clock: Clock;
   readonly db: Db;
   readonly log: Log;
-  readonly eventStream: Pick<EventStream, "wakeReaders">;
+  readonly eventStream: Pick<EventStream, "wake" | "wakeReaders">;
 }
 
 // Events that one transaction reads.
@@ -80,6 +83,15 @@ interface Place {
   failure: (FailingReader & { readonly delay: number; readonly timer: Timer }) | null;
   /** True until the delay after a failure is over. */
   waits: boolean;
+  /** The rest that began with the first event behind `reached`; null without one. */
+  rest: Rest | null;
+}
+
+interface Rest {
+  readonly timer: Timer;
+  /** The number of the last event that is known. */
+  last: number;
+  over: boolean;
 }
 
 /** The numbers between which events are read: above `after`, up to `last`. */
@@ -123,8 +135,15 @@ export class EventReaders implements StreamReader {
     return failing;
   }
 
+  get resting(): readonly LongerStream[] {
+    return this.#all().flatMap(({ workspaceId, rest }) => (rest === null ? [] : { workspaceId, last: rest.last }));
+  }
+
   forget(): void {
-    for (const { failure } of this.#all()) failure?.timer.cancel();
+    for (const place of this.#all()) {
+      place.failure?.timer.cancel();
+      endRest(place);
+    }
     this.#places.clear();
   }
 
@@ -133,12 +152,12 @@ export class EventReaders implements StreamReader {
     return places === undefined ? end > 0 : places.some(({ reached, waits }) => reached < end && !waits);
   }
 
-  async read(longer: readonly LongerStream[] | null): Promise<boolean> {
+  async read(longer: readonly LongerStream[] | null, hurry: boolean): Promise<boolean> {
     const streams = longer ?? (await listStreams(this.#deps().db.read));
     await this.#loadPlaces(streams.map(({ workspaceId }) => workspaceId));
     let more = false;
     for (const { workspaceId, last } of streams)
-      if (this.isBehind(workspaceId, last) && (await this.#readWorkspace(workspaceId, last))) more = true;
+      if (this.isBehind(workspaceId, last) && (await this.#readWorkspace(workspaceId, last, hurry))) more = true;
     return more;
   }
 
@@ -146,7 +165,11 @@ export class EventReaders implements StreamReader {
     const { db } = this.#deps();
     const streams = new Set((await listStreams(db.read)).map(({ workspaceId }) => workspaceId));
     // Workspaces that were deleted since.
-    for (const workspaceId of this.#places.keys()) if (!streams.has(workspaceId)) this.#places.delete(workspaceId);
+    for (const [workspaceId, places] of this.#places) {
+      if (streams.has(workspaceId)) continue;
+      for (const place of places) endRest(place);
+      this.#places.delete(workspaceId);
+    }
     const ahead = this.#all().filter(({ reached, stored }) => stored < reached);
     if (ahead.length > 0) await db.tx((tx) => this.#storeAll(tx, ahead));
   }
@@ -169,15 +192,16 @@ export class EventReaders implements StreamReader {
         this.#readers.map((reader): Place => {
           const row = rows.find((one) => one.workspaceId === workspaceId && one.reader === reader.name);
           const stored = row?.position ?? 0;
-          return { reader, workspaceId, reached: stored, stored, failure: null, waits: false };
+          return { reader, workspaceId, reached: stored, stored, failure: null, waits: false, rest: null };
         }),
       );
   }
 
   /** Lets the readers of a workspace go on by some events. Returns true if there are more. */
-  async #readWorkspace(workspaceId: string, end: number): Promise<boolean> {
+  async #readWorkspace(workspaceId: string, end: number, hurry: boolean): Promise<boolean> {
     const { read } = this.#deps().db;
-    const going = (this.#places.get(workspaceId) ?? []).filter(({ reached, waits }) => reached < end && !waits);
+    const behind = (this.#places.get(workspaceId) ?? []).filter(({ reached, waits }) => reached < end && !waits);
+    const going = behind.filter((place) => hurry || !this.#rests(place, end));
     let more = false;
     for (const [after, group] of Map.groupBy(going, ({ reached }) => reached)) {
       const events = await listLog(read, workspaceId, { after, last: end }, this.#any);
@@ -188,10 +212,33 @@ export class EventReaders implements StreamReader {
     return more;
   }
 
+  /** True while a reader lets events up to `end` wait for more. */
+  #rests(place: Place, end: number): boolean {
+    const { restMs } = place.reader;
+    if (restMs === undefined) return false;
+    if (place.rest !== null) {
+      place.rest.last = Math.max(place.rest.last, end);
+      return !place.rest.over;
+    }
+    const { clock, eventStream } = this.#deps();
+    const { workspaceId } = place;
+    const rest: Rest = {
+      last: end,
+      over: false,
+      timer: clock.real.after(restMs, () => {
+        rest.over = true;
+        eventStream.wake([{ workspaceId, last: rest.last }]);
+      }),
+    };
+    place.rest = rest;
+    return true;
+  }
+
   async #readOrExplain(place: Place, stretch: Stretch, events: readonly ReadEvent[]): Promise<void> {
     try {
       await this.#readOn(place, stretch, events);
       place.failure = null;
+      if (place.rest !== null && place.reached >= place.rest.last) endRest(place);
     } catch (error) {
       if (error instanceof StorageUnavailable) throw error;
       this.#fail(place, error);
@@ -244,8 +291,14 @@ export class EventReaders implements StreamReader {
     });
     place.failure = { reader: reader.name, workspaceId, since: before?.since ?? clock.now(), error, delay, timer };
     place.waits = true;
+    endRest(place);
     log.error("a reader of events fails, and is tried again", { reader: reader.name, workspaceId, error, delayMs: delay });
   }
+}
+
+function endRest(place: Place): void {
+  place.rest?.timer.cancel();
+  place.rest = null;
 }
 
 type EventReaderRow = Tx["t"]["eventReaders"]["$inferSelect"];

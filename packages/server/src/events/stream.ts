@@ -28,8 +28,13 @@ export interface LongerStream {
 
 /** Follows the streams: keeps the number that it has reached, and goes on from there in transactions of its own, some events at a time. */
 export interface StreamReader {
-  /** Gets the streams that have got longer; null for all, which may have got longer unseen. Returns true when there is more. */
-  read(streams: readonly LongerStream[] | null): Promise<boolean>;
+  /**
+   * Gets the streams that have got longer; null for all, which may have got longer unseen. Somebody waits for what follows if `hurry`.
+   * Returns true when there is more.
+   */
+  read(streams: readonly LongerStream[] | null, hurry: boolean): Promise<boolean>;
+  /** The streams that it has seen get longer, and lets wait while nobody is in a hurry. */
+  readonly resting?: readonly LongerStream[];
   /** True if it has not read the stream of a workspace up to a number, and can go on. */
   isBehind?(workspaceId: string, end: number): boolean;
   /** Forgets what it keeps in memory: the database may be another one. */
@@ -83,6 +88,13 @@ interface EventStreamParts {
   /** Known once the product is put together. */
   readonly deps: () => EventStreamDeps;
   readonly readers: readonly StreamReader[];
+}
+
+interface Tick {
+  readonly didSomething: boolean;
+  /** True when another process numbers some events. */
+  readonly busy: boolean;
+  readonly more: boolean;
 }
 
 /** A caller that waits until no arrival is left up to the newest one that it has seen. */
@@ -242,7 +254,7 @@ export class EventStreamLoop implements EventStreamWorker {
     [this.#longer, this.#anyLonger] = [new Map(), false];
     const readingOn = this.#readingOn.splice(0);
     try {
-      const { didSomething, busy, more } = await this.#tick(longer, all);
+      const { didSomething, busy, more } = await this.#tick(longer, all, this.#draining + readingOn.length > 0);
       for (const resolve of readingOn) resolve(true);
       if (didSomething) {
         this.#busyTicks += 1;
@@ -263,7 +275,7 @@ export class EventStreamLoop implements EventStreamWorker {
     }
   }
 
-  async #tick(longer: ReadonlyMap<string, number>, all: boolean): Promise<{ didSomething: boolean; busy: boolean; more: boolean }> {
+  async #tick(longer: ReadonlyMap<string, number>, all: boolean, hurry: boolean): Promise<Tick> {
     // Their events are committed, so this tick sees them too.
     const catchingUp = [...this.#catchingUp];
     const { db } = this.#deps();
@@ -274,20 +286,21 @@ export class EventStreamLoop implements EventStreamWorker {
     const streams = [...ends].map(([workspaceId, last]): LongerStream => ({ workspaceId, last }));
     for (const { workspaceId } of streams) this.followers.wake(workspaceId);
     this.#letGo(catchingUp.filter(({ last }) => last <= done));
-    const more = await this.#callReaders(all ? null : streams);
+    const unread = hurry ? [...streams, ...this.#readers.flatMap(({ resting }) => resting ?? [])] : streams;
+    const more = await this.#callReaders(all ? null : unread, hurry);
     if (more && all) this.#anyLonger = true;
-    else if (more) for (const stream of streams) this.#lengthen(stream);
-    return { didSomething: streams.length > 0 || more, busy, more };
+    else if (more) for (const stream of unread) this.#lengthen(stream);
+    return { didSomething: unread.length > 0 || more, busy, more };
   }
 
   /** Lets each reader go on. Returns true when one of them has more to read. Throws the first error once all others have gone on. */
-  async #callReaders(streams: readonly LongerStream[] | null): Promise<boolean> {
+  async #callReaders(streams: readonly LongerStream[] | null, hurry: boolean): Promise<boolean> {
     if (streams?.length === 0) return false;
     let more = false;
     const errors: unknown[] = [];
     for (const reader of this.#readers)
       try {
-        if (await reader.read(streams)) more = true;
+        if (await reader.read(streams, hurry)) more = true;
       } catch (error) {
         errors.push(error);
       }

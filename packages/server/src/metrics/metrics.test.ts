@@ -148,9 +148,9 @@ test("counting anew agrees after readers that die between batches, erasures, val
   });
   const readSome = async (): Promise<boolean> =>
     new EventReaders(
-      () => ({ db, clock: manualTime(), log: silentLog, eventStream: { wakeReaders: () => {} } }),
+      () => ({ db, clock: manualTime(), log: silentLog, eventStream: { wake: () => {}, wakeReaders: () => {} } }),
       [metricsReader(() => app.deps)],
-    ).read(null);
+    ).read(null, true);
   await Promise.all([readSome(), readSome()]);
   await sdk.people.erase("u1@u1.example");
   while (await readSome());

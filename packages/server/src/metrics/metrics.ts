@@ -4,6 +4,7 @@ import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { type EventReader, holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { SECOND } from "../lib/units.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, type Dimension, Sums } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
 import { addSums, OTHER } from "./rows.ts";
@@ -20,6 +21,8 @@ export function metricsReader(deps: () => Pick<MailMetricsDeps, "mailCounters">)
   return {
     name: METRICS_READER,
     types: COUNTED_TYPES,
+    // A mail has three events or more. Those that come later are counted with those of other mail.
+    restMs: SECOND,
     plan: async (_q, workspaceId, events) => async (tx) => {
       const sums = new Sums();
       await countEvents(tx, workspaceId, events, sums);
