@@ -3951,19 +3951,29 @@ export interface MailsvcMethods {
       data: Fault[];
     }>;
     /**
-     * Inject faults: any documented error, a delay or a closed connection.
+     * Inject faults: any documented error, a delay or a closed connection; over SMTP any reply.
      *
-     * The response header X-Mailsvc-Fault has the id of the rule that was applied.
+     * The response header X-Mailsvc-Fault has the id of the rule that was applied. With smtp, steps of SMTP conversations fail: those of programs with this server, or with `on` delivery those of this server with the mail server behind it, so that deferrals, retries and bounces follow.
      *
      * `POST /__dev/faults`
      */
     add(input?: {
+      /** Fail this step of SMTP conversations instead of requests */
+      smtp?: "connect" | "ehlo" | "auth" | "mail" | "rcpt" | "data" | "end-of-data" | undefined;
+      /** With smtp: mail that programs submit to this server over SMTP (the default), or mail that it hands over for delivery */
+      on?: "submission" | "delivery" | undefined;
+      /** With smtp: only this recipient, sender (mail) or user name (auth); * matches anything, e.g. *@example.com */
+      address?: string | undefined;
       /** Only this method */
       method?: "GET" | "POST" | "PATCH" | "DELETE" | undefined;
       /** Path; * matches anything, e.g. /api/v1/emails/* */
       path?: string | undefined;
-      /** Answer with this error */
-      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+      /** Answer with this error; with smtp, a reply code such as 452 */
+      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | number | undefined;
+      /** With smtp: enhanced status code of the reply, e.g. 4.2.2 (default: the usual one of the code) */
+      enhancedCode?: string | undefined;
+      /** With smtp: text of the reply */
+      text?: string | undefined;
       /** Close the connection instead of responding */
       drop?: boolean | undefined;
       /** Fail before the work, or after it is done */

@@ -78,12 +78,12 @@ export async function createApp(parts: AppParts): Promise<App> {
   await deps.relays.open(installation.workspaceId);
   await trustGiven(deps, installation);
   const world =
-    config.dev && isControllable(clock)
+    deps.faults !== null && isControllable(clock)
       ? createDevWorld({
           deps,
           snapshots: backend.snapshots,
           clock,
-          faults: new FaultInjector(clock.real, deps.ids),
+          faults: deps.faults,
           startWorkers: () => startWorkers(deps),
           beforeReplaced: parts.recorder && ((what) => parts.recorder?.beforeReplaced(what) ?? Promise.resolve()),
           clearCaches: () => clearCaches(deps),
@@ -205,7 +205,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
     workspaces: createWorkspaceLookup(deps),
     inFlight,
     limiter,
-    faults: world?.faults ?? null,
+    faults: world && new FaultInjector(world.faults, deps.clock.real),
     observe: createObserver(parts),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");

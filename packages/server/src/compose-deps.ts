@@ -25,9 +25,10 @@ import { KeyWatch } from "./keys/key-watch.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import type { DomainRecords } from "./lib/domain-records.ts";
+import { FaultRules } from "./lib/fault-rules.ts";
 import { type FetchText, fetchText } from "./lib/fetch-text.ts";
 import type { Guard } from "./lib/guard-url.ts";
-import { makeIds } from "./lib/ids.ts";
+import { type Ids, makeIds } from "./lib/ids.ts";
 import { KeyedSignal } from "./lib/keyed-signal.ts";
 import type { Log } from "./lib/log.ts";
 import { makeRingMacs } from "./lib/macs.ts";
@@ -38,6 +39,7 @@ import type { Tracing } from "./lib/tracing.ts";
 import { measureLoopPressure } from "./loop-pressure.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
+import { failingMailer, SmtpFaults } from "./mail/smtp-fault-injection.ts";
 import { createStaging } from "./marketplace/files/staging.ts";
 import { isAnyListed } from "./marketplace/listings/listings.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
@@ -46,7 +48,7 @@ import { makeRunClock } from "./marketplace/runs/clock.ts";
 import { MailCounters } from "./metrics/metrics.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { RunRecorder } from "./recording/recording.ts";
-import { type RelayParts, readRelayParts } from "./relay-parts.ts";
+import { changeMailers, type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer } from "./relays/main-mailer.ts";
 import { RelayRegistry } from "./relays/registry.ts";
 import { sealAnew } from "./sealed-data.ts";
@@ -97,7 +99,7 @@ export interface AppParts {
 
 /** Creates the dependencies of the modules. Nothing runs yet. */
 export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals: Arrivals): Promise<Deps> {
-  const { config, backend, clock, random, log } = parts;
+  const { config, backend, clock, random, log, recorder } = parts;
   const tracing = parts.tracing ?? null;
   const db = tracing ? traceTransactions(backend.db, tracing) : backend.db;
   const ids = makeIds(clock, random);
@@ -117,7 +119,8 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
   const eventStream = new EventStreamLoop({ deps: () => deps, readers: [readers, readForWebhooks(() => deps)] });
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
-  const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
+  const { failing, ...faults } = planFaults(config, ids, clock.real);
+  const capture = traced(simulator(failing(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce }), true)));
   const ring = new KeyRing(config.secretKeys ?? (await backend.masterKeys(random, !(await isSealed(db)))));
   const macs = makeRingMacs(ring);
   const seal = makeRingSeal(ring, random);
@@ -128,14 +131,12 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
     log,
     maxAgeMs: backend.keysMaxAgeMs,
     capture,
-    ...(parts.relays ?? (await readRelayParts(config))),
+    ...changeMailers(parts.relays ?? (await readRelayParts(config)), (mailer) => failing(mailer, false)),
     traced,
     processes: () => made.workers?.live ?? 1,
   });
-  const hooks = connectHooks(() => deps);
   const storage = new StorageHealth(clock.real, log);
   db.watchRefusals((error) => storage.refused(error));
-  const { recorder } = parts;
   const deps: Deps = {
     ...parts,
     ...{
@@ -179,12 +180,13 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       eventStream,
       eventReaders: readers,
       mailCounters: new MailCounters(),
-      ...hooks,
+      ...connectHooks(() => deps),
       statusListeners: [recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
       eventListeners: recorder ? [recorder.eventListener] : [],
       ...(recorder && { onSubmission: recorder.submissionListener, onError: recorder.errorListener }),
       staging: createStaging(() => deps),
       submissionPorts: new SubmissionPorts(),
+      ...faults,
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
       failedLogins: new FailedLogins(clock, config.trustedProxies),
@@ -195,6 +197,14 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
     },
   };
   return deps;
+}
+
+/** The failures that a developer asks for, in dev mode. */
+function planFaults({ dev }: Pick<Config, "dev">, ids: Ids, real: Clock["real"]) {
+  const faults = dev ? new FaultRules(ids) : null;
+  const smtpFaults = faults && new SmtpFaults(faults, real);
+  const failing = (mailer: Mailer, names: boolean): Mailer => (smtpFaults ? failingMailer(mailer, smtpFaults, { names }) : mailer);
+  return { faults, smtpFaults, failing };
 }
 
 /** The addresses that may be called. The port of this server is known once it listens. */

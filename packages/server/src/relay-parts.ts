@@ -3,6 +3,7 @@ import { DEFAULT_RELAY } from "@mailsvc/sdk/contract";
 import { type Config, ConfigError } from "./config.ts";
 import { systemClock } from "./lib/clock.ts";
 import { type PostForm, postForm } from "./mail/access-tokens.ts";
+import type { Mailer } from "./mail/mailer.ts";
 import { parseSmtpUrl } from "./mail/smtp-url.ts";
 import { readRelayFile } from "./relays/file.ts";
 import type { GivenRelay, MakeRelayMailer } from "./relays/known-relay.ts";
@@ -38,6 +39,16 @@ export async function readRelayParts({ smtpUrl, relays, dkim }: Pick<Config, "sm
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }
+}
+
+/** The same relays, with changed mailers. */
+export function changeMailers(parts: RelayParts, change: (mailer: Mailer) => Mailer): RelayParts {
+  const { given, makeMailer: make } = parts;
+  return {
+    ...parts,
+    given: given && { ...given, make: async (dkim) => change(await given.make(dkim)) },
+    makeMailer: async (target, dkim) => change(await make(target, dkim)),
+  };
 }
 
 /** Makes a mailer that speaks SMTP; nodemailer is loaded with the first one. */

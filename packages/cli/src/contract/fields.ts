@@ -25,6 +25,8 @@ export interface Field {
   oneOrMany: boolean;
   /** True if the field accepts null. */
   nullable: boolean;
+  /** True if an enum accepts a number too. */
+  orNumber?: true;
   /** The files an upload accepts. */
   file?: FileRules;
 }
@@ -134,7 +136,7 @@ function unwrap(schema: Schema): Unwrapped {
   return { ...inner, nullable: inner.nullable || def.type === "nullable", description };
 }
 
-function getKind(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> {
+function getKind(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany" | "orNumber"> {
   const { def } = schema;
   const one = { choices: undefined, oneOrMany: false };
   if (def.type === "string" && def.format === "datetime") return { kind: "instant", ...one };
@@ -154,6 +156,8 @@ function getKind(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> 
     const kinds = def.options.map((option) => getKind(unwrap(option).core));
     const list = kinds.find((k) => k.kind === "list");
     if (list && kinds.some((k) => k.kind === "text")) return { ...list, oneOrMany: true };
+    const words = kinds.find((k) => k.kind === "enum");
+    if (words && kinds.some((k) => k.kind === "number")) return { ...words, orNumber: true };
   }
   return { kind: "json", ...one };
 }

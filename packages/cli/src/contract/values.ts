@@ -67,6 +67,7 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
       // The time limits of commands are written alike: 30s, or plain seconds.
       return field.name === "timeout" ? parseDuration(last, `--${field.flag}`) / 1000 : readNumber(field, last);
     case "enum":
+      if (field.orNumber && /^\d+$/.test(last)) return Number(last);
       return assertChoice(field.flag, last, field.choices ?? []);
     case "instant":
       return readInstant(field.flag, last, reading.serverNow, getDirection(field));

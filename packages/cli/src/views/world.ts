@@ -9,10 +9,13 @@ import type { View } from "./view.ts";
 
 const faultColumns: Column<Fault>[] = [
   { title: "id", value: (f) => f.id },
-  { title: "on", value: (f) => `${f.method ?? "*"} ${f.path}`, flexible: true },
+  { title: "on", value: (f) => describePlace(f), flexible: true },
   {
     title: "what",
-    value: (f) => [f.code, f.drop ? "drop" : "", f.delayMs > 0 ? `delay ${f.delayMs} ms` : ""].filter(Boolean).join(", "),
+    value: (f) =>
+      [[f.code, f.enhancedCode, f.text].filter(Boolean).join(" "), f.drop ? "drop" : "", f.delayMs > 0 ? `delay ${f.delayMs} ms` : ""]
+        .filter(Boolean)
+        .join(", "),
     flexible: true,
   },
   { title: "when", value: (f) => f.when },
@@ -34,6 +37,12 @@ export const worldViews: Readonly<Record<string, View>> = {
   "faults.add": { object: faultMade },
   "world.snapshots": { columns: snapshotColumns },
 };
+
+/** The requests or the step of SMTP that a rule is for. */
+function describePlace({ smtp, on, address, method, path }: Fault): string {
+  if (smtp === undefined) return `${method ?? "*"} ${path}`;
+  return [`smtp ${smtp}`, on === "delivery" ? "of deliveries" : "", address ?? ""].filter(Boolean).join(" ");
+}
 
 function clock(state: ClockState, { term: { out, columns } }: Session): string {
   const fired = renderTable(

@@ -26,7 +26,7 @@ export const DEV_ONLY: Readonly<Record<string, DevOnly>> = {
     next: "mailsvc backup --help",
   },
   faults: {
-    message: "Requests can be made to fail in dev mode only.",
+    message: "Requests and SMTP can be made to fail in dev mode only.",
     hint: "A server with faults: mailsvc dev. Mail that bounces or fails without leaving this server: send to a simulated recipient with a test key",
     next: "mailsvc dev",
   },

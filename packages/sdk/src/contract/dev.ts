@@ -129,10 +129,34 @@ export const world = {
   }),
 };
 
+/** Steps of an SMTP conversation that can be made to fail, in their order. */
+export const SMTP_STEPS = ["connect", "ehlo", "auth", "mail", "rcpt", "data", "end-of-data"] as const;
+export type SmtpStep = (typeof SMTP_STEPS)[number];
+
 export const FaultRule = z.strictObject({
+  smtp: z.enum(SMTP_STEPS).optional().meta({ description: "Fail this step of SMTP conversations instead of requests" }),
+  on: z.enum(["submission", "delivery"]).optional().meta({
+    description: "With smtp: mail that programs submit to this server over SMTP (the default), or mail that it hands over for delivery",
+  }),
+  address: z.string().min(1).max(320).optional().meta({
+    description: "With smtp: only this recipient, sender (mail) or user name (auth); * matches anything, e.g. *@example.com",
+  }),
   method: z.enum(["GET", "POST", "PATCH", "DELETE"]).optional().meta({ description: "Only this method" }),
   path: z.string().startsWith("/").max(200).default("/*").meta({ description: "Path; * matches anything, e.g. /api/v1/emails/*" }),
-  code: z.enum(ERROR_CODES).optional().meta({ description: "Answer with this error" }),
+  code: z
+    .union([z.enum(ERROR_CODES), z.int().min(400).max(599)])
+    .optional()
+    .meta({ description: "Answer with this error; with smtp, a reply code such as 452" }),
+  enhancedCode: z
+    .string()
+    .regex(/^[45]\.\d{1,3}\.\d{1,3}$/, "Write an enhanced status code such as 4.2.2.")
+    .optional()
+    .meta({ description: "With smtp: enhanced status code of the reply, e.g. 4.2.2 (default: the usual one of the code)" }),
+  text: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,400}$/, "1 to 400 characters of ASCII in one line are needed.")
+    .optional()
+    .meta({ description: "With smtp: text of the reply" }),
   drop: z.boolean().default(false).meta({ description: "Close the connection instead of responding" }),
   /** With `after`, the request takes effect and only its response is lost, the case idempotency keys are made for. */
   when: z.enum(["before", "after"]).default("before").meta({ description: "Fail before the work, or after it is done" }),
@@ -145,6 +169,38 @@ export const FaultRule = z.strictObject({
 
 export const Fault = FaultRule.extend({ id: z.string(), matched: z.int(), hits: z.int() }).meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;
+
+/** The fields of a rule that do not go together. */
+function findConflicts(rule: z.infer<typeof FaultRule>): { readonly path: string; readonly message: string }[] {
+  const { smtp, on, address, method, path, code, enhancedCode, text, drop, when, delayMs } = rule;
+  const found: { path: string; message: string }[] = [];
+  const refuse = (isWrong: boolean, field: string, message: string): void => {
+    if (isWrong) found.push({ path: field, message });
+  };
+  refuse(code === undefined && !drop && delayMs === 0, "code", "Give code, drop or delayMs.");
+  if (smtp === undefined) {
+    refuse(typeof code === "number", "code", "A reply code needs smtp; a request fails with the code of an error, such as queue_failed.");
+    for (const [field, value] of Object.entries({ on, address, enhancedCode, text }))
+      refuse(value !== undefined, field, `${field} needs smtp.`);
+    return found;
+  }
+  refuse(typeof code === "string", "code", "With smtp, give the code of a reply, such as 452 or 550.");
+  refuse(method !== undefined, "method", "A step of SMTP has no method.");
+  refuse(path !== "/*", "path", "A step of SMTP has no path; address picks conversations.");
+  refuse(when === "after" && (smtp !== "end-of-data" || on === "delivery"), "when", "after needs smtp end-of-data of submitted mail.");
+  refuse(
+    address !== undefined && on !== "delivery" && (smtp === "connect" || smtp === "ehlo"),
+    "address",
+    `No address is known at ${smtp}.`,
+  );
+  refuse((enhancedCode !== undefined || text !== undefined) && typeof code !== "number", "code", "enhancedCode and text need a code.");
+  refuse(
+    typeof code === "number" && enhancedCode !== undefined && enhancedCode[0] !== String(code)[0],
+    "enhancedCode",
+    `Begin it with ${String(code)[0]}, as the code.`,
+  );
+  return found;
+}
 
 export const faults = {
   list: endpoint({
@@ -160,16 +216,18 @@ export const faults = {
     path: "/__dev/faults",
     access: "dev",
     tool: "faults_add",
-    summary: "Inject faults: any documented error, a delay or a closed connection",
-    description: "The response header X-Mailsvc-Fault has the id of the rule that was applied.",
-    body: FaultRule.refine((r) => r.code !== undefined || r.drop || r.delayMs > 0, {
-      message: "Give code, drop or delayMs.",
-      path: ["code"],
+    summary: "Inject faults: any documented error, a delay or a closed connection; over SMTP any reply",
+    description:
+      "The response header X-Mailsvc-Fault has the id of the rule that was applied. With smtp, steps of SMTP conversations fail: those of programs with this server, or with `on` delivery those of this server with the mail server behind it, so that deferrals, retries and bounces follow.",
+    body: FaultRule.superRefine((rule, ctx) => {
+      for (const { path, message } of findConflicts(rule)) ctx.addIssue({ code: "custom", path: [path], message });
     }),
     status: 201,
     output: Fault,
     examples: [
       { summary: "Every tenth send fails", body: { method: "POST", path: "/api/v1/send", code: "queue_failed", rate: 0.1, seed: 7 } },
+      { summary: "A recipient's mailbox is full, twice", body: { smtp: "rcpt", address: "ada@example.com", code: 452, count: 2 } },
+      { summary: "The mail server behind this one is away", body: { smtp: "connect", on: "delivery", drop: true, count: 1 } },
     ],
   }),
   clear: endpoint({

@@ -1,8 +1,8 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
 import { continueStreams, loadStreamEnds } from "../events/events.ts";
-import type { FaultInjector } from "../http/fault-injection.ts";
 import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
+import type { FaultRules } from "../lib/fault-rules.ts";
 import type { DevDeps } from "./deps.ts";
 import { keepClock, markClock } from "./kept-clock.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -10,7 +10,7 @@ import type { Snapshots } from "./snapshots.ts";
 /** Operations of the dev endpoints on the whole installation. */
 export interface DevWorld {
   readonly clock: ControllableClock;
-  readonly faults: FaultInjector;
+  readonly faults: FaultRules;
   snapshots(): Promise<Snapshot[]>;
   snapshot(name: string): Promise<Snapshot>;
   restore(name: string): Promise<Snapshot>;
@@ -21,7 +21,7 @@ interface WorldOptions {
   deps: DevDeps;
   snapshots: Snapshots;
   clock: ControllableClock;
-  faults: FaultInjector;
+  faults: FaultRules;
   /** Starts the workers again after the data was replaced. */
   startWorkers: () => Promise<void>;
   /** Clears all caches of the database. */

@@ -1,4 +1,4 @@
-import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import { KB } from "../lib/units.ts";
@@ -6,24 +6,33 @@ import { KB } from "../lib/units.ts";
 /** Callback: a connection ended, with address and port of the other side. */
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
+/** Decides about a step of a session for which smtp-server asks nobody. */
+export type OnStep = (
+  step: "ehlo" | "data",
+  session: SMTPServerSession,
+  done: (refused: (Error & { readonly responseCode?: number }) | null) => void,
+) => void;
+
 /**
- * smtp-server with eight differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that
+ * smtp-server with nine differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that
  * brings its own enhanced status code keeps it; a connection can be ended by the id of its session; a message that comes quickly is read
  * in several turns of the event loop; EXPN is a command that it does not have, not one that it does not know; parameters of extensions
- * that it does not announce are refused; a quoted local part may hold a blank; and connections have the address that a proxy named.
+ * that it does not announce are refused; a quoted local part may hold a blank; connections have the address that a proxy named; and EHLO and DATA can be refused.
  */
 export class PromptServer extends SMTPServer {
   readonly #closed: OnClose;
+  readonly #onStep: OnStep | undefined;
 
-  constructor(options: SMTPServerOptions, closed: OnClose) {
+  constructor(options: SMTPServerOptions, closed: OnClose, onStep?: OnStep) {
     super(options);
     this.#closed = closed;
+    this.#onStep = onStep;
     // Peers cut their connections as they like.
     this.on("error", () => {});
   }
 
   override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
-    const connection = new PromptConnection(this, socket, options, this.#closed);
+    const connection = new PromptConnection([this, socket, options], this.#closed, this.#onStep);
     this.connections.add(connection);
     connection.on("error", () => {});
     connection.init();
@@ -38,6 +47,11 @@ export class PromptServer extends SMTPServer {
   /** Ends one connection. */
   cut(sessionId: string, why: string): void {
     for (const connection of this.connections) if (connection.session.id === sessionId) connection.send(421, why, false);
+  }
+
+  /** Ends one connection without a reply. */
+  drop(sessionId: string): void {
+    for (const connection of this.connections) if (connection.session.id === sessionId) connection._socket.destroy();
   }
 
   /** Ends the connections without a message under way. */
@@ -58,10 +72,12 @@ type ConnectionParameters = ConstructorParameters<typeof SMTPConnection>;
 
 class PromptConnection extends SMTPConnection {
   readonly #closed: OnClose;
+  readonly #onStep: OnStep | undefined;
 
-  constructor(server: ConnectionParameters[0], socket: ConnectionParameters[1], options: ConnectionParameters[2], closed: OnClose) {
-    super(server, socket, options);
+  constructor(parameters: ConnectionParameters, closed: OnClose, onStep: OnStep | undefined) {
+    super(...parameters);
     this.#closed = closed;
+    this.#onStep = onStep;
   }
 
   override init(): void {
@@ -84,6 +100,35 @@ class PromptConnection extends SMTPConnection {
   override send(...[code, data, context]: Parameters<SMTPConnection["send"]>): void {
     const hasOwnCode = typeof data === "string" && /^[245]\.\d{1,3}\.\d{1,3} /.test(data);
     super.send(code, data, hasOwnCode ? false : context);
+  }
+
+  override handler_EHLO(command: Buffer, done: () => void): void {
+    this.#ask("ehlo", done, () => super.handler_EHLO(command, done));
+  }
+
+  override handler_HELO(command: Buffer, done: () => void): void {
+    this.#ask("ehlo", done, () => super.handler_HELO(command, done));
+  }
+
+  override handler_DATA(command: Buffer, done: () => void): void {
+    const go = (): void => super.handler_DATA(command, done);
+    if (this.session.envelope.rcptTo.length === 0) go();
+    else this.#ask("data", done, go);
+  }
+
+  #ask(step: Parameters<OnStep>[0], done: () => void, go: () => void): void {
+    if (!this.#onStep) {
+      go();
+      return;
+    }
+    this.#onStep(step, this.session, (refused) => {
+      if (refused === null) {
+        go();
+        return;
+      }
+      this.send(refused.responseCode ?? 550, refused.message);
+      done();
+    });
   }
 
   override handler_MAIL(command: Buffer, done: () => void): void {

@@ -6,7 +6,7 @@ import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import { SECOND } from "../lib/units.ts";
 import { OpenConnections } from "./open-connections.ts";
-import type { PromptServer } from "./prompt-server.ts";
+import type { OnStep, PromptServer } from "./prompt-server.ts";
 import { takeProxyHeader } from "./proxy-header.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
@@ -44,6 +44,8 @@ export interface SmtpListener {
   isFull(): boolean;
   /** Ends a connection with a 421 reply. */
   cut(sessionId: string, why: string): void;
+  /** Ends a connection without a reply. */
+  drop(sessionId: string): void;
   /** Lets messages under way finish for some seconds. */
   close(): Promise<void>;
 }
@@ -51,6 +53,12 @@ export interface SmtpListener {
 interface ListenerDeps {
   readonly clock: { readonly real: Clock["real"] };
   readonly log: Log;
+}
+
+/** Dialogue of an SMTP server. */
+export interface SmtpDialogue extends SMTPServerOptions {
+  /** Asked before EHLO, HELO and DATA are answered; an error refuses them. */
+  readonly onStep?: OnStep;
 }
 
 /** A reply that refuses a command or a message: `reply(550, "5.1.1 No such address here")`. */
@@ -67,14 +75,14 @@ export function formatReply(made: Error & { readonly responseCode?: number }): s
  * Listens for SMTP with limits for connections, in all and of one address, and takes up renewed certificates. smtp-server is loaded with
  * the first connection, because it takes a tenth of a start. Throws the error of the operating system if it cannot listen.
  */
-export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions, options: ListenerOptions): Promise<SmtpListener> {
+export async function listenSmtp(deps: ListenerDeps, dialogue: SmtpDialogue, options: ListenerOptions): Promise<SmtpListener> {
   const { clock, log } = deps;
   const { host, port, tls, connectionMs, connections, ofPeer, proxies, purpose } = options;
   const open = new OpenConnections(clock.real, connectionMs);
   let loading: Promise<PromptServer> | null = null;
   const load = async (): Promise<PromptServer> => {
     const { PromptServer } = await import("./prompt-server.ts");
-    return new PromptServer(buildOptions(dialogue, options), (connection) => open.remove(connection));
+    return new PromptServer(buildOptions(dialogue, options), (connection) => open.remove(connection), dialogue.onStep);
   };
   const accept = async (socket: Socket): Promise<void> => {
     loading ??= load();
@@ -121,6 +129,7 @@ export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions
     port: bound.port,
     isFull: () => open.size >= connections,
     cut: (sessionId, why) => void loading?.then((smtp) => smtp.cut(sessionId, why)),
+    drop: (sessionId) => void loading?.then((smtp) => smtp.drop(sessionId)),
     close: async () => {
       renewal?.cancel();
       const closed = once(server, "close");
@@ -158,7 +167,7 @@ function renewHourly(deps: ListenerDeps, files: TlsFiles, purpose: string, use: 
   return { cancel: () => timer.cancel() };
 }
 
-function buildOptions(dialogue: SMTPServerOptions, { tls, implicitTls = false }: ListenerOptions): SMTPServerOptions {
+function buildOptions({ onStep: _, ...dialogue }: SmtpDialogue, { tls, implicitTls = false }: ListenerOptions): SMTPServerOptions {
   return {
     ...dialogue,
     ...tls?.current,

@@ -3,6 +3,7 @@ import type { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
+import type { SmtpFaults } from "../mail/smtp-fault-injection.ts";
 import type { MailCapture } from "../relays/deps.ts";
 import type { SubmissionPorts } from "./ports.ts";
 
@@ -53,6 +54,8 @@ export interface SubmissionDeps extends EmailDeps, MailCapture {
       readonly capturesAll: boolean;
     };
   readonly submissionPorts: SubmissionPorts;
+  /** Lets conversations fail on purpose, in dev mode; null outside it. */
+  readonly smtpFaults: SmtpFaults | null;
   /** Hears how clients were answered. */
   readonly onSubmission?: (report: SubmissionReport) => void;
   readonly clock: Clock;

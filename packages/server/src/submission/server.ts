@@ -1,13 +1,15 @@
 import type { Readable } from "node:stream";
 import { AddressError, type Mailbox, parseAnyMailbox, parseMailbox, SEND_LIMITS } from "@mailsvc/sdk/contract";
-import type { SMTPServerAuthentication, SMTPServerOptions, SMTPServerSession } from "smtp-server";
+import type { SMTPServerAuthentication, SMTPServerSession } from "smtp-server";
 import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
 import { isLoopbackAddress } from "../lib/loopback.ts";
 import { HOUR, MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
-import { formatReply, type ListenerOptions, listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
+import { refuseByName } from "../mail/smtp-fault-injection.ts";
+import { formatReply, type ListenerOptions, listenSmtp, reply, type SmtpDialogue, type SmtpListener } from "../mail/smtp-listener.ts";
 import type { SubmissionAccess, SubmissionDeps, SubmissionReport, Submitter } from "./deps.ts";
+import { PlannedFaults } from "./faults.ts";
 import { MessageStore } from "./message-store.ts";
 import { toReply } from "./replies.ts";
 
@@ -38,7 +40,8 @@ export interface SubmissionOptions extends Pick<ListenerOptions, "host" | "port"
  */
 export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAccess, options: SubmissionOptions): Promise<SmtpListener> {
   const { host, port, tls, implicitTls = false } = options;
-  const parts = { intake: new Intake(MAX_MEMORY), store: new MessageStore(deps) };
+  const faults = new PlannedFaults(deps.smtpFaults, (id) => listener.drop(id));
+  const parts = { intake: new Intake(MAX_MEMORY), store: new MessageStore(deps), faults };
   const sessions = new Sessions(deps, access, options, (id, why) => listener.cut(id, why));
   const listener = await listenSmtp(deps, dialogue(deps, sessions, parts), {
     ...{ host, port, tls, implicitTls },
@@ -59,10 +62,12 @@ export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAc
 interface MessageHandling {
   readonly intake: Intake;
   readonly store: MessageStore;
+  readonly faults: PlannedFaults;
 }
 
-function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandling): SMTPServerOptions {
+function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandling): SmtpDialogue {
   const { config } = deps;
+  const { faults } = parts;
   return {
     name: nameOf(config),
     banner: "mailsvc",
@@ -76,38 +81,56 @@ function dialogue(deps: SubmissionDeps, sessions: Sessions, parts: MessageHandli
     socketTimeout: IDLE_MS,
     onConnect: (session, done) => {
       sessions.open(session);
-      done();
+      faults.meet({ step: "connect", names: [], session }, (refused) => done(tell(deps, session, refused)));
     },
+    ...(config.dev && {
+      onStep: (step, session, done) => {
+        const names = session.envelope.rcptTo.map(({ address }) => address);
+        faults.meet({ step, names, session }, (refused) => done(tell(deps, session, refused)));
+      },
+    }),
     onSecure: (_socket, session, done) => {
       sessions.secured(session);
       done();
     },
     onAuth: (auth, session, done) => {
-      sessions.logIn(auth, session).then(
-        () => done(null, { user: auth.username || "key" }),
-        (error: unknown) => done(tell(deps, session, sessions.failed(session, error))),
-      );
+      faults.meet({ step: "auth", names: [auth.username ?? ""], session }, (refused) => {
+        if (refused !== null) {
+          done(tell(deps, session, refused));
+          return;
+        }
+        sessions.logIn(auth, session).then(
+          () => done(null, { user: auth.username || "key" }),
+          (error: unknown) => done(tell(deps, session, sessions.failed(session, error))),
+        );
+      });
     },
     onMailFrom: ({ address }, session, done) => {
       sessions.beginMessage(session);
-      done(tell(deps, session, sessions.refuseStranger(session), { from: address }));
+      faults.meet({ step: "mail", names: [address], session }, (refused) =>
+        done(tell(deps, session, refused ?? sessions.refuseStranger(session), { from: address })),
+      );
     },
     // Answered at once: commands that wait are read into memory that nothing limits. `receive` asks the database too.
     onRcptTo: ({ address }, session, done) => {
-      const refused = refuseRecipient(address, session, config.dev && deps.relays.capturesAll);
-      if (refused !== null) sessions.countRefused(session);
-      done(tell(deps, session, refused, { to: [address] }));
+      faults.meet({ step: "rcpt", names: [address], session }, (planned) => {
+        const refused = planned ?? refuseRecipient(address, session, config.dev && deps.relays.capturesAll);
+        if (refused !== null) sessions.countRefused(session);
+        done(tell(deps, session, refused, { to: [address] }));
+      });
     },
     onData: (stream, session, done) => {
-      receive(deps, sessions, parts, stream, session).then(
-        (result) => {
-          const answer = result instanceof Error ? result : reply(250, `2.0.0 queued as ${result}`);
-          tell(deps, session, answer, { size: stream.byteLength });
-          if (answer === result) done(answer);
-          else done(null, answer.message);
-        },
-        (error: unknown) => done(tell(deps, session, sessions.refuse(error), { size: stream.byteLength })),
-      );
+      faults
+        .receive(stream, session, () => receive(deps, sessions, parts, stream, session))
+        .then(
+          (result) => {
+            const answer = result instanceof Error ? result : reply(250, `2.0.0 queued as ${result}`);
+            tell(deps, session, answer, { size: stream.byteLength });
+            if (answer === result) done(answer);
+            else done(null, answer.message);
+          },
+          (error: unknown) => done(tell(deps, session, sessions.refuse(error), { size: stream.byteLength })),
+        );
     },
     onClose: (session, done) => {
       sessions.close(session);
@@ -180,7 +203,7 @@ function refuseRecipient(address: string, { envelope: { rcptTo } }: SMTPServerSe
   if (rcptTo.length >= SEND_LIMITS.smtpRecipients && !rcptTo.some((one) => one.address.toLowerCase() === named)) return tooManyRecipients();
   try {
     parseRecipient(address, captured);
-    return null;
+    return captured ? refuseByName(address) : null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return toReply(error);

@@ -19,8 +19,11 @@ import { seededRandom } from "../lib/random.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import { DAY } from "../lib/units.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { SmtpListener } from "../mail/smtp-listener.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import { type RelayParts, readRelayParts } from "../relay-parts.ts";
+import { serveSubmission } from "../submission/submission.ts";
+import { createSubmissionAccess } from "../submission-access.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
 import { Activity } from "./activity.ts";
@@ -91,6 +94,8 @@ export interface TestWorld {
   /** Answers requests without a network: give it to any client. */
   readonly fetch: typeof fetch;
   readonly url: string;
+  /** Listens for SMTP at a free port of this machine, as `mailsvc dev` does, until the world is disposed of. The first call opens it. */
+  listenSmtp(): Promise<{ readonly host: string; readonly port: number }>;
   /** @internal For the tests of the service itself. */
   readonly app: App;
   readonly clock: {
@@ -153,10 +158,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
   const { apiKey, operatorKey } = app.installation as { apiKey: string; operatorKey: string };
   const clientOf = (key: string): Mailsvc => new Mailsvc({ apiKey: key, baseUrl: URL_OF_WORLD, fetch: inProcess });
   const sdk = clientOf(apiKey);
+  let smtp: Promise<SmtpListener> | null = null;
   let disposed = false;
   const dispose = async (): Promise<void> => {
     if (disposed) return;
     disposed = true;
+    await (await smtp)?.close();
     await app.close();
     if (options.folder === undefined) removeFolder(folder);
     if (strayMoves.length > 0) throw new Error(`EMAIL_STATES does not list what emails did here: ${strayMoves.join(", ")}.`);
@@ -176,6 +183,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     },
     fetch: inProcess,
     url: URL_OF_WORLD,
+    listenSmtp: async () => {
+      const { host, port } = await (smtp ??= listenSmtp(app));
+      return { host, port };
+    },
     app,
     clock: createClock(clock, settle),
     campaign: (fields) => runCampaign({ sdk, clock, settle }, fields),
@@ -217,6 +228,10 @@ async function startApp(options: WorldOptions, { folder, clock, strayMoves }: Ap
     statusListener: async (_tx, changes) => void strayMoves.push(...listStray(changes)),
     baseUrl: () => URL_OF_WORLD,
   });
+}
+
+function listenSmtp({ deps, installation }: App): Promise<SmtpListener> {
+  return serveSubmission(deps, createSubmissionAccess(deps, installation), { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false });
 }
 
 /** Requests to an app, without a network. */
