@@ -30,9 +30,10 @@ const PAGES = [
   "README.md",
   ...globSync("docs/**/*.md", {
     cwd: root,
-    exclude: ["docs/{reference,glossary,dashboard-pictures}.md", "docs/{reference,decisions}/*"],
+    exclude: ["docs/{reference,glossary,questions,dashboard-pictures}.md", "docs/{reference,decisions}/*"],
   }).sort(),
   ...["agent-kit", "cli", "server"].map((name) => `packages/${name}/README.md`),
+  ...["agent-kit", "cli", "sdk", "server"].map((name) => `packages/${name}/AGENTS.md`),
 ];
 /**
  * Pages that are followed to the letter by `newcomer.test.ts` and `quickstarts.test.ts`, which make all that they name. Here only the types
@@ -50,7 +51,8 @@ const READ = [
   ...globSync(
     [
       "docs/{decisions,reference}/*.md",
-      "docs/{reference,glossary,dashboard-pictures}.md",
+      "docs/{reference,glossary,questions,dashboard-pictures}.md",
+      "AGENTS.md",
       "SECURITY.md",
       "packages/sdk/README.md",
       "examples/*/README.md",

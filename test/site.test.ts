@@ -92,4 +92,11 @@ describe("the site of the documentation", () => {
     expect(attributes(html, "data-title").slice(0, 3)).toEqual(["Command line", "curl", "SDK"]);
     expect(existsSync(join(site, dirname("openapi.json"), "openapi.json"))).toBe(true);
   });
+
+  test("has each page as Markdown, and lists them for programs", () => {
+    const missing = pages.filter((page) => page !== "404.html" && !existsSync(join(site, page.replace(/\.html$/, ".md"))));
+    expect(missing).toEqual([]);
+    expect(read("llms.txt")).toContain("(/questions.md)");
+    expect(read("llms-full.txt")).toContain("# Questions");
+  });
 });

@@ -2,6 +2,7 @@ import { copyFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../../scripts/anchor.mjs";
+import { writeForPrograms } from "./for-programs.mjs";
 import { readAsOnGitHub } from "./markdown.mjs";
 import { EXCLUDED, pageOf, root } from "./pages.mjs";
 import { nav, sidebar } from "./reading-order.mjs";
@@ -42,5 +43,6 @@ export default defineConfig({
   buildEnd: ({ outDir }) => {
     for (const file of ["openapi.json", "docs/prometheus-rules.yml", "docs/grafana-dashboard.json"])
       copyFileSync(join(root, file), join(outDir, basename(file)));
+    writeForPrograms(outDir);
   },
 });

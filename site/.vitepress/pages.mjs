@@ -15,7 +15,16 @@ const RULES = [
 ];
 
 /** Files that the build looks at but leaves out. */
-export const EXCLUDED = ["README.md", "bench/**", "build/**", "packaging/**", "site/**", "packages/!(sdk)/**"];
+export const EXCLUDED = [
+  "README.md",
+  "AGENTS.md",
+  "packages/*/AGENTS.md",
+  "bench/**",
+  "build/**",
+  "packaging/**",
+  "site/**",
+  "packages/!(sdk)/**",
+];
 
 /** The page of a file, both as paths; null if the file is no page. */
 export function pageOf(file) {

@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { pageOf, root } from "./pages.mjs";
 
-const GUIDE = {
-  "Start here": ["docs/index.md", "docs/installation.md", "docs/glossary.md"],
+export const GUIDE = {
+  "Start here": ["docs/index.md", "docs/installation.md", "docs/questions.md", "docs/glossary.md"],
   "Your path": ["docs/start/terminal.md", "docs/start/ci.md", "docs/start/agent.md", "docs/start/server.md"],
   Sending: [
     "docs/emails.md",

@@ -13,6 +13,7 @@ import { campaignFieldsCommand, campaignPreviewCommand, campaignSendCommand } fr
 import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
+import { docsCommand } from "./commands/docs.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { emailGetCommand } from "./commands/email-get.ts";
 import { envCommand } from "./commands/env.ts";
@@ -100,7 +101,14 @@ export async function addAllCommands(program: Command, run: Run, argv: readonly 
     migrateCommand(run),
   ])
     program.addCommand(command.helpGroup("Setup:"));
-  for (const command of [apiCommand(run), signatureCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
+  for (const command of [
+    docsCommand(run),
+    apiCommand(run),
+    signatureCommand(run),
+    errorsCommand(run),
+    commandsCommand(run, program),
+    completionCommand(run),
+  ])
     program.addCommand(command.helpGroup("More:"));
   program.addCommand(completeCommand(run, program), { hidden: true });
 }

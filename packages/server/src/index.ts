@@ -36,6 +36,7 @@ export {
 } from "./maintenance.ts";
 export { serveMcpOverStdio } from "./mcp-stdio.ts";
 export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";
+export { openDocs } from "./open-docs.ts";
 export { type OpenRecording, serveRecording } from "./open-recording.ts";
 export { type CoverageReport, type EndedRun, type LineOf, type Reached, RunRecorder, type RunSummary } from "./recording/recording.ts";
 export { type RunningServer, serve } from "./serve.ts";

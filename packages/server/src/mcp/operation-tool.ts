@@ -18,7 +18,7 @@ export const IDEMPOTENCY_KEY = z
   .optional()
   .meta({
     description:
-      "Calls with the same key take effect once. Mail that is sent without one has a key made of its arguments; give another one to send the same again",
+      "Calls with the same key take effect once. Mail sent without one has a key made of its arguments; give another to send the same again",
   });
 const INCLUDE_HTML = z.boolean().optional().meta({ description: "Give HTML too, instead of its length" });
 

@@ -103,7 +103,7 @@ export function makeProtocolServer(parts: McpParts, caller: McpCaller): Server {
 }
 
 function describeTool({ name, title, description, annotations, inputSchema, outputSchema }: Tool) {
-  return { name, title, description, annotations: { title, ...annotations }, inputSchema, outputSchema };
+  return { name, title, description, annotations, inputSchema, outputSchema };
 }
 
 async function callTool(

@@ -1,6 +1,7 @@
 import { apiTools } from "./api-tools.ts";
 import { devTools } from "./dev-tools.ts";
 import { knowledgeTools } from "./knowledge-tools.ts";
+import { listArguments, listResult } from "./listed-schemas.ts";
 import { mailTools } from "./mail-tools.ts";
 import { makeOperationTool } from "./operation-tool.ts";
 import { listOperations, type Operation } from "./operations.ts";
@@ -14,5 +15,10 @@ export function listTools({ dev, writes }: McpSettings): ReadonlyMap<string, Too
   const operations = listOperations().filter((one): one is WithTool => one.endpoint.tool !== undefined);
   const all = [...operations.map(makeOperationTool), ...knowledgeTools, ...mailTools, ...devTools, ...apiTools];
   const offered = all.filter(({ needs }) => needs === "nothing" || dev || (needs === "writes" && writes));
-  return new Map(offered.sort((a, b) => (a.name < b.name ? -1 : 1)).map((tool) => [tool.name, tool]));
+  const listed = offered.map((tool) => ({
+    ...tool,
+    inputSchema: listArguments(tool.inputSchema),
+    outputSchema: listResult(tool.outputSchema),
+  }));
+  return new Map(listed.sort((a, b) => (a.name < b.name ? -1 : 1)).map((tool) => [tool.name, tool]));
 }

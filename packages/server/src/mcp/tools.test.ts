@@ -33,6 +33,8 @@ describe.each(ERAS)("in the era %s", (era) => {
     expect(names).toEqual([...READING, ...WRITING, ...DEV].sort());
     expect(names.length - ["api_call", "api_search"].length).toBeLessThanOrEqual(24);
     expect(await client.listTools()).toEqual(await client.listTools());
+    // Clients pass the list on to their model.
+    expect(JSON.stringify(await client.listTools()).length).toBeLessThan(40_000);
   });
 
   test("a server in production offers what reads, and with writes what sends, but nothing of dev mode", async () => {
