@@ -105,7 +105,8 @@ const MEANINGS = {
     conditions: ["conditions", count],
     values: ["values of one condition", count],
     text: ["a value", characters],
-    fieldName: ["name of a custom field", characters],
+    fieldName: ["name of a custom field, a property or an event of yours", characters],
+    times: ["times that somebody did something", count],
   },
   CAMPAIGN_LIMITS: {
     title: "A campaign",

@@ -1809,8 +1809,8 @@ export interface Fault {
   hits: number;
 }
 
-/** The kind of a field, which decides its operators. */
-export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
+/** The kind of a field, which decides its operators. A count is of what a contact did; a fact is of one such event. */
+export type FieldKind = "text" | "status" | "instant" | "set" | "custom" | "count" | "fact";
 
 export type FindingStatus = "ok" | "warn" | "fail" | "skipped";
 
@@ -3035,7 +3035,9 @@ export type ResendTarget = "not_opened" | "not_clicked" | "failed";
 
 export type Role = "owner" | "marketer" | "viewer";
 
-export type RuleField = "email" | "externalId" | "firstName" | "lastName" | "phone" | "language" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
+export type RuleDetail = "within" | "campaign" | "template" | "where";
+
+export type RuleField = "email" | "externalId" | "firstName" | "lastName" | "phone" | "language" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists" | "received" | "opened" | "clicked" | "replied";
 
 export type RuleOperator = "equals" | "notEquals" | "contains" | "notContains" | "startsWith" | "endsWith" | "in" | "notIn" | "exists" | "before" | "after" | "withinLast" | "notWithinLast" | "gt" | "gte" | "lt" | "lte" | "withinNext";
 
@@ -3142,9 +3144,17 @@ export interface Segment {
 
 /** One condition on a contact. */
 export interface SegmentCondition {
-  field: RuleField | `customFields.${string}`;
+  field: RuleField | `customFields.${string}` | `did.${string}`;
   operator: RuleOperator;
   value?: string | number | boolean | (string | number)[] | undefined;
+  /** For what people did: only within this duration before now, such as `30d`. */
+  within?: string | undefined;
+  /** For what people did with mail: only that of the campaign with this id. */
+  campaign?: string | undefined;
+  /** Likewise, of the template with this slug. */
+  template?: string | undefined;
+  /** For events of your own and clicks: only those with these facts. */
+  where?: EventFilter | undefined;
 }
 
 export type SegmentEventType = "segment.entered" | "segment.left";

@@ -111,6 +111,11 @@ export const PERSON_DATA: PersonDataByTable = {
     export: { none: "The last of the events of each kind of the emails." },
     stays: "On Postgres the number of the contact, without anything else; it leads to nobody.",
   },
+  contactActions: {
+    contact: "contactSeq",
+    forget: { with: "engagement" },
+    export: { none: "The events of the emails and of the contact say it." },
+  },
   automationEntries: {
     contact: "contactId",
     forget: forgetEntries,

@@ -56,6 +56,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   segments: { workspace: "workspaceId" },
   segmentMembers: { of: [{ table: "segments", column: "segmentSeq", key: "seq" }] },
   engagement: { of: [{ table: "contacts", column: "contactSeq", key: "seq" }] },
+  contactActions: { of: [{ table: "contacts", column: "contactSeq", key: "seq" }], secretless: ["eventKey"] },
   counters: {
     of: [
       { table: "lists", column: "owner" },

@@ -1,4 +1,4 @@
-import type { Segment, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
+import { describeDetails, type Segment, type SegmentPreview, type SegmentRule } from "@mailsvc/sdk/contract";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { contactColumns } from "./contacts.ts";
@@ -35,7 +35,8 @@ function formatRules(rule: SegmentRule, indent: string): string[] {
   if ("any" in rule) return group("any of", rule.any);
   if ("not" in rule) return group("not", [rule.not]);
   const { field, operator, value } = rule;
-  return [`${indent}${safeText([field, operator, value === undefined ? "" : JSON.stringify(value)].join(" ").trimEnd())}`];
+  const told = value === undefined ? "" : ` ${JSON.stringify(value)}`;
+  return [`${indent}${safeText(`${field} ${operator}${told}${describeDetails(rule)}`)}`];
 }
 
 function one(s: Segment, { term: { out } }: Session): string {

@@ -1,5 +1,5 @@
 import type { AutomationTrigger } from "./automation-triggers.ts";
-import type { SegmentRule } from "./rule-fields.ts";
+import type { SegmentCondition, SegmentRule } from "./rule-fields.ts";
 
 /** Describes a trigger, a goal or the end of a wait in a few words. */
 export function describeTrigger(trigger: AutomationTrigger): string {
@@ -27,7 +27,12 @@ export function describeTrigger(trigger: AutomationTrigger): string {
 }
 
 /** A rule tree, or a filter of events, which has the same form. */
-type Rule = { all: readonly Rule[] } | { any: readonly Rule[] } | { not: Rule } | { field: string; operator: string; value?: unknown };
+type Rule = { all: readonly Rule[] } | { any: readonly Rule[] } | { not: Rule } | Condition;
+
+type Condition = { field: string; operator: string; value?: unknown } & Pick<
+  SegmentCondition,
+  "within" | "campaign" | "template" | "where"
+>;
 
 /** Describes a condition in a few words. */
 export function describeRule(rule: SegmentRule | Rule): string {
@@ -36,7 +41,23 @@ export function describeRule(rule: SegmentRule | Rule): string {
   if ("not" in rule) return `not ${describeInner(rule.not)}`;
   const { field, operator, value } = rule;
   const told = value === undefined ? "" : ` ${Array.isArray(value) ? value.join(", ") : String(value)}`;
-  return `${field} ${operator}${told}`;
+  return `${field} ${operator}${told}${describeDetails(rule)}`;
+}
+
+/** Describes which events a condition on what people did counts, with a space before it; nothing for other conditions. */
+export function describeDetails({
+  within,
+  campaign,
+  template,
+  where,
+}: Pick<SegmentCondition, "within" | "campaign" | "template" | "where">) {
+  const parts = [
+    campaign === undefined ? "" : ` campaign ${campaign}`,
+    template === undefined ? "" : ` template ${template}`,
+    within === undefined ? "" : ` within ${within}`,
+    where === undefined ? "" : ` where ${describeInner(where)}`,
+  ];
+  return parts.join("");
 }
 
 function describeInner(rule: SegmentRule | Rule): string {

@@ -1,26 +1,6 @@
-import type { RuleOperator } from "./rule-fields.ts";
+import { EVENT_FIELDS, type EventFilter, propertyName } from "./rule-fields.ts";
 import { describeRules, listRuleErrors, type RuleFields } from "./segment-rules.ts";
 import * as z from "./zod.ts";
-
-const PROPERTIES = "properties.";
-
-/** The fields of an event that a filter may name, besides `properties.<name>`. A field an event does not have matches only negative operators. */
-export const EVENT_FIELDS = ["value", "currency", "url", "campaignId"] as const;
-
-/** One condition on an event. */
-export interface EventCondition {
-  field: (typeof EVENT_FIELDS)[number] | `properties.${string}`;
-  operator: RuleOperator;
-  value?: string | number | boolean | (string | number)[] | undefined;
-}
-
-/** A rule tree about an event, as segments have about contacts. */
-export type EventFilter = { all: EventFilter[] } | { any: EventFilter[] } | { not: EventFilter } | EventCondition;
-
-/** The name of a property; null for the other fields of events. */
-export function propertyName(field: string): string | null {
-  return field.startsWith(PROPERTIES) ? field.slice(PROPERTIES.length) : null;
-}
 
 const FIELDS: RuleFields = {
   kindOf: (field) => (propertyName(field) !== null || (EVENT_FIELDS as readonly string[]).includes(field) ? "custom" : null),

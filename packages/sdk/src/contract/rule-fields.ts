@@ -12,14 +12,16 @@ export const RULE_LIMITS = {
   values: 100,
   /** Characters of a value. */
   text: 500,
-  /** Characters of the name of a custom field. */
+  /** Characters of the name of a custom field, of a property and of an event of your own. */
   fieldName: 100,
+  /** Times that a condition on what people did can ask for. */
+  times: 1_000_000,
 } as const;
 
-/** The kind of a field, which decides its operators. */
-export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
+/** The kind of a field, which decides its operators. A count is of what a contact did; a fact is of one such event. */
+export type FieldKind = "text" | "status" | "instant" | "set" | "custom" | "count" | "fact";
 
-/** The fields of conditions, besides `customFields.<name>`. */
+/** The fields of conditions, besides `customFields.<name>` and `did.<name>`. */
 export const RULE_FIELDS = {
   email: "text",
   externalId: "text",
@@ -33,6 +35,10 @@ export const RULE_FIELDS = {
   lastClickedAt: "instant",
   tags: "set",
   lists: "set",
+  received: "count",
+  opened: "count",
+  clicked: "count",
+  replied: "count",
 } as const satisfies Record<string, FieldKind>;
 export type RuleField = keyof typeof RULE_FIELDS;
 
@@ -63,6 +69,7 @@ export const OPERATORS = {
 export type RuleOperator = keyof typeof OPERATORS;
 
 const TEXT = ["equals", "notEquals", "contains", "notContains", "startsWith", "endsWith", "in", "notIn", "exists"] as const;
+const NUMBER = ["gt", "gte", "lt", "lte"] as const;
 const INSTANT = ["before", "after", "withinLast", "notWithinLast", "exists"] as const;
 
 /** The operators of each kind of field. */
@@ -71,7 +78,9 @@ export const RULE_OPERATORS = {
   status: ["equals", "notEquals", "in", "notIn"],
   instant: INSTANT,
   set: ["contains", "notContains", "in", "notIn", "exists"],
-  custom: [...TEXT, "gt", "gte", "lt", "lte", "before", "after", "withinLast", "notWithinLast", "withinNext"],
+  custom: [...TEXT, ...NUMBER, "before", "after", "withinLast", "notWithinLast", "withinNext"],
+  count: ["exists", "gte", "gt", "lte", "lt", "equals", "notEquals"],
+  fact: [...TEXT, ...NUMBER, "before", "after"],
 } as const satisfies Readonly<Record<FieldKind, readonly RuleOperator[]>>;
 
 /** The operator that a negative one negates; null for others. */
@@ -83,12 +92,39 @@ export function findNegated(operator: RuleOperator): RuleOperator | null {
 export const ALL_OPERATORS = Object.keys(OPERATORS) as RuleOperator[];
 
 const CUSTOM = "customFields.";
+const DID = "did.";
+const PROPERTIES = "properties.";
+
+/** The fields of an event that a filter may name, besides `properties.<name>`. A field an event does not have matches only negative operators. */
+export const EVENT_FIELDS = ["value", "currency", "url", "campaignId"] as const;
+
+/** One condition on an event. */
+export interface EventCondition {
+  field: (typeof EVENT_FIELDS)[number] | `properties.${string}`;
+  operator: RuleOperator;
+  value?: string | number | boolean | (string | number)[] | undefined;
+}
+
+/** A rule tree about an event, as segments have about contacts. */
+export type EventFilter = { all: EventFilter[] } | { any: EventFilter[] } | { not: EventFilter } | EventCondition;
+
+/** Further parts of a condition on what people did, which tell what is counted. */
+export const RULE_DETAILS = ["within", "campaign", "template", "where"] as const;
+export type RuleDetail = (typeof RULE_DETAILS)[number];
 
 /** One condition on a contact. */
 export interface SegmentCondition {
-  field: RuleField | `customFields.${string}`;
+  field: RuleField | `customFields.${string}` | `did.${string}`;
   operator: RuleOperator;
   value?: string | number | boolean | (string | number)[] | undefined;
+  /** For what people did: only within this duration before now, such as `30d`. */
+  within?: string | undefined;
+  /** For what people did with mail: only that of the campaign with this id. */
+  campaign?: string | undefined;
+  /** Likewise, of the template with this slug. */
+  template?: string | undefined;
+  /** For events of your own and clicks: only those with these facts. */
+  where?: EventFilter | undefined;
 }
 
 /** A rule tree: `all` and `any` combine rules, `not` negates one, everything else is a condition. */
@@ -96,10 +132,39 @@ export type SegmentRule = { all: SegmentRule[] } | { any: SegmentRule[] } | { no
 
 /** The name of a custom field; null for built-in fields. */
 export function customName(field: string): string | null {
-  return field.startsWith(CUSTOM) ? field.slice(CUSTOM.length) : null;
+  return nameAfter(CUSTOM, field);
+}
+
+/** The name of the event of your own that a condition counts; null for other fields. */
+export function trackedName(field: string): string | null {
+  return nameAfter(DID, field);
+}
+
+/** The name of a property; null for the other fields of events. */
+export function propertyName(field: string): string | null {
+  return nameAfter(PROPERTIES, field);
+}
+
+function nameAfter(prefix: string, field: string): string | null {
+  return field.startsWith(prefix) ? field.slice(prefix.length) : null;
 }
 
 /** The kind of a field; null if there is no such field. */
 export function kindOfField(field: string): FieldKind | null {
-  return customName(field) !== null ? "custom" : Object.hasOwn(RULE_FIELDS, field) ? RULE_FIELDS[field as RuleField] : null;
+  if (customName(field) !== null) return "custom";
+  if (trackedName(field) !== null) return "count";
+  return Object.hasOwn(RULE_FIELDS, field) ? RULE_FIELDS[field as RuleField] : null;
+}
+
+/** The kind of a fact that `where` may name in conditions on a field; null if there is no such fact. */
+export function kindOfFact(field: string, fact: string): FieldKind | null {
+  if (trackedName(field) !== null) return fact === "value" || fact === "currency" || propertyName(fact) !== null ? "fact" : null;
+  return field === "clicked" && fact === "url" ? "fact" : null;
+}
+
+/** The further parts that a condition on a field may have. */
+export function detailsOf(field: string): readonly RuleDetail[] {
+  if (kindOfField(field) !== "count") return [];
+  if (trackedName(field) !== null) return ["within", "where"];
+  return field === "clicked" ? RULE_DETAILS : ["within", "campaign", "template"];
 }

@@ -3,15 +3,21 @@ import { durationMs } from "./duration.ts";
 import {
   ALL_OPERATORS,
   customName,
+  detailsOf,
   type FieldKind,
+  kindOfFact,
   kindOfField,
   OPERATORS,
+  propertyName,
+  RULE_DETAILS,
   RULE_FIELDS,
   RULE_LIMITS,
   RULE_OPERATORS,
+  type RuleDetail,
   type RuleOperator,
   type RuleValueKind,
   type SegmentRule,
+  trackedName,
 } from "./rule-fields.ts";
 import * as z from "./zod.ts";
 
@@ -55,20 +61,42 @@ export interface RuleFields {
   customNameOf(field: string): string | null;
   /** The fields there are, for messages. */
   readonly known: string;
+  /** The further parts that a condition on a field may have; none when absent. */
+  readonly detailsOf?: (field: string) => readonly RuleDetail[];
 }
 
 const CONTACT_FIELDS: RuleFields = {
   kindOf: kindOfField,
-  customNameOf: customName,
-  known: `${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>`,
+  customNameOf: (field) => customName(field) ?? trackedName(field),
+  known: `${Object.keys(RULE_FIELDS).join(", ")}, customFields.<name> or did.<name>`,
+  detailsOf,
 };
+
+const DETAIL_SCHEMAS = {
+  within: { type: "string" as const, description: "For what people did: only within this duration before now, such as 30d" },
+  campaign: { type: "string" as const, description: "For received, opened, clicked and replied: only mail of the campaign with this id" },
+  template: { type: "string" as const, description: "For received, opened, clicked and replied: only mail of the template with this slug" },
+  where: {
+    type: "object" as const,
+    description: "For did.<name>: a rule about value, currency and properties.<name> of the event; for clicked: about the url",
+  },
+};
+
+/** The facts that `where` may name in conditions on a field. */
+function factsOf(field: string): RuleFields {
+  return {
+    kindOf: (fact) => kindOfFact(field, fact),
+    customNameOf: propertyName,
+    known: field === "clicked" ? "url" : "value, currency or properties.<name>",
+  };
+}
 
 /** The errors of a rule tree; empty if it is valid. Stops once the tree is too deep or too large. */
 export function listRuleErrors(root: unknown, fields: RuleFields = CONTACT_FIELDS): RuleError[] {
   const errors: RuleError[] = [];
   const report = (error: RuleError): void => void errors.push(error);
   let conditions = 0;
-  const visit = (rule: unknown, path: (string | number)[], depth: number): void => {
+  const visit = (rule: unknown, path: (string | number)[], depth: number, fields: RuleFields): void => {
     if (conditions > RULE_LIMITS.conditions || errors.length > MAX_ERRORS) return;
     if (!isPlain(rule)) {
       report({
@@ -87,7 +115,8 @@ export function listRuleErrors(root: unknown, fields: RuleFields = CONTACT_FIELD
           code: "too_many_conditions",
           message: `A rule tree can have at most ${RULE_LIMITS.conditions} conditions. Use in for many values of one field.`,
         });
-      else checkCondition(rule, path, fields, report);
+      else if (checkCondition(rule, path, fields, report) && rule.where !== undefined)
+        visit(rule.where, [...path, "where"], depth + 1, factsOf(String(rule.field)));
       return;
     }
     for (const key of Object.keys(rule))
@@ -102,16 +131,18 @@ export function listRuleErrors(root: unknown, fields: RuleFields = CONTACT_FIELD
       return;
     }
     const inner = rule[group];
-    if (group === "not") visit(inner, [...path, "not"], depth + 1);
+    if (group === "not") visit(inner, [...path, "not"], depth + 1, fields);
     else if (!Array.isArray(inner) || inner.length === 0)
       report({
         path: [...path, group],
         code: Array.isArray(inner) ? "too_small" : "invalid_type",
         message: `${group} must be an array of at least one rule.`,
       });
-    else for (let i = 0; i < inner.length && conditions <= RULE_LIMITS.conditions; i += 1) visit(inner[i], [...path, group, i], depth + 1);
+    else
+      for (let i = 0; i < inner.length && conditions <= RULE_LIMITS.conditions; i += 1)
+        visit(inner[i], [...path, group, i], depth + 1, fields);
   };
-  visit(root, [], 0);
+  visit(root, [], 0, fields);
   return errors;
 }
 
@@ -125,6 +156,7 @@ const example: SegmentRule = {
       ],
     },
     { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
+    { field: "did.purchase", operator: "gte", value: 2, within: "90d", where: { field: "value", operator: "gt", value: 50 } },
   ],
 };
 
@@ -138,13 +170,14 @@ export const SegmentRuleSchema = z
     id: "SegmentRule",
     description:
       "A rule tree. { all: [rules] }, { any: [rules] } and { not: rule } combine rules; { field, operator, value } is a condition. " +
-      "Texts are compared case-insensitively. A field the contact does not have matches only negative operators.",
+      "Texts are compared case-insensitively. A field the contact does not have matches only negative operators. " +
+      "received, opened, clicked, replied and did.<event of yours> count what the contact did; within, campaign, template and where tell what counts.",
     anyOf: describeRules("SegmentRule", CONTACT_FIELDS),
     examples: [example],
   });
 
 /** The JSON schemas of the forms of a rule tree whose schema has this id. */
-export function describeRules(id: string, { known }: RuleFields) {
+export function describeRules(id: string, { known, detailsOf: details }: RuleFields) {
   const ref = { $ref: `#/$defs/${id}` };
   const group = (name: string, inner: object) => ({
     type: "object" as const,
@@ -164,6 +197,7 @@ export function describeRules(id: string, { known }: RuleFields) {
         value: {
           description: "What the operator takes: a text, number, true or false, an array for in and notIn, a duration for withinLast",
         },
+        ...(details && DETAIL_SCHEMAS),
       },
       required: ["field", "operator"],
       additionalProperties: false,
@@ -196,14 +230,14 @@ function unstorable(text: string): boolean {
 const NEEDED: Readonly<Record<RuleValueKind, (kind: FieldKind) => { readonly needs: string; readonly fits: (value: unknown) => boolean }>> =
   {
     flag: () => ({ needs: "true or false", fits: (value) => value === undefined || typeof value === "boolean" }),
-    number: () => ({ needs: "a number", fits: isNumber }),
+    number: (kind) => (kind === "count" ? TIMES : { needs: "a number", fits: isNumber }),
     instant: () => ({
       needs: "an existing date such as 2026-01-31, or 2026-01-31T09:30:00Z",
       fits: (value) => typeof value === "string" && !Number.isNaN(instantMs(value)),
     }),
     duration: () => ({ needs: "a duration such as 30d or 12h, of 100 years at most", fits: isDuration }),
     same: (kind) =>
-      kind === "custom"
+      kind === "custom" || kind === "fact"
         ? {
             needs: `${TEXT_VALUE}, a number, true or false`,
             fits: (value) => isText(value) || isNumber(value) || typeof value === "boolean",
@@ -211,11 +245,19 @@ const NEEDED: Readonly<Record<RuleValueKind, (kind: FieldKind) => { readonly nee
         : ofContact(kind),
     // One of them.
     several: (kind) =>
-      kind === "custom" ? { needs: `${TEXT_VALUE}, or a number`, fits: (value) => isText(value) || isNumber(value) } : ofContact(kind),
+      kind === "custom" || kind === "fact"
+        ? { needs: `${TEXT_VALUE}, or a number`, fits: (value) => isText(value) || isNumber(value) }
+        : ofContact(kind),
     part: () => ({ needs: TEXT_VALUE, fits: isText }),
   };
 
+const TIMES = {
+  needs: `a whole number of times, 0 to ${RULE_LIMITS.times}`,
+  fits: (value: unknown) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= RULE_LIMITS.times,
+};
+
 function ofContact(kind: FieldKind) {
+  if (kind === "count") return TIMES;
   if (kind !== "status") return { needs: TEXT_VALUE, fits: isText };
   return {
     needs: `one of ${CONTACT_STATUSES.join(", ")}`,
@@ -263,15 +305,17 @@ function checkValue(
   for (const [i, v] of value.entries()) one(v, [...path, i]);
 }
 
-function checkCondition(rule: Plain, path: (string | number)[], fields: RuleFields, report: (f: RuleError) => void): void {
+/** Reports what is wrong with a condition, apart from its `where`; false if that cannot be judged. */
+function checkCondition(rule: Plain, path: (string | number)[], fields: RuleFields, report: (f: RuleError) => void): boolean {
+  const { field, operator } = rule;
+  const details = typeof field === "string" ? (fields.detailsOf?.(field) ?? []) : [];
   for (const key of Object.keys(rule))
-    if (key !== "field" && key !== "operator" && key !== "value")
+    if (!["field", "operator", "value", ...details].includes(key))
       report({
         path: [...path, key.slice(0, 60)],
         code: "unknown_field",
-        message: `A condition has field, operator and value. Remove ${quote(key)}.`,
+        message: explainKey(key, field, details),
       });
-  const { field, operator } = rule;
   const kind = typeof field === "string" ? fields.kindOf(field) : null;
   if (typeof field !== "string" || kind === null) {
     report({
@@ -279,14 +323,15 @@ function checkCondition(rule: Plain, path: (string | number)[], fields: RuleFiel
       code: field === undefined ? "required" : "unknown_rule_field",
       message: `Unknown field ${quote(field)}. Use ${fields.known}.`,
     });
-    return;
+    return false;
   }
   const name = fields.customNameOf(field);
-  if (name !== null && (name === "" || name.length > RULE_LIMITS.fieldName || /["\\\p{Cc}]/u.test(name) || !name.isWellFormed()))
+  const [unusable, which] = kind === "count" ? [CONTROLS, ""] : [IN_PATHS, "quotes, backslashes and "];
+  if (name !== null && (name === "" || name.length > RULE_LIMITS.fieldName || unusable.test(name) || !name.isWellFormed()))
     report({
       path: [...path, "field"],
       code: "invalid_field_name",
-      message: `The name of a field must have 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
+      message: `The name of a field must have 1 to ${RULE_LIMITS.fieldName} characters, without ${which}control characters.`,
     });
   const known: readonly string[] = RULE_OPERATORS[kind];
   if (typeof operator !== "string" || !known.includes(operator)) {
@@ -295,7 +340,37 @@ function checkCondition(rule: Plain, path: (string | number)[], fields: RuleFiel
       code: operator === undefined ? "required" : "unknown_operator",
       message: `${field.slice(0, 60)} takes the operators ${known.join(", ")}; received ${quote(operator)}.`,
     });
-    return;
+    return false;
   }
   checkValue(kind, operator as RuleOperator, rule.value, [...path, "value"], report);
+  for (const detail of details) if (detail !== "where") checkDetail(detail, rule[detail], [...path, detail], report);
+  return details.includes("where");
+}
+
+// Names of custom fields and properties are part of paths into JSON.
+const IN_PATHS = /["\\\p{Cc}]/u;
+const CONTROLS = /\p{Cc}/u;
+
+function explainKey(key: string, field: unknown, details: readonly RuleDetail[]): string {
+  const isDetail = (RULE_DETAILS as readonly string[]).includes(key);
+  if (isDetail && typeof field === "string") return `${field.slice(0, 60)} takes no ${key}. Remove it.`;
+  return `A condition has ${["field", "operator", ...details].join(", ")} and value. Remove ${quote(key)}.`;
+}
+
+function checkDetail(
+  detail: Exclude<RuleDetail, "where">,
+  value: unknown,
+  path: (string | number)[],
+  report: (f: RuleError) => void,
+): void {
+  if (value === undefined) return;
+  if (detail === "within") {
+    const { needs, fits } = NEEDED.duration("count");
+    if (!fits(value)) report({ path, code: "invalid_value", message: `within takes ${needs}; it is ${quote(value)}.` });
+  } else if (!isText(value) || unstorable(value))
+    report({
+      path,
+      code: "invalid_value",
+      message: `${detail} takes the ${detail === "template" ? "slug of a template" : "id of a campaign"}; it is ${quote(value)}.`,
+    });
 }

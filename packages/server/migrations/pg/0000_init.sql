@@ -274,6 +274,15 @@ CREATE TABLE "campaigns" (
 	"decide_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "contact_actions" (
+	"event_key" bigint PRIMARY KEY NOT NULL,
+	"contact_seq" bigint NOT NULL,
+	"action" text COLLATE "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"campaign_id" text COLLATE "C",
+	"template" text COLLATE "C"
+);
+--> statement-breakpoint
 CREATE TABLE "contact_counts" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
@@ -1234,6 +1243,7 @@ CREATE UNIQUE INDEX "campaign_contents_id" ON "campaign_contents" USING btree ("
 CREATE INDEX "campaign_link_clicks_email" ON "campaign_link_clicks" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "campaigns_workspace" ON "campaigns" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "campaigns_status" ON "campaigns" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "contact_actions_contact" ON "contact_actions" USING btree ("contact_seq","action","at");--> statement-breakpoint
 CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
 CREATE INDEX "contact_import_rows_of" ON "contact_import_rows" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contact_imports_id" ON "contact_imports" USING btree ("id");--> statement-breakpoint

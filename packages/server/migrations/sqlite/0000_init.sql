@@ -296,6 +296,16 @@ CREATE TABLE `campaigns` (
 --> statement-breakpoint
 CREATE INDEX `campaigns_workspace` ON `campaigns` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `campaigns_status` ON `campaigns` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE TABLE `contact_actions` (
+	`event_key` integer PRIMARY KEY NOT NULL,
+	`contact_seq` integer NOT NULL,
+	`action` text NOT NULL,
+	`at` integer NOT NULL,
+	`campaign_id` text,
+	`template` text
+);
+--> statement-breakpoint
+CREATE INDEX `contact_actions_contact` ON `contact_actions` (`contact_seq`,`action`,`at`);--> statement-breakpoint
 CREATE TABLE `contact_counts` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -44,9 +44,10 @@ export async function dryRun(
   const version = definition ? { ...saved, ...definition, templates: null } : saved;
   assertAssumptions(version.steps, assume);
   const contact = await getContactRow(read, workspaceId, ref);
-  const view = (await loadContactViews(read, workspaceId, [contact.seq])).get(contact.seq)?.view;
-  if (!view) throw notFound("contact", ref);
   const enteredAt = at === undefined ? deps.clock.now() : Date.parse(at);
+  // Conditions count what the contact did when the journey reaches them.
+  const view = (await loadContactViews(read, workspaceId, [contact.seq], [], enteredAt)).get(contact.seq)?.view;
+  if (!view) throw notFound("contact", ref);
   const entryReason = await explainNoEntry(read, automation, contact, enteredAt);
   const { timezone } = await getBrand(read, workspaceId);
   const context = { read, deps, automation, templates: await pinPublished(read, version, workspaceId), timeZone: async () => timezone };

@@ -13,7 +13,7 @@ import { getWebhookRow } from "../developer-webhooks/developer-webhooks.ts";
 import { assertReceives } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { getListRow } from "../lists/lists.ts";
-import { assertListsExist, getSegmentRow } from "../segments/segments.ts";
+import { assertNamesExist, getSegmentRow } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { assertSendable, getTemplateRow, getVersionRow as getTemplateVersionRow } from "../templates/templates.ts";
 import type { AutomationDeps } from "./deps.ts";
@@ -53,7 +53,7 @@ export async function assertReferences(q: Tx | Reader, workspaceId: string, { tr
   for (const [i, step] of steps.entries()) {
     const of = `The step "${step.id}"`;
     for (const { field, id } of listReferences(step)) await check(`steps[${i}].${field}`, of, () => GETTERS[field](q, workspaceId, id));
-    if ("rule" in step) await check(`steps[${i}].rule`, of, () => assertListsExist(q, workspaceId, step.rule));
+    if ("rule" in step) await check(`steps[${i}].rule`, of, () => assertNamesExist(q, workspaceId, step.rule));
     if ("event" in step) await checkAll(`steps[${i}].event`, of, step.event);
   }
   throwDetails(details);

@@ -19,6 +19,8 @@ export interface SqlDialect {
   jsonText(object: SQLWrapper, key: string): SQL;
   jsonNumber(object: SQLWrapper, key: string): SQL;
   jsonFlag(object: SQLWrapper, key: string): SQL;
+  /** The JSON object under a key. */
+  jsonObject(object: SQLWrapper, key: string): SQL;
   /** True when the key has a value other than null. */
   jsonHas(object: SQLWrapper, key: string): SQL;
   /** True when a JSON value has a text somewhere in it that is a given id. */

@@ -10,6 +10,7 @@ import type { RunTables } from "../marketplace/runs/tables.ts";
 import type { WakeupTables } from "../marketplace/wakeups/tables.ts";
 import { deleteReceivedRows } from "../received/received.ts";
 import type { ReceivedTables } from "../received/tables.ts";
+import type { SegmentTables } from "../segments/tables.ts";
 import type { WebhookTables } from "../webhooks/tables.ts";
 import { deleteAsideStreams } from "../webhooks/webhooks.ts";
 import { listNeededDepartures } from "./departures.ts";
@@ -19,7 +20,7 @@ import type { RetentionPolicy } from "./policy.ts";
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables & ReceivedTables & InboxTables;
+type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables & ReceivedTables & InboxTables & SegmentTables;
 type SourceTable = SourceTables[
   | "runLogs"
   | "runs"
@@ -28,15 +29,19 @@ type SourceTable = SourceTables[
   | "webhookDeliveries"
   | "landingPages"
   | "events"
+  | "contactActions"
   | "received"
   | "inbox"];
 type CreatedColumn =
-  | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events"]["at"]
+  | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events" | "contactActions"]["at"]
   | SourceTables["received" | "inbox"]["receivedAt"]
   | SourceTables["runs"]["startedAt"]
   | SourceTables["wakeups" | "landingPages"]["createdAt"];
 
-type KeyColumn = Exclude<SourceTable, SourceTables["events"]>["id"] | SourceTables["events"]["sequence"];
+type KeyColumn =
+  | Exclude<SourceTable, SourceTables["events" | "contactActions"]>["id"]
+  | SourceTables["events"]["sequence"]
+  | SourceTables["contactActions"]["eventKey"];
 
 /** A kind of record that expires. */
 export interface Records {
@@ -144,6 +149,16 @@ const events: Records = {
   },
 };
 
+/** Entries of events about what contacts did, by which segments count. They go with the events. */
+const actions: Records = {
+  policy: "events",
+  list: walk(({ contactActions: a }) => ({ table: a, key: a.eventKey, createdAt: a.at })),
+  deleteExpired: async (tx, keys: readonly number[], before) => {
+    const { contactActions: a } = tx.t;
+    await tx.delete(a).where(and(inArray(a.eventKey, keys), lt(a.at, before)));
+  },
+};
+
 // Days of pages deleted at once; each has up to 200 referrers.
 const DAYS = 10;
 
@@ -218,6 +233,7 @@ export const RECORDS: readonly Records[] = [
   developerDeliveries,
   stats,
   events,
+  actions,
   received,
   emails,
   captured,

@@ -1,4 +1,4 @@
-import type { EventType } from "@mailsvc/sdk/contract";
+import type { EventType, RuleField } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, not } from "drizzle-orm";
 import type { Reader, RowChange, Tx } from "../db/db.ts";
 import type { HeldContactSeq } from "../db/held.ts";
@@ -9,6 +9,7 @@ import { syncMembershipBy } from "./membership.ts";
 import type { SegmentTables } from "./tables.ts";
 
 type EngagementRow = SegmentTables["engagement"]["$inferSelect"];
+type ActionRow = SegmentTables["contactActions"]["$inferSelect"] & { readonly contactSeq: HeldContactSeq };
 type Instants = Omit<EngagementRow, "contactSeq">;
 
 const NEVER: Instants = { lastSentAt: null, lastDeliveredAt: null, lastOpenedAt: null, lastClickedAt: null };
@@ -23,52 +24,108 @@ const INSTANTS = {
 
 type EngagementType = keyof typeof INSTANTS;
 
+/** The events of mail that are actions of its recipient, by the field of rules that counts them. */
+const ACTIONS = {
+  "email.sent": "received",
+  "email.opened": "opened",
+  "email.clicked": "clicked",
+} as const satisfies Partial<Record<EventType, RuleField>>;
+
 /**
- * Records when contacts were last sent an email, received, opened or clicked one, and updates the segments that ask for it. Test mail says
- * nothing about people, and machines are none.
+ * Records what contacts did, and when they were last sent an email, received, opened or clicked one, and updates the segments that ask for
+ * it. Test mail says nothing about people, and machines are none.
  */
 export function engagementReader(deps: () => SegmentDeps): EventReader {
   return {
     name: "engagement",
-    types: Object.keys(INSTANTS) as EngagementType[],
+    types: [...(Object.keys(INSTANTS) as EngagementType[]), "email.received", "contact.tracked"],
     plan: async (q, workspaceId, events) => {
-      const own = Map.groupBy(
-        events.filter(({ emailId, machine }) => emailId !== null && machine !== true && !isTestMail(emailId)),
-        ({ emailId }) => emailId ?? "",
-      );
-      const recipients = own.size === 0 ? [] : await findRecipients(q, workspaceId, [...own.keys()]);
-      return recipients.length === 0 ? null : (tx) => recordEngagements(tx, deps(), workspaceId, own, recipients);
+      const own = events.filter(isOfPerson);
+      const people = own.length === 0 ? [] : await findPeople(q, workspaceId, own);
+      return people.length === 0 ? null : (tx) => recordEngagements(tx, deps(), workspaceId, people);
     },
   };
 }
 
-async function recordEngagements(
-  tx: Tx,
-  deps: SegmentDeps,
-  workspaceId: string,
-  events: ReadonlyMap<string, readonly ReadEvent[]>,
-  recipients: readonly Recipient[],
-): Promise<void> {
-  const { engagement: t } = tx.t;
+/** An event of a contact, with what is known of the contact's engagement; `contactSeq` is null when nothing is. */
+interface Personal extends Instants {
+  readonly event: ReadEvent;
+  readonly seq: number;
+  readonly contactSeq: number | null;
+  /** The slug of the template of the mail; null without one. */
+  readonly template: string | null;
+}
+
+/** True for what a person did, or what happened to their mail. An answer counts unless a program wrote it. */
+function isOfPerson({ type, emailId, contactId, machine, data }: ReadEvent): boolean {
+  if (emailId !== null && isTestMail(emailId)) return false;
+  if (type === "contact.tracked") return contactId !== null;
+  if (type === "email.received") return emailId !== null && contactId !== null && data?.autoReply === null;
+  return emailId !== null && machine !== true;
+}
+
+async function findPeople(q: Reader | Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<Personal[]> {
+  const ofMail = (event: ReadEvent): boolean => event.type in INSTANTS;
+  const ofContacts = events.filter((event) => !ofMail(event));
+  const emailIds = [...new Set(events.flatMap(({ emailId }) => emailId ?? []))];
+  const [mails, contacts] = await Promise.all([
+    emailIds.length === 0 ? [] : findRecipients(q, workspaceId, emailIds),
+    ofContacts.length === 0 ? [] : findContacts(q, workspaceId, [...new Set(ofContacts.flatMap(({ contactId }) => contactId ?? []))]),
+  ]);
+  const [byEmail, byId] = [new Map(mails.map((mail) => [mail.emailId, mail])), new Map(contacts.map((contact) => [contact.id, contact]))];
+  return events.flatMap((event): Personal[] => {
+    const mail = byEmail.get(event.emailId ?? "");
+    const person = ofMail(event) ? mail : byId.get(event.contactId ?? "");
+    if (person === undefined) return [];
+    const { seq, contactSeq } = person;
+    return [{ event, seq, contactSeq, template: mail?.template?.replace(/@[^@]*$/, "") ?? null, ...pickInstants(person) }];
+  });
+}
+
+async function recordEngagements(tx: Tx, deps: SegmentDeps, workspaceId: string, people: readonly Personal[]): Promise<void> {
+  const { engagement: t, contactActions } = tx.t;
   const added: (EngagementRow & { readonly contactSeq: HeldContactSeq })[] = [];
   const changed: RowChange<SegmentTables["engagement"]>[] = [];
-  const fields = new Set<string>();
-  const contacts = Map.groupBy(recipients, ({ seq }) => seq);
-  for (const [seq, own] of contacts) {
-    const [known] = own as [Recipient];
+  const actions: ActionRow[] = [];
+  const fields = { starts: new Set<string>(), startsNothing: new Set<string>() };
+  const movers = { starts: new Set<number>(), startsNothing: new Set<number>() };
+  for (const [seq, own] of Map.groupBy(people, (one) => one.seq)) {
+    const [known] = own as [Personal];
     const after: Instants = pickInstants(known);
-    for (const { type, at } of own.flatMap(({ emailId }) => events.get(emailId) ?? [])) {
-      const instant = INSTANTS[type as EngagementType];
-      fields.add(instant);
-      // Reports can arrive late: an earlier instant never replaces a later one.
-      if (at > (after[instant] ?? 0)) after[instant] = at;
+    for (const { event, template } of own) {
+      const { type, at, sequence, campaignId } = event;
+      const kind = event.startsNothing === true ? "startsNothing" : "starts";
+      movers[kind].add(seq);
+      if (isInstant(type)) {
+        fields[kind].add(INSTANTS[type]);
+        // Reports can arrive late: an earlier instant never replaces a later one.
+        if (at > (after[INSTANTS[type]] ?? 0)) after[INSTANTS[type]] = at;
+      }
+      const action = toAction(event);
+      if (action === null) continue;
+      fields[kind].add(action);
+      actions.push({ eventKey: sequence, contactSeq: seq as HeldContactSeq, action, at, campaignId, template });
     }
-    // Not locked, which would write the contact for each first mail: `clearEngagement` collides with the new row.
+    // Not locked, which would write the contact for each first mail: `clearEngagement` collides with the row of its engagement.
     if (known.contactSeq === null) added.push({ contactSeq: seq as HeldContactSeq, ...after });
     else changed.push({ where: { contactSeq: seq }, set: after });
   }
-  await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed)]);
-  await syncMembershipBy(tx, deps, workspaceId, [...contacts.keys()], fields);
+  await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed), tx.insertAll(contactActions, actions)]);
+  // Events of long ago are told to be known, and start nothing, unless the contact did something now.
+  const past = [...movers.startsNothing].filter((seq) => !movers.starts.has(seq));
+  await syncMembershipBy(tx, deps, workspaceId, past, fields.startsNothing, true);
+  await syncMembershipBy(tx, deps, workspaceId, [...movers.starts], new Set([...fields.starts, ...fields.startsNothing]));
+}
+
+function isInstant(type: EventType): type is EngagementType {
+  return type in INSTANTS;
+}
+
+/** The field of rules that counts an event; null when none does. */
+function toAction({ type, data }: ReadEvent): string | null {
+  if (type === "contact.tracked") return `did.${data?.name}`;
+  if (type === "email.received") return "replied";
+  return type in ACTIONS ? ACTIONS[type as keyof typeof ACTIONS] : null;
 }
 
 function pickInstants({ lastSentAt, lastDeliveredAt, lastOpenedAt, lastClickedAt }: Instants): Instants {
@@ -80,25 +137,39 @@ function pickInstants({ lastSentAt, lastDeliveredAt, lastOpenedAt, lastClickedAt
  * nothing else: a delivery at the same time that would store the first engagement collides with it, and runs again without the contact.
  */
 export async function clearEngagement(tx: Tx, { seq }: { readonly seq: number }): Promise<void> {
-  const { engagement: t } = tx.t;
+  const { engagement: t, contactActions: a } = tx.t;
   await tx.delete(t).where(eq(t.contactSeq, seq));
+  await tx.delete(a).where(eq(a.contactSeq, seq));
   await tx.insertAll(t, [{ contactSeq: seq as HeldContactSeq, ...NEVER }]);
   await tx.delete(t).where(and(eq(t.contactSeq, seq), not(tx.sqlDialect.concurrent)));
 }
 
-type Recipient = Awaited<ReturnType<typeof findRecipients>>[number];
-
-/** The contacts with the addresses of emails, and what is known of their engagement; `contactSeq` is null when nothing is. */
+/** The contacts with the addresses of emails, with the engagement of each, and the template of the email as `slug@version`. */
 function findRecipients(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]) {
   const { sqlDialect } = q;
   return q
-    .prepared("engagement_by_emails", (query, { emails: m, contacts: c, engagement: e }, arg) =>
+    .prepared("engagement_by_emails", (query, { emails: m, contents, contacts: c, engagement: e }, arg) =>
       query
-        .select({ emailId: m.id, seq: c.seq, ...getTableColumns(e) })
+        .select({ emailId: m.id, template: contents.template, seq: c.seq, ...getTableColumns(e) })
         .from(m)
+        .innerJoin(contents, eq(contents.id, m.contentsId))
         .innerJoin(c, and(eq(c.workspaceId, m.workspaceId), eq(c.emailKey, m.toKey)))
         .leftJoin(e, eq(e.contactSeq, c.seq))
         .where(and(eq(m.workspaceId, arg("workspaceId")), sqlDialect.among(m.id, arg("emailIds")))),
     )
     .execute({ workspaceId, emailIds: JSON.stringify(emailIds) });
+}
+
+/** Contacts by their ids, with the engagement of each. */
+function findContacts(q: Reader | Tx, workspaceId: string, ids: readonly string[]) {
+  const { sqlDialect } = q;
+  return q
+    .prepared("engagement_by_contacts", (query, { contacts: c, engagement: e }, arg) =>
+      query
+        .select({ id: c.id, seq: c.seq, ...getTableColumns(e) })
+        .from(c)
+        .leftJoin(e, eq(e.contactSeq, c.seq))
+        .where(and(eq(c.workspaceId, arg("workspaceId")), sqlDialect.among(c.id, arg("ids")))),
+    )
+    .execute({ workspaceId, ids: JSON.stringify(ids) });
 }

@@ -37,6 +37,8 @@ export interface ContactView extends Readonly<Record<ContactTextField, string | 
   /** Ids of the lists it is a member of; pending memberships do not count. */
   lists: readonly string[];
   customFields: Readonly<Record<string, unknown>>;
+  /** The number of times it did what the conditions of rules count, by `toCountKey`. */
+  counts: ReadonlyMap<string, number>;
 }
 
 type Value = SegmentCondition["value"];
@@ -50,7 +52,7 @@ export function matches(contact: ContactView, rule: SegmentRule, now: number): b
 }
 
 /** A tree of rules: `all`, `any`, `not`, or a condition. */
-type Tree<Condition> = { all: Tree<Condition>[] } | { any: Tree<Condition>[] } | { not: Tree<Condition> } | Condition;
+export type Tree<Condition> = { all: Tree<Condition>[] } | { any: Tree<Condition>[] } | { not: Tree<Condition> } | Condition;
 
 /** True if a tree of rules is satisfied, given the conditions that hold. */
 export function matchesTree<Condition extends object>(rule: Tree<Condition>, holds: (condition: Condition) => boolean): boolean {
@@ -77,7 +79,7 @@ export function listConditions(rule: SegmentRule): SegmentCondition[] {
 
 /** True for rules whose result changes with time alone. */
 export function isTimed(rule: SegmentRule): boolean {
-  return listConditions(rule).some(({ operator }) => OPERATORS[operator].takes === "duration");
+  return listConditions(rule).some(({ operator, within }) => within !== undefined || OPERATORS[operator].takes === "duration");
 }
 
 // The format of dates in custom fields. Other texts, 2026-02-30 among them, are not dates.
@@ -174,6 +176,20 @@ const ON_STATUS: Decisions<"status", (status: string, wanted: readonly string[])
   in: (status, wanted) => wanted.includes(status),
 };
 
+const ON_COUNT: Decisions<"count", (times: number, wanted: number) => boolean> = {
+  exists: (times) => times > 0,
+  equals: (times, wanted) => times === wanted,
+  gt: (times, wanted) => times > wanted,
+  gte: (times, wanted) => times >= wanted,
+  lt: (times, wanted) => times < wanted,
+  lte: (times, wanted) => times <= wanted,
+};
+
+/** Key of what a condition counts; null for conditions on other fields. */
+export function toCountKey({ field, within, campaign, template, where }: SegmentCondition): string | null {
+  return kindOfField(field) === "count" ? JSON.stringify([field, within, campaign, template, where]) : null;
+}
+
 type CompareFree = (have: unknown, value: Value, now: number) => boolean;
 
 const ofNumber =
@@ -221,13 +237,16 @@ const ON_CUSTOM: Decisions<"custom", CompareFree> = {
   lte: ofNumber((have, wanted) => have <= wanted),
 };
 
-function matchesCondition(contact: ContactView, { field, operator, value }: SegmentCondition, now: number): boolean {
+function matchesCondition(contact: ContactView, condition: SegmentCondition, now: number): boolean {
+  const { field, operator, value } = condition;
   const negated = findNegated(operator);
-  if (negated) return !matchesCondition(contact, { field, operator: negated, value }, now);
-  if (operator === "exists" && value === false) return !matchesCondition(contact, { field, operator }, now);
+  if (negated) return !matchesCondition(contact, { ...condition, operator: negated }, now);
+  if (operator === "exists" && value === false) return !matchesCondition(contact, { ...condition, value: undefined }, now);
   const custom = customName(field);
   if (custom !== null)
     return decide(ON_CUSTOM, operator)(Object.hasOwn(contact.customFields, custom) ? contact.customFields[custom] : undefined, value, now);
+  const key = toCountKey(condition);
+  if (key !== null) return decide(ON_COUNT, operator)(readCount(contact, key), Number(value));
   const texts = [value].flat().map(String);
   if (field === "email") return matchesText(contact.email, operator, value, listAddressForms);
   if (isRuleFieldOf(field, "text")) {
@@ -238,4 +257,11 @@ function matchesCondition(contact: ContactView, { field, operator, value }: Segm
   if (isRuleFieldOf(field, "set")) return decide(ON_SET, operator)(contact[field], field === "tags" ? texts.map(tagKey) : texts);
   if (isRuleFieldOf(field, "status")) return decide(ON_STATUS, operator)(contact[field], texts);
   throw new Error(`No contact has the field ${field}.`);
+}
+
+/** The times that a contact did something. They are loaded with the contact, so that none is taken for never. */
+function readCount({ counts }: ContactView, key: string): number {
+  const times = counts.get(key);
+  if (times === undefined) throw new Error(`The contact was loaded without the times of ${key}.`);
+  return times;
 }

@@ -4,7 +4,7 @@ import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import { assumeContactHeld, type HeldContactSeq } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import { loadContactViews, toView } from "./contact-view.ts";
+import { behaveAsNew, loadContactViews, toView } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { listConditions, matches } from "./evaluate.ts";
 import type { SegmentTables } from "./tables.ts";
@@ -45,9 +45,10 @@ export async function updateMembership(
   // Rules read several tables. Two transactions that change different tables for one contact would miss each other, so both write
   // the contact: the later one collides, runs again, and sees what the earlier one did.
   await lockContacts(tx, workspaceId, seqs);
-  const [loaded, current] = await Promise.all([loadContactViews(tx, workspaceId, seqs), listMembers(tx, segments, seqs)]);
-  const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
   const at = deps.clock.now();
+  const rules = segments.map((segment) => segment.rules);
+  const [loaded, current] = await Promise.all([loadContactViews(tx, workspaceId, seqs, rules, at), listMembers(tx, segments, seqs)]);
+  const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
   const events: NewEvent[] = [];
   for (const segment of segments) {
     const entered: HeldContactSeq[] = [];
@@ -113,11 +114,13 @@ export async function foreseeEntered(
   const segments = await listActiveSegments(tx, workspaceId);
   if (segments.length === 0 || contacts.length === 0) return [];
   const seqs = contacts.flatMap(({ seq }) => (seq === 0 ? [] : [seq]));
-  const [loaded, current] = await Promise.all([loadContactViews(tx, workspaceId, seqs), listMembers(tx, segments, seqs)]);
-  const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
   const at = deps.clock.now();
+  const rules = segments.map((segment) => segment.rules);
+  const [loaded, current] = await Promise.all([loadContactViews(tx, workspaceId, seqs, rules, at), listMembers(tx, segments, seqs)]);
+  const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
+  const newcomer = behaveAsNew(rules);
   return contacts.flatMap((contact): NewEvent[] => {
-    const view = toView(contact, loaded.get(contact.seq)?.view);
+    const view = toView(contact, loaded.get(contact.seq)?.view ?? newcomer);
     return segments.flatMap(({ seq, id, rules }) =>
       members.has(`${seq} ${contact.seq}`) || !matches(view, rules, at)
         ? []
@@ -144,10 +147,11 @@ export async function syncMembershipBy(
   workspaceId: string,
   seqs: readonly number[],
   changed: ReadonlySet<string>,
+  startsNothing = false,
 ): Promise<void> {
   const segments = await listActiveSegments(tx, workspaceId);
   const affected = segments.filter(({ rules }) => listConditions(rules).some(({ field }) => changed.has(field)));
-  await updateAll(tx, deps, workspaceId, affected, seqs, false);
+  await updateAll(tx, deps, workspaceId, affected, seqs, startsNothing);
 }
 
 async function updateAll(

@@ -7,7 +7,7 @@ import { invalid } from "../lib/api-error.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import type { RuleContext } from "./compile.ts";
 import type { SegmentDeps } from "./deps.ts";
-import { assertListsExist, countMembers, findSegmentRow, getSegmentRow } from "./segments.ts";
+import { assertNamesExist, countMembers, findSegmentRow, getSegmentRow } from "./segments.ts";
 import { pickMembers, pickSource, type Source } from "./source.ts";
 
 /** The context to compile rules of a workspace against, now. */
@@ -30,7 +30,7 @@ export async function previewSegment(
   workspaceId: string,
   { rules, limit }: { rules: SegmentRule; limit: number },
 ): Promise<SegmentPreview> {
-  await assertListsExist(read, workspaceId, rules);
+  await assertNamesExist(read, workspaceId, rules);
   const context = await buildRuleContext(read, deps, workspaceId);
   const { seqs, count } = await findAndCount(context, pickSource(rules, context), limit, deps);
   return { count, contacts: (await loadContacts(read, seqs)).map(showContact) };

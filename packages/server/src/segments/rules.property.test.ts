@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { assumeContactHeld } from "../db/held.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { loadCounts } from "./actions.ts";
 import { compileRule } from "./compile.ts";
 import { loadContactViews } from "./contact-view.ts";
 import { matches } from "./evaluate.ts";
@@ -83,6 +84,12 @@ const condition = (listIds: readonly string[]): fc.Arbitrary<SegmentCondition> =
   fc.constantFrom(...Object.keys(RULE_FIELDS), ...KEYS.map((k) => `customFields.${k}`)).chain((field) => {
     const kind = field.startsWith("customFields.") ? "custom" : RULE_FIELDS[field as keyof typeof RULE_FIELDS];
     const ids = fc.constantFrom(...listIds, "list_unknown");
+    if (kind === "count")
+      return fc.record({
+        field: fc.constant(field as SegmentCondition["field"]),
+        operator: fc.constantFrom("gte", "lt", "equals", "notEquals"),
+        value: fc.integer({ min: 0, max: 2 }),
+      });
     const one =
       kind === "status"
         ? fc.constantFrom<string | number>(...CONTACT_STATUSES)
@@ -180,18 +187,20 @@ test("a rule in SQL finds the contacts that match it one by one", async () => {
   const { deps } = world.app;
   const { read } = deps.db;
   const context = await buildRuleContext(read, deps, world.workspaceId);
-  const known = await loadContactViews(read, world.workspaceId, seqs);
+  const known = await loadContactViews(read, world.workspaceId, seqs, [], context.now);
   let matched = 0;
   await fc.assert(
     fc.asyncProperty(rule(listIds), async (tree) => {
       expect(listRuleErrors(JSON.parse(JSON.stringify(tree)))).toEqual([]);
+      const countsOf = await loadCounts(context, seqs, [tree]);
       const { contacts: c } = read.t;
       const found = await read
         .select({ seq: c.seq })
         .from(c)
         .where(and(eq(c.workspaceId, world.workspaceId), compileRule(context, tree)))
         .orderBy(asc(c.seq));
-      const wanted = seqs.filter((seq) => matches((known.get(seq) as NonNullable<ReturnType<typeof known.get>>).view, tree, context.now));
+      const viewOf = (seq: number) => ({ ...(known.get(seq) as NonNullable<ReturnType<typeof known.get>>).view, counts: countsOf(seq) });
+      const wanted = seqs.filter((seq) => matches(viewOf(seq), tree, context.now));
       expect(found.map((r) => r.seq)).toEqual(wanted);
       matched += wanted.length;
     }),

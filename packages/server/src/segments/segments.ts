@@ -15,10 +15,11 @@ import { loadListSeqs } from "../lists/lists.ts";
 import { removeContactFromGroups } from "../memberships/memberships.ts";
 import { loadContactViews } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
-import { isTimed, matches } from "./evaluate.ts";
+import { isTimed, listConditions, matches } from "./evaluate.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
 import type { SegmentTables } from "./tables.ts";
 
+export { loadCounts } from "./actions.ts";
 export { loadContactViews } from "./contact-view.ts";
 export { clearEngagement, engagementReader } from "./engagement.ts";
 export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
@@ -52,9 +53,21 @@ export async function getSegment(q: Tx | Reader, workspaceId: string, id: string
   return showWithCount(q, await getSegmentRow(q, workspaceId, id));
 }
 
-/** Throws ApiError validation_error for rules with lists this workspace does not have. */
-export async function assertListsExist(q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> {
-  const details = findUnknownLists(rules, await loadListSeqs(q, workspaceId));
+/** Throws ApiError validation_error for rules with lists, campaigns or templates that this workspace does not have. */
+export async function assertNamesExist(q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> {
+  const conditions = listConditions(rules);
+  const campaigns = [...new Set(conditions.flatMap(({ campaign }) => campaign ?? []))];
+  const templates = [...new Set(conditions.flatMap(({ template }) => template ?? []))];
+  const [lists, knownCampaigns, knownTemplates] = await Promise.all([
+    loadListSeqs(q, workspaceId),
+    campaigns.length === 0 ? [] : findRows(q, q.t.campaigns, { workspaceId, id: campaigns }),
+    templates.length === 0 ? [] : findRows(q, q.t.templates, { workspaceId, slug: templates }),
+  ]);
+  const details = findUnknown(rules, {
+    list: lists,
+    campaign: new Map(knownCampaigns.map(({ id }) => [id, true])),
+    template: new Map(knownTemplates.map(({ slug }) => [slug, true])),
+  });
   if (details.length > 0)
     throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
 }
@@ -76,7 +89,7 @@ export async function createSegment(
   input: { name: string; description?: string | null | undefined; rules: SegmentRule },
 ): Promise<Segment> {
   const { segments: t } = tx.t;
-  await assertListsExist(tx, workspaceId, input.rules);
+  await assertNamesExist(tx, workspaceId, input.rules);
   // Every change of a contact evaluates all of them.
   if ((await tx.$count(t, and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))) >= MAX_SEGMENTS)
     throw new ApiError("conflict", `A workspace has at most ${MAX_SEGMENTS} segments. Delete one first.`);
@@ -122,7 +135,7 @@ export async function updateSegment(
   const row: SegmentRow = { ...before, name, description, updatedAt: nextChange(deps.clock, before.updatedAt) };
   const changed = rules !== undefined && JSON.stringify(rules) !== JSON.stringify(before.rules);
   if (changed) {
-    await assertListsExist(tx, workspaceId, rules);
+    await assertNamesExist(tx, workspaceId, rules);
     Object.assign(row, { rules, timed: isTimed(rules), state: "BUILDING", version: before.version + 1 });
   }
   const { seq: _, id: __, ...columns } = row;
@@ -168,7 +181,8 @@ export async function listSegmentsOfContact(q: Tx | Reader, { workspaceId, seq }
     .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))
     .orderBy(desc(t.id));
   if (segments.length === 0) return [];
-  const contact = (await loadContactViews(q, workspaceId, [seq])).get(seq);
+  const rules = segments.map((segment) => segment.rules);
+  const contact = (await loadContactViews(q, workspaceId, [seq], rules, now)).get(seq);
   if (!contact) return [];
   return segments.filter((segment) => matches(contact.view, segment.rules, now)).map(({ id, name }) => ({ id, name }));
 }
@@ -237,26 +251,25 @@ async function buildAndShow(tx: Tx, deps: SegmentDeps, row: SegmentRow): Promise
   return showWithCount(tx, { ...row, state });
 }
 
-/** The places where rules name lists that do not exist. */
-function findUnknownLists(rules: SegmentRule, known: ReadonlyMap<string, unknown>): ErrorDetail[] {
+type Named = "list" | "campaign" | "template";
+
+/** The places where rules name lists, campaigns or templates that do not exist. */
+function findUnknown(rules: SegmentRule, known: Readonly<Record<Named, ReadonlyMap<string, unknown>>>): ErrorDetail[] {
+  const check = (noun: Named, name: string | undefined, path: string): ErrorDetail[] => {
+    if (name === undefined || known[noun].has(name)) return [];
+    const title = `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`;
+    const message = `${title} not found: ${JSON.stringify(name.slice(0, 60))}. Run mailsvc ${noun}s list to see the ${noun}s of this workspace.`;
+    return [{ path, code: `unknown_${noun}`, message }];
+  };
   const visit = (rule: SegmentRule, path: string): ErrorDetail[] => {
     if ("all" in rule) return rule.all.flatMap((r, i) => visit(r, `${path}.all[${i}]`));
     if ("any" in rule) return rule.any.flatMap((r, i) => visit(r, `${path}.any[${i}]`));
     if ("not" in rule) return visit(rule.not, `${path}.not`);
-    if (rule.field !== "lists" || rule.operator === "exists") return [];
-    const check = (id: string, at: string): ErrorDetail[] =>
-      known.has(id)
-        ? []
-        : [
-            {
-              path: at,
-              code: "unknown_list",
-              message: `List not found: ${JSON.stringify(id.slice(0, 60))}. Run mailsvc lists list to see the lists of this workspace.`,
-            },
-          ];
-    return Array.isArray(rule.value)
-      ? rule.value.flatMap((id, i) => check(String(id), `${path}.value[${i}]`))
-      : check(String(rule.value), `${path}.value`);
+    const { field, operator, value, campaign, template } = rule;
+    const mail = [...check("campaign", campaign, `${path}.campaign`), ...check("template", template, `${path}.template`)];
+    if (field !== "lists" || operator === "exists") return mail;
+    if (!Array.isArray(value)) return check("list", String(value), `${path}.value`);
+    return value.flatMap((id, i) => check("list", String(id), `${path}.value[${i}]`));
   };
   return visit(rules, "rules");
 }

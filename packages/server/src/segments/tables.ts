@@ -43,6 +43,22 @@ export function segmentTables(c: ColumnTypes) {
       lastOpenedAt: c.instant("last_opened_at"),
       lastClickedAt: c.instant("last_clicked_at"),
     }),
+    /** Mail that contacts received, opened, clicked and answered, and events of the workspace's own about them: a row for each event. */
+    contactActions: c.table(
+      "contact_actions",
+      {
+        /** The key of the event. */
+        eventKey: c.reference("event_key").primaryKey(),
+        contactSeq: c.reference("contact_seq").notNull(),
+        /** The field of rules that counts it: `opened`, or `did.` and the name of an event. */
+        action: c.text("action").notNull(),
+        at: c.instant("at").notNull(),
+        /** The campaign of the mail, and the slug of its template. */
+        campaignId: c.text("campaign_id"),
+        template: c.text("template"),
+      },
+      (t) => [c.index("contact_actions_contact").on(t.contactSeq, t.action, t.at)],
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AutomationDetail, AutomationEntry, AutomationStep, EntryStep, RuleOperator } from "@mailsvc/sdk/contract";
-import { kindOfField } from "@mailsvc/sdk/contract/facts";
+import { kindOfField, propertyName } from "@mailsvc/sdk/contract/facts";
+import type { Details } from "../rules/values.ts";
 import { fieldWords, operatorWords } from "../rules/words.ts";
 
 /** The names of what steps, triggers and goals name by their ids. */
@@ -10,7 +11,7 @@ type Rule =
   | { all: readonly Rule[] }
   | { any: readonly Rule[] }
   | { not: Rule }
-  | { field: string; operator: RuleOperator; value?: unknown };
+  | ({ field: string; operator: RuleOperator; value?: unknown } & Details);
 
 /** Describes an occurrence that makes a contact enter, reaches the goal or ends a wait. */
 export function describeOccurrence(trigger: Trigger, names: Names): string {
@@ -118,10 +119,20 @@ export function describeRule(rule: Rule | object, names: Names): string {
   if ("all" in tree) return tree.all.map((one) => describeInner(one, names)).join(" and ");
   if ("any" in tree) return tree.any.map((one) => describeInner(one, names)).join(" or ");
   if ("not" in tree) return `not ${describeInner(tree.not, names)}`;
-  const { field, operator, value } = tree;
+  const { field, operator, value, within, campaign, template, where } = tree;
   // The words of these operators already contain their value.
   const values = operator === "exists" || value === undefined ? [] : [value].flat().map((one) => names.get(String(one)) ?? String(one));
-  return [fieldWords(field), operatorWords(kindOfField(field) ?? "custom", operator, value), values.join(", ")].filter(Boolean).join(" ");
+  const kind = kindOfField(field) ?? "custom";
+  const parts = [
+    propertyName(field) ?? fieldWords(field),
+    operatorWords(kind, operator, value),
+    kind === "count" && values.length > 0 ? `${values.join()} times` : values.join(", "),
+    campaign === undefined ? "" : `of the campaign ${names.get(campaign) ?? campaign}`,
+    template === undefined ? "" : `of the template ${template}`,
+    within === undefined ? "" : `within ${describeDuration(within)}`,
+    where === undefined ? "" : `whose ${describeInner(where, names)}`,
+  ];
+  return parts.filter(Boolean).join(" ");
 }
 
 function describeInner(rule: Rule, names: Names): string {

@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
 import type { RuleField, RuleOperator } from "@mailsvc/sdk/contract";
-import { customName, kindOfField, RULE_LIMITS, RULE_OPERATORS } from "@mailsvc/sdk/contract/facts";
+import { customName, kindOfField, RULE_LIMITS, RULE_OPERATORS, trackedName } from "@mailsvc/sdk/contract/facts";
 import { createContext } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
+import { RuleDetails } from "./rule-details.tsx";
 import {
   type ConditionNode,
   changeNode,
@@ -15,7 +16,7 @@ import {
   type RuleNode,
 } from "./tree.ts";
 import { MAX_FIELD_NAME, ValueInput } from "./value-input.tsx";
-import { changePart, newCondition } from "./values.ts";
+import { changePart, newCondition, pickDetails } from "./values.ts";
 import { FIELD_CHOICES, FIELD_WORDS, fieldWords, MODE_WORDS, operatorWords } from "./words.ts";
 
 /** Values of the workspace to choose from. */
@@ -44,6 +45,7 @@ interface Editing extends Props {
 const Editor = createContext<Editing | null>(null);
 
 const CUSTOM = "customFields.";
+const DID = "did.";
 
 /** Conditions in groups, to be changed by hand: every field, operator and value that a rule of the contract knows. */
 export function RuleBuilder(props: Props) {
@@ -137,7 +139,7 @@ function Condition({ node }: { readonly node: ConditionNode }) {
     if (focus === id) field.current?.focus();
   }, []);
   const set = (next: Partial<ConditionNode>): void => change(changeNode(root, id, (before) => ({ ...before, ...next }) as ConditionNode));
-  const custom = customName(node.field);
+  const [custom, tracked] = [customName(node.field), trackedName(node.field)];
   const kind = kindOfField(node.field) ?? "custom";
   const wrong = errors.get(id);
   const choices = RULE_OPERATORS[kind].flatMap((one: RuleOperator) =>
@@ -151,20 +153,37 @@ function Condition({ node }: { readonly node: ConditionNode }) {
     set(is === undefined ? next : { ...next, value: is === "true" });
   };
   return (
-    <fieldset class={`rule-condition${wrong ? " wrong-rule" : ""}`} aria-label={`Condition: ${fieldWords(node.field) || "a custom field"}`}>
+    <fieldset
+      class={`rule-condition${wrong ? " wrong-rule" : ""}`}
+      aria-label={`Condition: ${fieldWords(node.field) || (tracked === null ? "a custom field" : "an event")}`}
+    >
       <select
         ref={field}
         aria-label="Field"
-        value={custom === null ? node.field : CUSTOM}
-        onChange={({ currentTarget }) => set(changePart(node, { field: currentTarget.value }))}
+        value={custom !== null ? CUSTOM : tracked !== null ? DID : node.field}
+        onChange={({ currentTarget: { value: next } }) =>
+          set({ ...changePart(node, { field: next }), details: pickDetails(node.details, next) })
+        }
       >
         {FIELD_CHOICES.map((one: RuleField) => (
           <option key={one} value={one}>
             {FIELD_WORDS[one]}
           </option>
         ))}
+        <option value={DID}>Event of yours…</option>
         <option value={CUSTOM}>Custom field…</option>
       </select>
+      {tracked === null ? null : (
+        <input
+          aria-label="Name of the event"
+          placeholder="purchase"
+          value={tracked}
+          maxLength={RULE_LIMITS.fieldName}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => set({ field: `${DID}${currentTarget.value}` })}
+        />
+      )}
       {custom === null ? null : (
         <>
           <input
@@ -196,6 +215,7 @@ function Condition({ node }: { readonly node: ConditionNode }) {
         ))}
       </select>
       <ValueInput node={node} known={known} wrong={wrong !== undefined} set={(next) => set({ value: next })} />
+      {kind === "count" ? <RuleDetails node={node} known={known} set={(details) => set({ details })} /> : null}
       <button type="button" class="quiet remove" aria-label="Remove the condition" onClick={() => remove(id)}>
         ×
       </button>

@@ -1,6 +1,6 @@
 import type { RuleOperator, SegmentCondition, SegmentRule } from "@mailsvc/sdk/contract";
 import { RULE_LIMITS } from "@mailsvc/sdk/contract/facts";
-import { isComplete } from "./values.ts";
+import { type Details, isComplete, isNarrowed, pickDetails } from "./values.ts";
 
 /** Combination of a group's rules. The last two are `not` around a group. */
 export type Mode = "all" | "any" | "none" | "notAll";
@@ -21,6 +21,8 @@ export interface ConditionNode {
   readonly field: string;
   readonly operator: RuleOperator;
   readonly value: SegmentCondition["value"];
+  /** Further parts of a condition on what people did. */
+  readonly details: Details;
 }
 
 export type RuleNode = GroupNode | ConditionNode;
@@ -39,8 +41,8 @@ export function buildRule(root: GroupNode): BuiltRule {
   const build = (node: RuleNode, path: string): SegmentRule => {
     places.set(path, node.id);
     if (node.kind === "condition") {
-      const { field, operator, value } = node as ConditionNode & { field: SegmentCondition["field"] };
-      return { field, operator, value };
+      const { field, operator, value, details } = node as ConditionNode & { field: SegmentCondition["field"] };
+      return { field, operator, value, ...details };
     }
     const { mode, nodes } = node;
     const inner = INNER[mode];
@@ -70,7 +72,14 @@ export function parseRule(rule: SegmentRule): GroupNode {
       if ("all" in one.not) return group("notAll", one.not.all);
       return group("none", [one.not]);
     }
-    return { kind: "condition", id: mine, field: one.field, operator: one.operator, value: one.value };
+    return {
+      kind: "condition",
+      id: mine,
+      field: one.field,
+      operator: one.operator,
+      value: one.value,
+      details: pickDetails(one, one.field),
+    };
   };
   const root = parse(rule);
   return root.kind === "group" ? root : { kind: "group", id: 0, mode: "all", nodes: [root] };
@@ -116,5 +125,5 @@ export function mayNest(group: GroupNode, depth: number): boolean {
 
 /** True if every condition has its value, and every group a condition. */
 export function isWhole(node: RuleNode): boolean {
-  return node.kind === "condition" ? isComplete(node) : node.nodes.length > 0 && node.nodes.every(isWhole);
+  return node.kind === "condition" ? isComplete(node) && isNarrowed(node.details) : node.nodes.length > 0 && node.nodes.every(isWhole);
 }

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
-import { CONTACT_LIMITS, RULE_LIMITS } from "@mailsvc/sdk/contract/facts";
+import type { FieldKind } from "@mailsvc/sdk/contract";
+import { CONTACT_LIMITS, kindOfField, RULE_LIMITS } from "@mailsvc/sdk/contract/facts";
 import { useId } from "preact/hooks";
 import { STATUS_OPTIONS } from "../audience/words.ts";
 import { Tokens } from "../tokens.tsx";
@@ -8,7 +9,9 @@ import type { ConditionNode } from "./tree.ts";
 import { entryOf, parseDuration, type Value } from "./values.ts";
 
 interface Props {
-  readonly node: ConditionNode;
+  readonly node: Pick<ConditionNode, "field" | "operator" | "value">;
+  /** The kind of the field, unless its name says it. */
+  readonly kind?: FieldKind;
   readonly known: Known;
   readonly wrong: boolean;
   readonly set: (value: Value) => void;
@@ -24,14 +27,22 @@ const UNITS = { d: "days", h: "hours", m: "minutes", s: "seconds" } as const;
 const TYPES = { text: "text", number: "number", boolean: "yes or no" } as const;
 
 /** Input for the value of a condition, by its operator. */
-export function ValueInput({ node, known, wrong, set }: Props) {
+export function ValueInput({ node, kind, known, wrong, set }: Props) {
   const { field, operator, value } = node;
+  const entry = entryOf(field, operator, kind);
   const shared = { label: "Value", wrong, set };
-  switch (entryOf(field, operator)) {
+  switch (entry) {
     case "nothing":
       return null;
     case "number":
-      return <NumberInput {...shared} value={value} />;
+      return kindOfField(field) === "count" ? (
+        <span class="pair">
+          <NumberInput {...shared} value={value} whole />
+          times
+        </span>
+      ) : (
+        <NumberInput {...shared} value={value} />
+      );
     case "date":
       return <TextInput {...shared} value={value} type={/^$|^\d{4}-\d\d-\d\d$/.test(String(value ?? "")) ? "date" : "text"} />;
     case "duration":
@@ -52,7 +63,7 @@ export function ValueInput({ node, known, wrong, set }: Props) {
         <Tokens
           label="Values"
           values={[value ?? []].flat().map(String)}
-          change={(texts) => set(toTexts(texts, entryOf(field, operator) === "typedTexts"))}
+          change={(texts) => set(toTexts(texts, entry === "typedTexts"))}
           placeholder="Several, with commas between"
           suggestions={field === "tags" ? known.tags : []}
           maxLength={RULE_LIMITS.text}
@@ -99,11 +110,12 @@ function TextInput({
   );
 }
 
-function NumberInput({ label, value, wrong, set }: InputProps) {
+function NumberInput({ label, value, wrong, set, whole = false }: InputProps & { readonly whole?: boolean }) {
   return (
     <input
       type="number"
-      step="any"
+      step={whole ? 1 : "any"}
+      min={whole ? 0 : undefined}
       aria-label={label}
       aria-invalid={wrong}
       value={typeof value === "number" ? value : ""}
@@ -113,7 +125,7 @@ function NumberInput({ label, value, wrong, set }: InputProps) {
 }
 
 /** A duration of one unit; one of several, such as `1d12h`, as text. */
-function Duration({ label, value, wrong, set }: InputProps) {
+export function Duration({ label, value, wrong, set }: InputProps) {
   const parsed = parseDuration(value);
   if (parsed === null) return <TextInput {...{ label, value, wrong, set }} />;
   const { n, unit } = parsed;
@@ -139,7 +151,7 @@ function Duration({ label, value, wrong, set }: InputProps) {
   );
 }
 
-function Choose({ label, value, wrong, set, choices }: InputProps & { readonly choices: readonly Choice[] }) {
+export function Choose({ label, value, wrong, set, choices }: InputProps & { readonly choices: readonly Choice[] }) {
   const unknown = value !== "" && value !== undefined && !choices.some((one) => one.value === value);
   return (
     <select aria-label={label} aria-invalid={wrong} value={String(value ?? "")} onChange={({ currentTarget }) => set(currentTarget.value)}>

@@ -1,5 +1,5 @@
 import type { FieldKind, RuleField, RuleOperator } from "@mailsvc/sdk/contract";
-import { customName, labelContactText, mapContactTexts, RULE_FIELDS } from "@mailsvc/sdk/contract/facts";
+import { customName, labelContactText, mapContactTexts, RULE_FIELDS, trackedName } from "@mailsvc/sdk/contract/facts";
 import type { Mode } from "./tree.ts";
 
 /** The fields of rules as people call them. */
@@ -16,6 +16,10 @@ export const FIELD_WORDS: Readonly<Record<RuleField, string>> = {
   lastDeliveredAt: "Last email delivered",
   lastOpenedAt: "Last opened an email",
   lastClickedAt: "Last clicked a link",
+  received: "Received an email",
+  opened: "Opened an email",
+  clicked: "Clicked a link",
+  replied: "Replied to an email",
 };
 
 const OPERATORS: Readonly<Record<RuleOperator, string>> = {
@@ -47,13 +51,20 @@ const OF_KIND: Partial<Readonly<Record<FieldKind, Partial<Record<RuleOperator, s
     withinLast: "within the last",
     notWithinLast: "not within the last",
   },
+  count: { equals: "exactly", notEquals: "not exactly", gt: "more than", gte: "at least", lt: "less than", lte: "at most" },
 };
 
 /** An operator of a kind of field as people say it. `exists` with false is the opposite of what it says with true. */
 export function operatorWords(kind: FieldKind, operator: RuleOperator, value: unknown): string {
   if (operator === "exists") {
     const any =
-      kind === "instant" ? ["ever", "never"] : kind === "set" ? ["are not empty", "are empty"] : ["has any value", "has no value"];
+      kind === "count"
+        ? ["at least once", "never"]
+        : kind === "instant"
+          ? ["ever", "never"]
+          : kind === "set"
+            ? ["are not empty", "are empty"]
+            : ["has any value", "has no value"];
     return (value === false ? any[1] : any[0]) ?? "";
   }
   return OF_KIND[kind]?.[operator] ?? OPERATORS[operator];
@@ -72,5 +83,5 @@ export const FIELD_CHOICES = (Object.keys(FIELD_WORDS) as RuleField[]).filter((f
 
 /** Returns the label of a field; a custom field's own name. */
 export function fieldWords(field: string): string {
-  return customName(field) ?? FIELD_WORDS[field as RuleField] ?? field;
+  return customName(field) ?? trackedName(field) ?? FIELD_WORDS[field as RuleField] ?? field;
 }

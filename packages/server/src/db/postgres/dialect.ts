@@ -26,6 +26,7 @@ export const postgresDialect: SqlDialect = {
   jsonFlag: (object, key) =>
     sql`case when json_typeof(${object} -> ${key}::text) = 'boolean' then (${object} ->> ${key}::text)::boolean end`,
   jsonNames: (json, id) => sql`strpos(${json}::text, ${JSON.stringify(id)}::text) > 0`,
+  jsonObject: (object, key) => sql`(${object} -> ${key}::text)`,
   jsonHas: (object, key) => sql`json_typeof(${object} -> ${key}::text) <> 'null'`,
   dateText: (text) =>
     sql`(case when ${text} ~ ${DATE}::text then ${text} || 'T00:00:00.000Z' when ${text} ~ ${SECOND}::text then left(${text}, 19) || '.000Z' when ${text} ~ ${MILLISECOND}::text then ${text} end) collate "C"`,

@@ -26,6 +26,7 @@ export const sqliteDialect: SqlDialect = {
     sql`case when json_type(${object}, ${toPath(key)}) in ('integer', 'real') then cast(json_extract(${object}, ${toPath(key)}) as real) end`,
   jsonFlag: (object, key) => sql`case json_type(${object}, ${toPath(key)}) when 'true' then true when 'false' then false end`,
   jsonNames: (json, id) => sql`instr(${json}, ${JSON.stringify(id)}) > 0`,
+  jsonObject: (object, key) => sql`json_extract(${object}, ${toPath(key)})`,
   jsonHas: (object, key) => sql`json_type(${object}, ${toPath(key)}) <> 'null'`,
   // strftime carries 2026-02-30 over into March, so a date exists if it comes back unchanged.
   dateText: (text) =>
