@@ -1,10 +1,11 @@
 /** @jsxImportSource preact */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { connected } from "./api/live.ts";
 import { may, mayOperate, type Session } from "./api/session.ts";
 import { becomeOperator, chooseWorkspace, signOut } from "./api/sign-in.ts";
 import { Field } from "./parts/field.tsx";
+import type { FinderProps } from "./parts/finder.tsx";
 import { FormButton } from "./parts/form-button.tsx";
 import { OpenCount, OpenTotal } from "./parts/open-count.tsx";
 import { OutageBar } from "./parts/outage-bar.tsx";
@@ -57,6 +58,7 @@ export function Shell({ session, children }: Props) {
           {session.dev ? <span class="badge">dev</span> : null}
         </div>
         <Workspaces session={session} />
+        <Find pages={groups.flatMap(({ entries }) => entries)} />
         <button ref={menu} type="button" class="menu-button" aria-expanded={open} aria-controls="pages" onClick={() => setOpen(!open)}>
           Menu
           <OpenTotal />
@@ -99,6 +101,47 @@ export function Shell({ session, children }: Props) {
   );
 }
 
+const IS_MAC = /mac|iphone|ipad/i.test(navigator.platform);
+
+/** Button, and keys, that open the dialog for finding anything. Its script is loaded when it is first opened. */
+function Find({ pages }: { readonly pages: FinderProps["pages"] }) {
+  const [Finder, setFinder] = useState<ComponentType<FinderProps> | null>(null);
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== "k" || event.altKey || event.shiftKey || !(IS_MAC ? event.metaKey : event.ctrlKey)) return;
+      event.preventDefault();
+      // A dialog is answered before another one opens.
+      if (!document.querySelector("dialog[open]")) setOpen(true);
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+  useEffect(() => {
+    if (!open || Finder !== null) return;
+    import("./parts/finder.tsx").then(
+      ({ default: Loaded }) => setFinder(() => Loaded),
+      () => {
+        setOpen(false);
+        toast("The server does not answer. Try again.", { bad: true });
+      },
+    );
+  }, [open]);
+  return (
+    <>
+      <button type="button" class="find-button" aria-keyshortcuts={IS_MAC ? "Meta+K" : "Control+K"} onClick={() => setOpen(true)}>
+        <svg viewBox="0 0 16 16" width="14" height="14" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true">
+          <circle cx="7" cy="7" r="4.5" />
+          <path d="m10.5 10.5 4 4" />
+        </svg>
+        <span>Find…</span>
+        <kbd>{IS_MAC ? "⌘" : "Ctrl "}K</kbd>
+      </button>
+      {open && Finder !== null ? <Finder pages={pages} close={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
 /** Follows the keys that work on every page, and lists them in a dialog. */
 function Keys() {
   const keys = useRef<HTMLDialogElement>(null);
@@ -118,9 +161,13 @@ function Keys() {
       <h2>Keys</h2>
       <dl class="keys">
         <dt>
+          <kbd>{IS_MAC ? "⌘" : "Ctrl"}</kbd> <kbd>K</kbd>
+        </dt>
+        <dd>Find a page, a person, mail, an id</dd>
+        <dt>
           <kbd>/</kbd>
         </dt>
-        <dd>Search</dd>
+        <dd>Search on this page</dd>
         <dt>
           <kbd>j</kbd> <kbd>k</kbd>
         </dt>

@@ -8,6 +8,7 @@ const PARTS: Readonly<Record<string, number>> = {
   "agents/proposal": 5,
   "audience/contact-export": 7,
   "editor/code-mirror": 120,
+  finder: 5,
   "rules/rule-editor": 11.5,
 };
 const PAGES: Readonly<Record<string, number>> = {

@@ -1455,6 +1455,8 @@ export interface MailsvcMethods {
       cursor?: string | undefined;
       /** Only campaigns in this state */
       status?: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED" | undefined;
+      /** Only campaigns whose name or subject contains this */
+      search?: string | undefined;
     }, options?: CallOptions): PagePromise<Campaign>;
     /**
      * Create a campaign: a draft, or scheduled if it has a scheduledAt.
@@ -1658,6 +1660,8 @@ export interface MailsvcMethods {
       archived?: boolean | undefined;
       /** Only automations in this state */
       status?: "DRAFT" | "ACTIVE" | "PAUSED" | undefined;
+      /** Only automations whose name contains this */
+      search?: string | undefined;
     }, options?: CallOptions): PagePromise<Automation>;
     /**
      * Create an automation as a draft.

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
-import { OBJECT_ID, ObjectLink } from "./object-link.tsx";
+import { ObjectLink } from "./object-link.tsx";
+import { OBJECT_ID } from "./objects.ts";
 
 interface Props {
   readonly text: string;

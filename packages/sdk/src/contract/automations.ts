@@ -180,6 +180,7 @@ export const automations = {
         .optional()
         .meta({ description: "Only archived automations (true), or only the others (false, the default)" }),
       status: z.enum(AUTOMATION_STATUSES).optional().meta({ description: "Only automations in this state" }),
+      search: z.string().min(1).max(200).optional().meta({ description: "Only automations whose name contains this" }),
     }),
     output: pageSchema(Automation),
     examples: [{ summary: "Those that run", query: { status: "ACTIVE" } }],

@@ -35,7 +35,11 @@ export const campaigns = {
     path: "/api/v1/campaigns",
     access: { permission: "campaigns:read" },
     summary: "List campaigns, newest first",
-    query: z.object({ ...pageQuery, status: z.enum(CAMPAIGN_STATUSES).optional().meta({ description: "Only campaigns in this state" }) }),
+    query: z.object({
+      ...pageQuery,
+      status: z.enum(CAMPAIGN_STATUSES).optional().meta({ description: "Only campaigns in this state" }),
+      search: z.string().min(1).max(200).optional().meta({ description: "Only campaigns whose name or subject contains this" }),
+    }),
     output: pageSchema(Campaign),
     examples: [{ summary: "Those being sent", query: { status: "SENDING" } }],
   }),

@@ -99,6 +99,8 @@ test("a list shows exactly the fields of the specification", async () => {
   );
   expect(listed).toMatchObject({ id, triggerType: "contact.created", goalType: "tag.added" });
   expect(await world.sdk.automations.list({ status: "ACTIVE" }).toArray()).toEqual([]);
+  expect(await world.sdk.automations.list({ search: "WELC" }).toArray()).toMatchObject([{ id }]);
+  expect(await world.sdk.automations.list({ search: "%" }).toArray()).toEqual([]);
 });
 
 test("of fifty triggers at once one enters; it enters again after the delay, and not before it is out", async () => {

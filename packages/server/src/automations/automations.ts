@@ -10,6 +10,7 @@ import {
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -41,15 +42,22 @@ export function assertVersion(row: AutomationRow, version: number | undefined): 
     });
 }
 
+interface AutomationFilter {
+  readonly status?: AutomationStatus | undefined;
+  readonly archived?: boolean | undefined;
+  readonly search?: string | undefined;
+}
+
 /** A page of automations with their numbers, newest first; archived ones only if asked for. */
 export async function listAutomations(
   read: Reader,
   workspaceId: string,
-  { status, archived = false, ...input }: PageInput & { status?: AutomationStatus | undefined; archived?: boolean | undefined },
+  { status, archived = false, search, ...input }: PageInput & AutomationFilter,
 ): Promise<Page<Automation>> {
   const { automations: t } = read.t;
   const shelf = archived ? isNotNull(t.archivedAt) : isNull(t.archivedAt);
-  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), shelf, status && eq(t.status, status));
+  const found = search === undefined ? undefined : contains(read.sqlDialect, t.name, search);
+  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), shelf, status && eq(t.status, status), found);
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
   const ids = page.data.map(({ id }) => id);
   const [counts, revenue] = [await getCounters(read, ids), await readRevenue(read, ids)];

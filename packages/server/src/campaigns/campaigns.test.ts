@@ -145,6 +145,10 @@ test("a draft is created, shown with its list and found by its status", async ()
   expect(page.data.map((c) => c.id)).toEqual([made.id]);
   expect(page.data[0]).not.toHaveProperty("html");
   expect((await sdk.campaigns.list()).data.map((c) => c.id)).toEqual([scheduled.id, made.id]);
+  const autumn = await sdk.campaigns.create({ ...draft, name: "Autumn 100%", subjectLine: "Leaves fall" });
+  for (const search of ["autumn 100%", "LEAVES"]) expect((await sdk.campaigns.list({ search })).data).toMatchObject([{ id: autumn.id }]);
+  expect((await sdk.campaigns.list({ search: "100_" })).data).toEqual([]);
+  expect((await sdk.campaigns.list({ search: "leaves", status: "SCHEDULED" })).data).toEqual([]);
   await sdk.lists.delete(list.id);
   expect(await sdk.campaigns.get(made.id)).toMatchObject({ listId: list.id, list: null });
 });

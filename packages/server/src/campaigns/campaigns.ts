@@ -1,7 +1,8 @@
 import type { Campaign, CampaignDetail, CampaignStatus, Page } from "@mailsvc/sdk/contract";
 import { CAMPAIGN_LIMITS } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { and, eq, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
@@ -38,10 +39,11 @@ export async function getCampaign(q: Tx | Reader, workspaceId: string, id: strin
 export function listCampaigns(
   read: Reader,
   workspaceId: string,
-  { status, ...input }: PageInput & { status?: CampaignStatus | undefined },
+  { status, search, ...input }: PageInput & { status?: CampaignStatus | undefined; search?: string | undefined },
 ): Promise<Page<Campaign>> {
   const { campaigns: t } = read.t;
-  const where = and(eq(t.workspaceId, workspaceId), status && eq(t.status, status));
+  const found = search === undefined ? undefined : or(...[t.name, t.subjectLine].map((text) => contains(read.sqlDialect, text, search)));
+  const where = and(eq(t.workspaceId, workspaceId), status && eq(t.status, status), found);
   return listPage(read, input, { table: t, where, toItem: showCampaign });
 }
 
