@@ -9,6 +9,7 @@ import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { lintRulesPage } from "./lint-rules.mjs";
 import { manifests } from "./manifests.mjs";
+import { openApiAnswers, shownAnswers } from "./openapi-answers.mjs";
 import { listParity, parityPage } from "./parity.mjs";
 import { reference } from "./reference.mjs";
 import { scalingPage } from "./scaling.mjs";
@@ -18,7 +19,8 @@ import { stepFields } from "./step-fields.mjs";
 import { takenPaths } from "./taken-paths.mjs";
 
 export const generated = async () => {
-  const document = buildOpenApi(served);
+  const shown = shownAnswers(served, answers);
+  const document = buildOpenApi(served, shown);
   return {
     ...manifests(),
     "openapi.json": formatJson(document),
@@ -27,6 +29,7 @@ export const generated = async () => {
     "packages/sdk/src/endpoints.generated.ts": sdkEndpoints(),
     "packages/sdk/src/contract/taken-paths.generated.ts": takenPaths(served),
     "packages/sdk/src/testing/answers.generated.ts": sdkAnswers(),
+    "packages/server/src/http/openapi-answers.generated.ts": openApiAnswers(shown),
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),

@@ -11,9 +11,10 @@ const deref = (document, schema) =>
         .reduce((node, key) => node[key], document)
     : (schema ?? {});
 
-/** An operation with its responses in place of references to shared ones. */
+/** An operation with its body and responses in place of references to shared ones. */
 const withResponses = (document, operation) => ({
   ...operation,
+  ...(operation.requestBody && { requestBody: deref(document, operation.requestBody) }),
   responses: Object.fromEntries(Object.entries(operation.responses).map(([status, response]) => [status, deref(document, response)])),
 });
 
@@ -74,6 +75,14 @@ const fieldRows = (schema) =>
 
 /** The fields of an object; of each kind, when it is one of several. */
 const objectLines = (schema) => {
+  if (schema.discriminator) return [`One of ${schema.oneOf.map(typeOf).join(", ")}.`, ""];
+  if (schema.allOf) {
+    const [base, own] = schema.allOf;
+    const { type, data } = own.properties;
+    const fields =
+      Object.keys(data.properties ?? {}).length === 0 ? ["Its `data` is empty.", ""] : ["Its `data`:", "", ...objectLines(data)];
+    return [`${typeOf(base)} with the type ${typeOf(type)}.`, "", ...fields];
+  }
   const kinds = schema.anyOf ?? schema.oneOf ?? [schema];
   return kinds.flatMap((kind, i) => [
     ...(i === 0 ? [] : ["or", ""]),

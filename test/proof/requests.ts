@@ -16,6 +16,10 @@ interface Reference {
   readonly $ref: string;
 }
 
+interface Body {
+  readonly content: Readonly<Record<string, Media>>;
+}
+
 interface Response {
   readonly content?: Readonly<Record<string, Media>>;
 }
@@ -23,7 +27,7 @@ interface Response {
 interface OpenApiOperation {
   readonly operationId: string;
   readonly parameters?: readonly (Parameter | Reference)[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
+  readonly requestBody?: Body | Reference;
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
@@ -76,7 +80,7 @@ function readOperations(document: OpenApi): Operation[] {
           method: method.toUpperCase(),
           path,
           parameters: (operation.parameters ?? []).map(resolve<Parameter>),
-          body: operation.requestBody?.content["application/json"] ?? null,
+          body: (operation.requestBody && resolve<Body>(operation.requestBody).content["application/json"]) ?? null,
           answers: new Map(
             Object.entries(operation.responses).flatMap(([status, response]) => {
               const schema = resolve<Response>(response).content?.["application/json"]?.schema;

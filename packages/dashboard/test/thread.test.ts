@@ -7,7 +7,8 @@ const thread = {
   mails: [{ at: "", ours: { id: "em_1" } }],
 } as unknown as Thread;
 
-const event = (type: string, about: Partial<Event> = {}): Event => ({ type, data: {}, emailId: null, to: null, ...about }) as Event;
+const event = (type: string, about: Partial<Omit<Event, "data">> & { data?: object } = {}): Event =>
+  ({ type, data: {}, emailId: null, to: null, ...about }) as Event;
 
 test("a conversation is loaded again for its own mail, and for no other", () => {
   expect(isOfThread(event("email.received", { data: { threadId: "thr_1" } }), thread)).toBe(true);

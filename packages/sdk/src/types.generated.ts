@@ -229,8 +229,6 @@ export interface AgentSelf {
   webhookLastError: WebhookError | null;
 }
 
-type AnyData = Record<string, unknown>;
-
 export interface Approval {
   title: string;
   options: Array<{
@@ -1120,15 +1118,6 @@ export interface CatalogAgent {
   activationId: string | null;
 }
 
-/** A verified domain: the id of its sender, or of its inbound domain. */
-interface CheckedDomain {
-  senderId?: string;
-  inboundDomainId?: string;
-  domain: string;
-  /** Since when a record of it is missing, or was. */
-  failingSince: string;
-}
-
 export interface ClockState {
   /** ISO 8601 instant */
   now: string;
@@ -1574,17 +1563,6 @@ export interface EmailRecipient {
 
 export type EmailStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
 
-/** Data of an open or a click: `machineReason` tells why it counts as a machine's. */
-interface Engagement {
-  machineReason?: string;
-  /** The mail program. */
-  client?: string;
-  /** The first one of the email, of people and machines each. */
-  unique?: boolean;
-  /** True for the reaction of a simulated recipient. */
-  simulated?: boolean;
-}
-
 export type EntryStatus = "ACTIVE" | "COMPLETED" | "EXITED" | "FAILED";
 
 export interface EntryStep {
@@ -1650,58 +1628,298 @@ export interface EventCondition {
   value?: string | number | boolean | (string | number)[] | undefined;
 }
 
-/** Fields of `data`, by type. Adding a field is not a breaking change. */
-export interface EventData extends Record<EventType, object> {
-  "email.queued": NoData;
-  "email.sent": { response: string; attempt: number; relay?: string };
-  "email.delivered": NoData;
-  "email.deferred": Refusal & { attempt: number; inDoubt: boolean };
-  "email.opened": Engagement;
-  "email.clicked": Engagement & { url?: string; linkId?: string; uniqueLink?: boolean };
-  "email.bounced": Refusal;
-  "email.complained": Engagement;
-  "email.unsubscribed": AnyData;
-  "email.failed": Refusal & { attempts: number };
-  "email.suppressed": NoData;
-  "email.cancelled": NoData;
-  "email.rescheduled": { scheduledAt: string };
+export interface EventData {
+  /** An email was accepted. */
+  "email.queued": Record<never, never>;
+  /** The mail server took an email. */
+  "email.sent": {
+    /** Its answer */
+    response: string;
+    attempt: number;
+    /** Relay that had the attempt; absent for captured mail, and in reports that came back later */
+    relay?: string | undefined;
+  };
+  /** An email was delivered. */
+  "email.delivered": {
+    /** The report that said so, such as dsn, arf, ses, postmark, mailgun or sendgrid */
+    source?: string | undefined;
+  };
+  /** A mail server did not take an email yet; it is tried again. */
+  "email.deferred": {
+    type: "PERMANENT" | "TRANSIENT" | "UNDETERMINED";
+    smtpCode: number | null;
+    enhancedCode: string | null;
+    /** The answer of the receiving server */
+    diagnostic: string;
+    /** Relay that had the attempt; absent for captured mail, and in reports that came back later */
+    relay?: string | undefined;
+    /** Absent in reports that came back later */
+    attempt?: number | undefined;
+    /** True if it may have arrived */
+    inDoubt?: boolean | undefined;
+    /** The report that said so, such as dsn, arf, ses, postmark, mailgun or sendgrid */
+    source?: string | undefined;
+  };
+  /** An email was opened. */
+  "email.opened": {
+    /** True if a machine did it */
+    machine?: boolean | undefined;
+    /** Reason for which it counts as a machine's */
+    machineReason?: "head-request" | "prefetch" | "apple-mail-privacy" | "scanner" | "too-soon" | "burst" | undefined;
+    /** The mail program */
+    client?: string | undefined;
+    /** True for the first one of the email, of people and machines each */
+    unique?: boolean | undefined;
+    /** True for the reaction of a simulated recipient */
+    simulated?: boolean | undefined;
+  };
+  /** A link of an email was clicked. */
+  "email.clicked": {
+    /** True if a machine did it */
+    machine?: boolean | undefined;
+    /** Reason for which it counts as a machine's */
+    machineReason?: "head-request" | "prefetch" | "apple-mail-privacy" | "scanner" | "too-soon" | "burst" | undefined;
+    /** The mail program */
+    client?: string | undefined;
+    /** True for the first one of the email, of people and machines each */
+    unique?: boolean | undefined;
+    /** True for the reaction of a simulated recipient */
+    simulated?: boolean | undefined;
+    url?: string | undefined;
+    linkId?: string | undefined;
+    /** True for the first click on this link */
+    uniqueLink?: boolean | undefined;
+  };
+  /** A mail server refused an email for good. */
+  "email.bounced": {
+    type: "PERMANENT" | "TRANSIENT" | "UNDETERMINED";
+    smtpCode: number | null;
+    enhancedCode: string | null;
+    /** The answer of the receiving server */
+    diagnostic: string;
+    /** Relay that had the attempt; absent for captured mail, and in reports that came back later */
+    relay?: string | undefined;
+    /** The report that said so, such as dsn, arf, ses, postmark, mailgun or sendgrid */
+    source?: string | undefined;
+  };
+  /** The recipient reported an email as spam. */
+  "email.complained": {
+    /** abuse, fraud, virus or other */
+    feedbackType?: string | undefined;
+    /** The report that said so, such as dsn, arf, ses, postmark, mailgun or sendgrid */
+    source?: string | undefined;
+    /** True for the reaction of a simulated recipient */
+    simulated?: boolean | undefined;
+  };
+  /** The recipient unsubscribed by an email. */
+  "email.unsubscribed": {
+    method: "page" | "one-click" | "mailto" | "provider";
+    /** Marketing mail of all kinds, or that of some lists */
+    scope: "all" | "lists";
+    /** Ids of the lists that the person left */
+    lists?: string[] | undefined;
+  };
+  /** An email was given up. */
+  "email.failed": {
+    type: "PERMANENT" | "TRANSIENT" | "UNDETERMINED";
+    smtpCode: number | null;
+    enhancedCode: string | null;
+    /** The answer of the receiving server */
+    diagnostic: string;
+    /** Relay that had the attempt; absent for captured mail, and in reports that came back later */
+    relay?: string | undefined;
+    attempts: number;
+  };
+  /** An email was not sent, because its address is suppressed. */
+  "email.suppressed": Record<never, never>;
+  /** An email was cancelled. */
+  "email.cancelled": Record<never, never>;
+  /** An email was moved to another time. */
+  "email.rescheduled": {
+    /** ISO 8601 instant */
+    scheduledAt: string;
+  };
   /** A mail came in: the answer to an email, or one to a domain of yours. */
-  "email.received": ReceivedFacts;
-  "contact.created": { source: string; tagsAdded?: string[] };
-  /** Names the fields that changed, never their values. */
-  "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };
-  "contact.deleted": NoData;
-  "contact.subscribed": StatusChange;
-  "contact.unsubscribed": StatusChange;
-  "contact.bounced": StatusChange;
-  "contact.complained": StatusChange;
-  /** Event reported with events.track. */
-  "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
-  "list.joined": { listId: string };
-  /** `source`: `preferences` if the person left by themselves. */
-  "list.left": { listId: string; source?: "preferences" };
-  "segment.entered": Membership;
-  "segment.left": Membership;
-  "suppression.added": Suppressed;
-  "suppression.removed": Suppressed;
-  "campaign.scheduled": AnyData;
-  "campaign.started": AnyData;
-  "campaign.paused": AnyData;
-  "campaign.resumed": AnyData;
-  "campaign.completed": AnyData;
-  "campaign.cancelled": AnyData;
-  "campaign.failed": AnyData;
-  "automation.entered": AnyData;
-  "automation.completed": AnyData;
-  "automation.exited": AnyData;
-  "automation.failed": AnyData;
-  "automation.goal_reached": AnyData;
-  "automation.webhook": { webhookId: string; entryId: string; stepId: string; data?: Record<string, unknown> };
-  /** `reason` names the record. */
-  "domain.record_missing": CheckedDomain & { reason: string };
-  "domain.record_restored": CheckedDomain;
-  "webhook.test": { webhookId: string };
-  "webhook.disabled": { webhookId: string; failingSince: string };
+  "email.received": {
+    receivedId: string;
+    threadId: string;
+    autoReply: "null_sender" | "program_address" | "auto_submitted" | "precedence" | "mailing_list" | "loop" | "too_many" | null;
+    /** Address of the sender; null once the mail was deleted, and if it names none */
+    from: string | null;
+    fromName: string | null;
+    subject: string | null;
+    /** Address that it came to */
+    mailbox: string | null;
+    attachmentCount: number;
+    attachments: ReceivedAttachment[];
+  };
+  /** A contact was created. */
+  "contact.created": {
+    source: string;
+    tagsAdded?: string[] | undefined;
+  };
+  /** Fields of a contact changed. */
+  "contact.updated": {
+    source: string;
+    /** Names of the fields */
+    changed: string[];
+    tagsAdded?: string[] | undefined;
+    tagsRemoved?: string[] | undefined;
+  };
+  /** A contact was deleted. */
+  "contact.deleted": Record<never, never>;
+  /** A contact subscribed. */
+  "contact.subscribed": {
+    /** api, import, preferences, or the report that caused it */
+    source: string;
+    before: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+  };
+  /** A contact unsubscribed. */
+  "contact.unsubscribed": {
+    /** api, import, preferences, or the report that caused it */
+    source: string;
+    before: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+  };
+  /** A contact's address bounced. */
+  "contact.bounced": {
+    /** api, import, preferences, or the report that caused it */
+    source: string;
+    before: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+  };
+  /** A contact reported mail as spam. */
+  "contact.complained": {
+    /** api, import, preferences, or the report that caused it */
+    source: string;
+    before: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+  };
+  /** An event of yours was reported by events.track. */
+  "contact.tracked": {
+    name: string;
+    value?: number | undefined;
+    currency?: string | undefined;
+    properties?: Record<string, unknown> | undefined;
+  };
+  /** A contact joined a list. */
+  "list.joined": {
+    listId: string;
+  };
+  /** A contact left a list. */
+  "list.left": {
+    listId: string;
+    /** Present if the person left by themselves */
+    source?: "preferences" | undefined;
+  };
+  /** A contact entered a segment. */
+  "segment.entered": {
+    segmentId: string;
+    cause: "contact" | "rules" | "time";
+  };
+  /** A contact left a segment. */
+  "segment.left": {
+    segmentId: string;
+    cause: "contact" | "rules" | "time";
+  };
+  /** An address was suppressed. */
+  "suppression.added": {
+    suppressionId: string;
+    reason: "bounce" | "complaint" | "unsubscribe" | "manual";
+    scope: "all" | "marketing";
+    source: "api" | "import" | "bounce" | "complaint" | "unsubscribe";
+  };
+  /** An address is no longer suppressed. */
+  "suppression.removed": {
+    suppressionId: string;
+    reason: "bounce" | "complaint" | "unsubscribe" | "manual";
+    scope: "all" | "marketing";
+    source: "api" | "import" | "bounce" | "complaint" | "unsubscribe";
+  };
+  /** A campaign was scheduled. */
+  "campaign.scheduled": Record<never, never>;
+  /** A campaign began to send. */
+  "campaign.started": Record<never, never>;
+  /** A campaign was paused, by you or by the service, which says why. */
+  "campaign.paused": {
+    code?: string | undefined;
+    message?: string | undefined;
+  };
+  /** A campaign goes on. */
+  "campaign.resumed": Record<never, never>;
+  /** A campaign was sent. */
+  "campaign.completed": Record<never, never>;
+  /** A campaign was cancelled. */
+  "campaign.cancelled": Record<never, never>;
+  /** A scheduled campaign could not start. */
+  "campaign.failed": {
+    /** Code of the error */
+    code: string;
+    message: string;
+  };
+  /** A contact entered an automation. */
+  "automation.entered": {
+    entryId: string;
+    version: number;
+  };
+  /** A contact took the last step of an automation. */
+  "automation.completed": {
+    entryId: string;
+    /** Reason, such as replied, contact_deleted or that of an exit step */
+    reason?: string | undefined;
+  };
+  /** A contact left an automation before its end. */
+  "automation.exited": {
+    entryId: string;
+    /** Reason, such as replied, contact_deleted or that of an exit step */
+    reason?: string | undefined;
+  };
+  /** An automation failed for a contact. */
+  "automation.failed": {
+    entryId: string;
+    /** Reason, such as replied, contact_deleted or that of an exit step */
+    reason?: string | undefined;
+  };
+  /** A contact reached the goal of an automation. */
+  "automation.goal_reached": {
+    entryId: string;
+  };
+  /** A webhook step of an automation ran. It goes to the webhook that the step names, and to no other one. */
+  "automation.webhook": {
+    webhookId: string;
+    entryId: string;
+    stepId: string;
+    data?: Record<string, unknown> | undefined;
+  };
+  /** A DNS record of a verified domain has been missing for a day. */
+  "domain.record_missing": {
+    /** Id of the sender; absent for inbound domains */
+    senderId?: string | undefined;
+    /** Id of the inbound domain; absent for senders */
+    inboundDomainId?: string | undefined;
+    domain: string;
+    /** Instant since which it fails, or did */
+    failingSince: string;
+    /** Names the record */
+    reason: string | null;
+  };
+  /** A missing DNS record is back. */
+  "domain.record_restored": {
+    /** Id of the sender; absent for inbound domains */
+    senderId?: string | undefined;
+    /** Id of the inbound domain; absent for senders */
+    inboundDomainId?: string | undefined;
+    domain: string;
+    /** Instant since which it fails, or did */
+    failingSince: string;
+  };
+  /** A test of a webhook was asked for. */
+  "webhook.test": {
+    webhookId: string;
+  };
+  /** A webhook was disabled, because it failed for days. */
+  "webhook.disabled": {
+    webhookId: string;
+    /** Instant since which it fails, or did */
+    failingSince: string;
+  };
 }
 
 /** A rule tree about an event, as segments have about contacts. */
@@ -2249,11 +2467,6 @@ export interface Mailbox {
   readonly key: string;
 }
 
-interface Membership {
-  segmentId: string;
-  cause: "contact" | "rules" | "time";
-}
-
 export interface Message {
   id: string;
   sequence: number;
@@ -2504,8 +2717,6 @@ export interface NewRelay {
   /** The only workspace whose mail may name it; null for every workspace */
   workspaceId?: string | null | undefined;
 }
-
-type NoData = Record<string, never>;
 
 export type OAuthProvider = "microsoft" | "google" | "custom";
 
@@ -2806,21 +3017,6 @@ export interface ReceivedAttachment {
   size: number;
 }
 
-/** A mail that came in. All that names its sender is null, and the files are none, once it was deleted. */
-interface ReceivedFacts {
-  receivedId: string;
-  threadId: string;
-  autoReply: AutoReplyReason | null;
-  /** The sender's address; null also if the mail names none. */
-  from: string | null;
-  fromName: string | null;
-  subject: string | null;
-  /** The address that it came to: a reply address, or one of an inbound domain. */
-  mailbox: string | null;
-  attachmentCount: number;
-  attachments: ReceivedAttachment[];
-}
-
 export interface ReceivedMail {
   id: string;
   threadId: string;
@@ -2944,16 +3140,6 @@ export interface Recovery {
 }
 
 export type ReferenceField = "templateId" | "listId" | "segmentId" | "webhookId";
-
-/** Rejection of a message, in the words of the receiving server. */
-interface Refusal {
-  type: "PERMANENT" | "TRANSIENT";
-  smtpCode: number | null;
-  enhancedCode: string | null;
-  diagnostic: string;
-  /** The relay that had the attempt; absent if the mail was captured, and in reports that came back later. */
-  relay?: string;
-}
 
 export interface Relay {
   name: string;
@@ -3404,11 +3590,6 @@ export interface StartedRun {
   logSequence: number;
 }
 
-interface StatusChange {
-  source: string;
-  before: ContactStatus;
-}
-
 export interface StepStats {
   stepId: string;
   type: "send_email" | "delay" | "wait_until" | "wait_for_event" | "condition" | "split" | "update_contact" | "add_tag" | "remove_tag" | "add_to_list" | "remove_from_list" | "webhook" | "goal" | "exit" | null;
@@ -3417,13 +3598,6 @@ export interface StepStats {
   completed: number;
   skipped: number;
   branches: Record<string, number> | null;
-}
-
-interface Suppressed {
-  suppressionId: string;
-  reason: Suppression["reason"];
-  scope: Suppression["scope"];
-  source: Suppression["source"];
 }
 
 export interface Suppression {

@@ -1,4 +1,4 @@
-import { type Endpoint, served } from "@mailsvc/sdk/contract";
+import { contract, type Endpoint, EventData, type EventType, served } from "@mailsvc/sdk/contract";
 import type { Call } from "../src/http/call.ts";
 import { listErrors } from "../src/http/openapi.ts";
 import { Performer } from "../src/http/perform.ts";
@@ -49,7 +49,23 @@ function listFaults({ endpoint }: Call, { status, headers, body }: AnyResponse):
   const answer: unknown = JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString());
   const parsed = endpoint.output.safeParse(answer);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  return listUnknown(answer, parsed.data, "");
+  return [...listUnknown(answer, parsed.data, ""), ...listEventFaults(endpoint, answer)];
+}
+
+/**
+ * The faults in the data of events, which endpoints do not validate: each type has the fields of EventData and no others. Tests may record
+ * events with less.
+ */
+function listEventFaults(endpoint: Endpoint, answer: unknown): string[] {
+  if (endpoint !== contract.events.list && endpoint !== contract.events.get) return [];
+  const events = (endpoint === contract.events.list ? (answer as { data: unknown[] }).data : [answer]) as {
+    type: EventType;
+    data: unknown;
+  }[];
+  return events.flatMap(({ type, data }) => {
+    const { error } = EventData.shape[type].partial().strict().safeParse(data);
+    return error ? error.issues.map(({ path, message }) => `data of ${type}: ${path.join(".")}: ${message}`) : [];
+  });
 }
 
 /** The keys that reading by a schema has left out. */

@@ -3,7 +3,8 @@ import { ContactRef } from "./contact-ref.ts";
 import { freeData } from "./contacts.ts";
 import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
-import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
+import type { EventData } from "./event-data.ts";
+import { EVENT_TYPES, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { EventRecipient } from "./recipients.ts";
 import { TagFilter } from "./send-fields.ts";
@@ -50,7 +51,7 @@ export type EventOf<Type extends EventType> = Omit<z.infer<typeof EventObject>, 
 /** An event: `event.type` tells what `event.data` holds. */
 export type Event = { [Type in EventType]: EventOf<Type> }[EventType];
 
-/** The fields of `data` are documented by EventData and not validated: a later version may add some. */
+/** Its `data` is not validated here, because a later version may add fields; EventData describes it. */
 export const Event: z.ZodType<Event> = EventObject as z.ZodObject as unknown as z.ZodType<Event>;
 
 const filters = {

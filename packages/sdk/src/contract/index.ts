@@ -108,6 +108,7 @@ export * from "./emails.ts";
 export * from "./endpoint.ts";
 export * from "./error-body.ts";
 export * from "./errors.ts";
+export * from "./event-data.ts";
 export * from "./event-filter.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";

@@ -108,7 +108,7 @@ test("each filter shows its events only, and filters combine", async () => {
   await world.clock.advance("1h");
   const between = new Date(world.clock.now() - 1000).toISOString();
   await record(world, [
-    { type: "email.opened", emailId: one.id, campaignId: "cmp_1", machine: true, data: { reason: "prefetch" } },
+    { type: "email.opened", emailId: one.id, campaignId: "cmp_1", machine: true, data: { machineReason: "prefetch" } },
     { type: "email.opened", emailId: one.id, campaignId: "cmp_1", machine: false },
     { type: "email.clicked", emailId: other.id, campaignId: "cmp_2", machine: false },
     { type: "automation.entered", contactId: ada.id, automationId: "aut_1" },

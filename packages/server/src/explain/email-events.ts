@@ -3,7 +3,7 @@ import type { EventRow } from "../events/events.ts";
 import { joinSentences, type Moment, quote } from "../lib/explanation.ts";
 import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 
-type Refused = EventData["email.bounced"] & { readonly source?: string };
+type Refused = EventData["email.bounced"];
 
 /** An event of an email, in words. */
 export function describeEmailEvent({ type, at, data, machine }: EventRow): Moment {

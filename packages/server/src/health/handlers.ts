@@ -1,7 +1,7 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Handlers } from "../http/handler.ts";
-import { buildOpenApi } from "../http/openapi.ts";
+import { buildShownOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
@@ -17,7 +17,7 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
       throw new ApiError("storage_unavailable", isTold ? problem : "The server is not ready.", { headers: { "retry-after": "5" } });
     return isTold ? { status: "ready", ...(await describe(deps)) } : { status: "ready" };
   },
-  openapi: async () => buildOpenApi(served) as Record<string, unknown>,
+  openapi: async () => (await buildShownOpenApi(served)) as Record<string, unknown>,
 };
 
 /** Without the database nobody can be told from anybody else. */

@@ -1,25 +1,63 @@
 import type { JsonSchema } from "./json-schema.ts";
 
-/** Collects responses that operations share. `share` answers the reference to one; a name always stands for the same response. */
+/**
+ * Collects responses that operations share. `share` answers the reference to one, which is called by its status: short names, because each
+ * operation has ten of them.
+ */
 export function createSharedResponses() {
   const responses: Record<string, JsonSchema> = {};
-  const share = (name: string, response: JsonSchema): JsonSchema => {
-    responses[name] ??= response;
-    if (JSON.stringify(responses[name]) !== JSON.stringify(response)) throw new Error(`Two responses are called ${name}.`);
+  const names = new Map<string, string>();
+  const share = (status: string, response: JsonSchema): JsonSchema => {
+    const key = JSON.stringify(response);
+    let name = names.get(key);
+    if (name === undefined) {
+      const others = Object.keys(responses).filter((one) => one.startsWith(`E${status}`)).length;
+      name = others === 0 ? `E${status}` : `E${status}.${others + 1}`;
+      names.set(key, name);
+      responses[name] = response;
+    }
     return toRef("responses", name);
   };
   return { responses, share };
 }
 
-// A parameter of three operations or more is a component.
-const MIN_USES = 3;
+/** Examples of answers that are not JSON. */
+const TEXTS: Readonly<Record<string, string>> = {
+  "text/html": "<!doctype html><html><body><p>It works.</p></body></html>",
+  "text/plain": "It works.",
+  "text/event-stream": 'id: 1043\ndata: {"type":"email.sent"}\n\n',
+  "message/rfc822": "From: Acme <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nIt works.\r\n",
+  "application/octet-stream": "The bytes of the file",
+};
+
+/**
+ * Collects answers that operations share: those with one named schema have one example. `share` gives the field of a response's content;
+ * nothing for an operation without a recorded answer.
+ */
+export function createSharedAnswers(recorded: Readonly<Record<string, unknown>>) {
+  const examples: Record<string, JsonSchema> = {};
+  const share = (id: string, schema: JsonSchema, mediaType: string): JsonSchema => {
+    const text = TEXTS[mediaType];
+    if (text !== undefined) return { example: text };
+    const name = typeof schema.$ref === "string" ? (schema.$ref.split("/").at(-1) as string) : null;
+    const shown = name !== null && examples[`${name}.answer`] !== undefined;
+    if (!shown && recorded[id] === undefined) return {};
+    if (name === null) return { example: recorded[id] };
+    examples[`${name}.answer`] ??= { value: recorded[id] };
+    return { examples: { answer: toRef("examples", `${name}.answer`) } };
+  };
+  return { examples, share };
+}
+
+// A parameter of two operations or more is a component.
+const MIN_USES = 2;
 
 /**
  * Replaces parameters that several operations have by references, and returns them by name: their own name, or with the noun that has
  * them first when parameters of several kinds are called the same, as in `webhooks.id`.
  */
 export function shareParameters(paths: Record<string, JsonSchema>): Record<string, JsonSchema> {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+  const operations = listOperations(paths);
   const shared = listRepeated(operations);
   const names = nameParameters(shared);
   for (const operation of operations) {
@@ -33,8 +71,44 @@ export function shareParameters(paths: Record<string, JsonSchema>): Record<strin
 }
 
 interface Operation {
+  operationId: string;
   tags: string[];
   parameters?: JsonSchema[];
+  requestBody?: JsonSchema;
+  responses: Record<string, JsonSchema>;
+}
+
+/** Replaces bodies that several operations take, such as an operation and its aliases, by references, and returns them by name. */
+export function shareBodies(paths: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const places = listOperations(paths).flatMap((operation) =>
+    operation.requestBody === undefined ? [] : [{ id: operation.operationId, holder: operation as unknown as Holder, key: "requestBody" }],
+  );
+  return shareRepeated("requestBodies", places);
+}
+
+/** Replaces successful answers that several operations give by references, and returns them by name: that of the first operation. */
+export function shareSuccesses(paths: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const places = listOperations(paths).flatMap(({ operationId: id, responses }) =>
+    Object.entries(responses).flatMap(([key, { $ref }]) => ($ref === undefined ? [{ id, holder: responses, key }] : [])),
+  );
+  return shareRepeated("responses", places);
+}
+
+type Holder = Record<string, JsonSchema>;
+
+function shareRepeated(kind: string, places: readonly { id: string; holder: Holder; key: string }[]): Record<string, JsonSchema> {
+  const shared: Record<string, JsonSchema> = {};
+  for (const same of Map.groupBy(places, ({ holder, key }) => JSON.stringify(holder[key])).values()) {
+    const [first, second] = same;
+    if (!first || !second) continue;
+    shared[first.id] = first.holder[first.key] as JsonSchema;
+    for (const { holder, key } of same) holder[key] = toRef(kind, first.id);
+  }
+  return shared;
+}
+
+function listOperations(paths: Record<string, JsonSchema>): Operation[] {
+  return Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
 }
 
 /** A parameter with the noun of the operation that has it first. */
@@ -53,9 +127,15 @@ function listRepeated(operations: readonly Operation[]): Repeated[] {
 
 function nameParameters(shared: readonly Repeated[]): Map<string, string> {
   const names = new Map<string, string>();
-  for (const [name, same] of Map.groupBy(shared, ({ parameter }) => String(parameter.name)))
-    for (const { key, noun } of same) names.set(key, same.length === 1 ? name : `${noun}.${name}`);
-  if (new Set(names.values()).size < names.size) throw new Error("Two shared parameters have one name.");
+  for (const [name, same] of Map.groupBy(shared, ({ parameter }) => String(parameter.name))) {
+    const taken = new Map<string, number>();
+    for (const { key, noun } of same) {
+      const wanted = same.length === 1 ? name : `${noun}.${name}`;
+      const uses = (taken.get(wanted) ?? 0) + 1;
+      taken.set(wanted, uses);
+      names.set(key, uses === 1 ? wanted : `${wanted}.${uses}`);
+    }
+  }
   return names;
 }
 

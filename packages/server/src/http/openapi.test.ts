@@ -1,13 +1,18 @@
 import { gunzipSync } from "node:zlib";
-import { agentContract, contract, type Endpoint, served } from "@mailsvc/sdk/contract";
+import { AGENT_EVENT_TYPES, agentContract, contract, type Endpoint, EVENT_TYPES, EventData, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { createWorld } from "../testing.ts";
 import { createSchemaCollector } from "./json-schema.ts";
 import { buildOpenApi, listErrors } from "./openapi.ts";
+import { ANSWERS } from "./openapi-answers.generated.ts";
 
 type Json = Record<string, unknown>;
-const document = buildOpenApi(served) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
+const document = buildOpenApi(served, ANSWERS) as Json & {
+  paths: Record<string, Record<string, Json>>;
+  webhooks: Record<string, Record<string, Json>>;
+  components: Record<string, Record<string, Json>>;
+};
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
@@ -62,7 +67,7 @@ describe("the document", () => {
   });
 
   test("uses only the parts of OpenAPI 3.1 that exist", () => {
-    const allowed = ["openapi", "info", "jsonSchemaDialect", "servers", "tags", "paths", "components"];
+    const allowed = ["openapi", "info", "jsonSchemaDialect", "servers", "tags", "paths", "webhooks", "components"];
     expect(Object.keys(document)).toEqual(allowed);
     const fields = /^(operationId|tags|summary|description|security|parameters|requestBody|responses|x-.+)$/;
     for (const { operation } of operations) expect(Object.keys(operation).filter((key) => !fields.test(key))).toEqual([]);
@@ -107,10 +112,43 @@ describe("the document", () => {
     expect([...uses.values()].filter(({ length }) => length > 2)).toEqual([]);
   });
 
+  test("shows an example of each answer, and it has the fields of the contract", () => {
+    const seen = new Map<string, Json>();
+    const without: string[] = [];
+    for (const { operation } of operations) {
+      for (const [status, response] of Object.entries(operation.responses as Record<string, Json>)) {
+        const full = response.$ref === undefined ? response : (follow(response.$ref as string) as Json);
+        for (const [type, content] of Object.entries((full.content ?? {}) as Record<string, Json>)) {
+          const [example] = Object.values((content.examples ?? {}) as Record<string, Json>);
+          const shown = example?.$ref === undefined ? content.example : (follow(example.$ref as string) as Json).value;
+          if (shown === undefined) without.push(`${operation.operationId} ${status}`);
+          else if (type === "application/json" && status < "300") seen.set(operation.operationId as string, shown as Json);
+        }
+      }
+    }
+    expect(without).toEqual([]);
+    for (const { id, e } of endpoints) if (seen.has(id)) expect(e.output.safeParse(seen.get(id)).error, id).toBeUndefined();
+    expect(seen.size).toBeGreaterThan(250);
+  });
+
+  test("names the webhook of each event of developers and agents, with a schema that says what its data has", () => {
+    expect(Object.keys(document.webhooks).toSorted()).toEqual([...EVENT_TYPES, ...AGENT_EVENT_TYPES].toSorted());
+    for (const [type, { post }] of Object.entries(document.webhooks)) {
+      const [ref = ""] = refs((post as Json).requestBody);
+      expect(JSON.stringify(follow(ref)), type).toContain(`"const":${JSON.stringify(type)}`);
+    }
+    const { Event } = document.components.schemas as { Event: { oneOf: unknown[]; discriminator: Json } };
+    expect(Event.oneOf).toHaveLength(EVENT_TYPES.length);
+    for (const type of EVENT_TYPES) {
+      const [sample] = (EventData.shape[type].meta()?.examples ?? []) as unknown[];
+      expect(EventData.shape[type].strict().safeParse(sample).error, type).toBeUndefined();
+    }
+  });
+
   test("describes each tag, and has no unused example", () => {
     expect((document.tags as Json[]).filter(({ description }) => !description)).toEqual([]);
     const used = new Set(refs(document));
-    const examples = Object.keys(document.components.examples as Json).map((name) => `#/components/examples/${name}`);
+    const examples = Object.keys(document.components.examples ?? {}).map((name) => `#/components/examples/${name}`);
     expect(examples.filter((example) => !used.has(example))).toEqual([]);
   });
 
@@ -123,8 +161,12 @@ describe("the document", () => {
   });
 
   test("requires a body only where an empty one is refused", () => {
-    expect(document.paths["/api/v1/send"]?.post).toMatchObject({ requestBody: { required: true } });
-    expect(document.paths["/api/v1/templates/{id}/preview"]?.post).toMatchObject({ requestBody: { required: false } });
+    const bodyOf = (path: string): unknown => {
+      const body = document.paths[path]?.post?.requestBody as Json;
+      return body.$ref === undefined ? body : follow(body.$ref as string);
+    };
+    expect(bodyOf("/api/v1/send")).toMatchObject({ required: true });
+    expect(bodyOf("/api/v1/templates/{id}/preview")).toMatchObject({ required: false });
   });
 
   test("dev endpoints may answer 403", () => {
@@ -136,7 +178,9 @@ describe("the document", () => {
       SendRequest: { required: ["to", "from", "subject"], additionalProperties: false },
     });
     const create = document.paths["/api/v1/suppressions"]?.post?.requestBody as Json;
-    expect(create).toMatchObject({ content: { "application/json": { schema: { required: ["email"] } } } });
+    expect(create.$ref === undefined ? create : follow(create.$ref as string)).toMatchObject({
+      content: { "application/json": { schema: { required: ["email"] } } },
+    });
   });
 });
 

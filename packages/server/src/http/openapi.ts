@@ -15,7 +15,8 @@ import {
 import { MAX_KEY_LENGTH } from "./idempotency.ts";
 import { takesRevision } from "./if-match.ts";
 import { createSchemaCollector, type JsonSchema } from "./json-schema.ts";
-import { createSharedResponses, shareParameters } from "./openapi-components.ts";
+import { createSharedAnswers, createSharedResponses, shareBodies, shareParameters, shareSuccesses } from "./openapi-components.ts";
+import { describeEvents, WEBHOOK_PARAMETERS, WEBHOOK_RESPONSE } from "./openapi-events.ts";
 
 /** The error codes an endpoint may answer, in the order of the error table. */
 export function listErrors(e: Endpoint): ErrorCode[] {
@@ -31,39 +32,46 @@ export function listErrors(e: Endpoint): ErrorCode[] {
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-const COMMON_HEADERS = { "X-Request-Id": ref("headers", "X-Request-Id") };
-const RATE_HEADERS = Object.fromEntries(
-  ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"].map((name) => [name, ref("headers", name)]),
-);
+// Components have short names, because each answer refers to several.
+const COMMON_HEADERS = { "X-Request-Id": ref("headers", "id") };
+const RATE_HEADERS = {
+  "RateLimit-Limit": ref("headers", "limit"),
+  "RateLimit-Remaining": ref("headers", "left"),
+  "RateLimit-Reset": ref("headers", "reset"),
+};
 
 const HEADERS = {
-  "X-Request-Id": header("Identifies this request in logs and error reports.", "string"),
-  "RateLimit-Limit": header("Requests the key's bucket holds."),
-  "RateLimit-Remaining": header("Requests left in the bucket."),
-  "RateLimit-Reset": header("Seconds until the bucket is full again."),
-  "Retry-After": header("Seconds to wait before trying again."),
-  "Idempotency-Replayed": header("`true` when this is the stored answer to an earlier request with the same Idempotency-Key.", "string"),
+  id: header("Identifies this request in logs and error reports.", "string"),
+  limit: header("Requests the key's bucket holds."),
+  left: header("Requests left in the bucket."),
+  reset: header("Seconds until the bucket is full again."),
+  retry: header("Seconds to wait before trying again."),
+  replayed: header("`true` when this is the stored answer to an earlier request with the same Idempotency-Key.", "string"),
 };
 
 /**
  * Builds the OpenAPI 3.1 document of a contract. Shared parts are components: named schemas, failures, repeated parameters. An alias is a
  * separate path that names its operation in `x-alias-of`; permissions are roles of the security requirement; `Error` is the body of every
- * failure.
+ * failure. `recorded` holds answers by operation; those with the same named schema share the first one.
  */
-export function buildOpenApi(contract: Contract): JsonSchema {
+export function buildOpenApi(contract: Contract, recorded: Readonly<Record<string, unknown>> = {}): JsonSchema {
   const { named, convert } = createSchemaCollector();
   convert(ErrorBody, "output");
   const errors = createSharedResponses();
+  const answers = createSharedAnswers(recorded);
   const paths: Record<string, JsonSchema> = {};
   for (const [noun, verbs] of Object.entries(contract)) {
     for (const [verb, e] of Object.entries(verbs)) {
       for (const path of [e.path, ...(e.aliases ?? [])]) {
         const item = (paths[path.replace(/:([A-Za-z]+)/g, "{$1}")] ??= {});
-        item[e.method.toLowerCase()] = operation(noun, verb, e, path, { convert, errors });
+        item[e.method.toLowerCase()] = operation(noun, verb, e, path, { convert, errors, answers });
       }
     }
   }
   const parameters = shareParameters(paths);
+  const requestBodies = shareBodies(paths);
+  const successes = shareSuccesses(paths);
+  const webhooks = describeEvents(named, convert);
   return {
     openapi: "3.1.1",
     info: {
@@ -76,6 +84,7 @@ export function buildOpenApi(contract: Contract): JsonSchema {
     servers: [{ url: "/", description: "The server this document came from" }],
     tags: Object.keys(contract).map((name) => ({ name, description: describeNoun(name) })),
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         developerKey: { type: "http", scheme: "bearer", bearerFormat: "ms_live_…" },
@@ -91,13 +100,21 @@ export function buildOpenApi(contract: Contract): JsonSchema {
           schema: { type: "string", minLength: 1, maxLength: MAX_KEY_LENGTH },
         },
         ...parameters,
+        ...WEBHOOK_PARAMETERS,
       },
-      responses: errors.responses,
+      requestBodies,
+      responses: { ...errors.responses, ...successes, ...WEBHOOK_RESPONSE },
       headers: HEADERS,
-      examples: Object.fromEntries(listUsedErrors(contract).map((code) => [code, errorExample(code)])),
+      examples: { ...Object.fromEntries(listUsedErrors(contract).map((code) => [code, errorExample(code)])), ...answers.examples },
       schemas: Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
+}
+
+/** The document as it is served, with an example of each answer. They are loaded only for it: no start of a server needs them. */
+export async function buildShownOpenApi(contract: Contract): Promise<JsonSchema> {
+  const { ANSWERS } = await import("./openapi-answers.generated.ts");
+  return buildOpenApi(contract, ANSWERS);
 }
 
 function describeNoun(name: string): string | undefined {
@@ -147,8 +164,8 @@ function listHeaders(e: Endpoint, status: number) {
   return {
     ...COMMON_HEADERS,
     ...(needsKey(e) && status !== 401 ? RATE_HEADERS : {}),
-    ...(takesIdempotencyKey(e) && status < 300 ? { "Idempotency-Replayed": ref("headers", "Idempotency-Replayed") } : {}),
-    ...(status === 429 || status === 503 ? { "Retry-After": ref("headers", "Retry-After") } : {}),
+    ...(takesIdempotencyKey(e) && status < 300 ? { "Idempotency-Replayed": ref("headers", "replayed") } : {}),
+    ...(status === 429 || status === 503 ? { "Retry-After": ref("headers", "retry") } : {}),
   };
 }
 
@@ -156,9 +173,7 @@ function failures(e: Endpoint, errors: Shared["errors"]) {
   const byStatus = Object.groupBy(listErrors(e), (code) => ERRORS[code].status);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => {
-      // Endpoints without a key have no bucket of requests, so their responses lack its headers.
-      const name = `${codes.join(".")}${needsKey(e) || status === "401" ? "" : ".keyless"}`;
-      return [status, errors.share(name, failure(e, Number(status), codes))];
+      return [status, errors.share(status, failure(e, Number(status), codes))];
     }),
   );
 }
@@ -233,9 +248,10 @@ function formSchema(body: JsonSchema): JsonSchema {
 interface Shared {
   convert: ReturnType<typeof createSchemaCollector>["convert"];
   errors: ReturnType<typeof createSharedResponses>;
+  answers: ReturnType<typeof createSharedAnswers>;
 }
 
-function operation(noun: string, verb: string, e: Endpoint, path: string, { convert, errors }: Shared) {
+function operation(noun: string, verb: string, e: Endpoint, path: string, { convert, errors, answers }: Shared) {
   const alias = (e.aliases ?? []).indexOf(path as `/${string}`) + 1;
   const suffix = alias === 0 ? "" : alias === 1 ? ".alias" : `.alias${alias}`;
   const parameters = [
@@ -248,7 +264,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, { conv
     operationId: `${noun}.${verb}${suffix}`,
     tags: [noun],
     summary: e.summary,
-    description: description(e),
+    description: alias === 0 ? description(e) : `Another path of \`${noun}.${verb}\`.`,
     ...(alias === 0 ? {} : { "x-alias-of": `${noun}.${verb}` }),
     security: listSecurity(e),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -276,7 +292,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, { conv
           {
             description: status === 201 ? "Created" : "OK",
             headers: listHeaders(e, status),
-            content: { [e.stream ? "text/event-stream" : (e.produces ?? "application/json")]: { schema: convert(e.output, "output") } },
+            content: showAnswer(`${noun}.${verb}`, e, convert(e.output, "output"), answers),
           },
         ]),
       ),
@@ -285,13 +301,18 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, { conv
   };
 }
 
+/** The content of an answer: its schema, and an example where one is recorded. */
+function showAnswer(id: string, { stream, produces }: Endpoint, schema: JsonSchema, { share }: Shared["answers"]): JsonSchema {
+  const mediaType = stream ? "text/event-stream" : (produces ?? "application/json");
+  return { [mediaType]: { schema, ...share(id, schema, mediaType) } };
+}
+
 function header(text: string, type: "string" | "integer" = "integer") {
   return { description: text, schema: { type } };
 }
 
 function errorExample(code: ErrorCode) {
   return {
-    summary: ERRORS[code].hint,
     value: {
       error: {
         code,
