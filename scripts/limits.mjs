@@ -31,6 +31,12 @@ const MEANINGS = {
     scheduleDays: ["how far ahead a send can be scheduled", days],
     testMailDays: ["how long captured mail of test keys is kept", days],
   },
+  CALENDAR_LIMITS: {
+    title: "A calendar in a mail",
+    content: ["content of icalEvent; larger attachments are only files", bytes],
+    properties: ["properties, such as SUMMARY", count],
+    depth: ["components within each other", count],
+  },
   INBOX_LIMITS: {
     title: "Captured mail",
     releasedTo: ["addresses that one call sends a captured mail on to", count],

@@ -10,6 +10,8 @@ export interface SourcesToLint {
   readonly html: string | null;
   readonly text: string | null;
   readonly subject: string | null;
+  /** The calendar of an invitation; none when absent. */
+  readonly calendar?: string | null;
   readonly type: Template["type"];
   /** The slug of the layout around it. */
   readonly layout: string | null;
@@ -23,11 +25,11 @@ export async function lintSources(sources: SourcesToLint, options: LintOptions =
 }
 
 /** A mail that is no template. */
-export const WHOLE_MAIL = { isWhole: true, wasSent: false, isRendered: false, variables: null, faults: [] } as const;
+export const WHOLE_MAIL = { isWhole: true, wasSent: false, isRendered: false, calendar: null, variables: null, faults: [] } as const;
 
 /** Reads the placeholders of sources. */
-export async function toMailToLint({ html, text, subject, type, layout, declared }: SourcesToLint): Promise<MailToLint> {
-  const mail = { ...WHOLE_MAIL, html, text, subject, type: type === "marketing" ? "marketing" : "transactional" } as const;
+export async function toMailToLint({ html, text, subject, calendar = null, type, layout, declared }: SourcesToLint): Promise<MailToLint> {
+  const mail = { ...WHOLE_MAIL, html, text, subject, calendar, type: type === "marketing" ? "marketing" : "transactional" } as const;
   if (declared === null) return mail;
   const { used, faults } = await readVariables(
     [

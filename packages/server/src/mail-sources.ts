@@ -1,11 +1,15 @@
+import { CALENDAR_LIMITS } from "@mailsvc/sdk/contract";
 import type { MessageReading } from "./emails/deps.ts";
-import { getEmail } from "./emails/emails.ts";
+import { findAttachments, findMail, getEmail } from "./emails/emails.ts";
 import type { MailSources } from "./lint/handlers.ts";
 import { readVariables, toMailToLint, WHOLE_MAIL } from "./lint-sources.ts";
 import { listNamedParts } from "./templates/compiled-set.ts";
 import { renderSources } from "./templates/sending.ts";
 import { DRAFT, findTemplateBySlug } from "./templates/store.ts";
 import { getTemplateRow, getVersionRow } from "./templates/templates.ts";
+
+/** The media type of an invitation. */
+const CALENDAR = /^text\/calendar *;.*\bmethod=/i;
 
 /** Mail of other modules that lint can check. */
 export const MAIL_SOURCES: MailSources<MessageReading> = {
@@ -28,8 +32,12 @@ export const MAIL_SOURCES: MailSources<MessageReading> = {
     };
   },
   email: async (read, deps, workspaceId, id) => {
-    const { subject, html, text } = await getEmail(read, deps, workspaceId, id);
-    return { ...WHOLE_MAIL, subject, html, text, type: "transactional", wasSent: true };
+    const { subject, html, text, attachments } = await getEmail(read, deps, workspaceId, id);
+    const place = attachments.findIndex(({ contentType, size }) => CALENDAR.test(contentType) && size <= CALENDAR_LIMITS.content);
+    const mail = place === -1 ? null : await findMail(read, workspaceId, id);
+    const file = mail && (await findAttachments(read, mail.contents))[place];
+    const calendar = file ? new TextDecoder().decode(file.content) : null;
+    return { ...WHOLE_MAIL, subject, html, text, calendar, type: "transactional", wasSent: true };
   },
   given: async (mail) => ({ ...WHOLE_MAIL, ...mail }),
 };

@@ -42,7 +42,7 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
     .description(
       `${contract.lint.check.summary}.\n\nFiles are checked on this machine, without a server. A template.html is checked with the template.json and\ntemplate.txt beside it. Ends with exit 1 if there are errors.`,
     )
-    .argument("[targets...]", "HTML files or folders of them, - for stdin, templates (slug or tpl_…) or emails (em_…)");
+    .argument("[targets...]", "HTML files or folders of them, calendars (.ics), - for stdin, templates (slug or tpl_…) or emails (em_…)");
   for (const field of fields) addField(command, field);
   command
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
@@ -51,7 +51,7 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
     .option("--list-rules", "List the rules, and stop")
     .addHelpText(
       "after",
-      '\nExamples:\n  mailsvc lint mail.html --subject "Your order"\n  mailsvc lint templates --report junit=lint.xml\n  mailsvc lint order-shipped --rule spam-words=off --client gmail-web --client outlook-windows\n  mailsvc lint --list-rules',
+      '\nExamples:\n  mailsvc lint mail.html --subject "Your order"\n  mailsvc lint invite.ics\n  mailsvc lint templates --report junit=lint.xml\n  mailsvc lint order-shipped --rule spam-words=off --client gmail-web --client outlook-windows\n  mailsvc lint --list-rules',
     );
   return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
     session.spec = spec;
@@ -64,7 +64,8 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
     const body = withConfig(await readConfig(session, flags), (await readInput(session, contract.lint.check, fields, flags)).body ?? {});
     checkInput(contract.lint.check, {}, body, session.flagOf);
     const targets = (args[0] as unknown as string[] | undefined) ?? [];
-    const isNamed = body.html != null || body.text != null || body.template !== undefined || body.email !== undefined;
+    const isNamed =
+      body.html != null || body.text != null || body.calendar !== undefined || body.template !== undefined || body.email !== undefined;
     if (targets.length > 0 === isNamed)
       throw usageError("Name files, templates or emails, or give --html.", { next: "mailsvc lint --help" });
     if (session.globals.dryRun) {
@@ -125,8 +126,12 @@ async function readSources(session: Session, target: string, path: string, body:
     const declared = VariableDeclaration.array().parse(variables);
     return { html, text, subject: body.subject ?? subject, layout, type: body.type ?? type, declared };
   }
+  if (target !== "-" && /^\.ics$/i.test(extname(path))) {
+    const calendar = await session.input.text(path, "<target>");
+    return { html: null, text: null, subject: null, calendar, type: "transactional", layout: null, declared: null };
+  }
   if (target !== "-" && !/^\.html?$/i.test(extname(path)))
-    throw usageError(`${safeText(target)} is no HTML file.`, { hint: "Its name must end with .html." });
+    throw usageError(`${safeText(target)} is no HTML file.`, { hint: "Its name must end with .html, or .ics for a calendar." });
   const html = await session.input.text(target === "-" ? "-" : path, "<target>");
   return { html, text: null, subject: body.subject ?? null, type: body.type ?? "transactional", layout: null, declared: null };
 }
@@ -162,8 +167,9 @@ async function listRules({ out, term }: Session): Promise<void> {
 
 function formatReports(checked: readonly Checked[], { term: { out } }: Session): string {
   const blocks = checked.map(({ target, findings, omitted, errors, warnings, rendered }) => {
+    const isCalendar = /\.ics$/i.test(target);
     const lines = findings.flatMap(({ severity, part, line, column, message, rule, fix }) => {
-      const file = part === "html" && !rendered ? safeText(target) : part;
+      const file = (part === "html" && !rendered) || (part === "calendar" && isCalendar) ? safeText(target) : part;
       const place = line === null ? file : `${file}:${line}:${column}`;
       return [`${place}  ${paint(severity, out)}  ${safeText(message)}  ${out.dim(rule)}`, out.dim(`  ${fix}`)];
     });

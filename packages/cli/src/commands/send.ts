@@ -23,7 +23,10 @@ const { send } = contract.emails;
 const sendTemplate = contract.templates.send;
 
 // Shorter flags for scheduledAt and attachments. An attachment is a file name instead of base64.
-const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
+const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach", icalEvent: "ical" };
+
+// Fields whose flag names a file.
+const FILES = new Set(["attachments", "icalEvent"]);
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   to: "Recipient, up to 50; each gets a separate email, unless --together, --cc or --bcc is given",
@@ -72,6 +75,7 @@ Examples:
     --subject Report --html-file mail.html --attach report.pdf --tag kind=report
   mailsvc send --from hello@acme.example --to ada@example.com --cc "Grace <grace@example.com>" --bcc archive@acme.example \\
     --subject Minutes --text-file minutes.txt
+  mailsvc send --from hello@acme.example --to ada@example.com --subject Review --text "Are you coming?" --ical invite.ics
   render-mail | mailsvc send --from hello@acme.example --to ada@example.com --subject News --html-file - --schedule "in 10m"
   mailsvc send --template order-shipped --to ada@example.com --variable name=Ada --variable total:=12.5
 
@@ -79,7 +83,7 @@ With several --to, each address gets a separate email; with --together, --cc or 
 
 /** `mailsvc send`: an inline email or a published template, with files instead of encoded content. */
 export function sendCommand(spec: CommandSpec, run: Run): Command {
-  const fields = listSendFields().filter((f) => f.name !== "attachments");
+  const fields = listSendFields().filter((f) => !FILES.has(f.name));
   const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary(send.summary)
     .description(`${send.summary}. The content is given inline, or comes from a published template.\n\n${send.description}`)
@@ -90,6 +94,7 @@ export function sendCommand(spec: CommandSpec, run: Run): Command {
     addContentFile(command, field, fields);
   }
   command
+    .addOption(setOptionMetadata(new Option("--ical <file>", "Invitation: a calendar with a METHOD, or - for stdin"), { type: "file" }))
     .addOption(
       setOptionMetadata(new Option("--attach <file>", "File to attach; FILE;name=…;type=…;cid=… sets more (repeatable)"), {
         type: "file",
@@ -102,7 +107,7 @@ export function sendCommand(spec: CommandSpec, run: Run): Command {
     const template = flags["template"] as string | undefined;
     const endpoint = template === undefined ? send : sendTemplate;
     const own = listFields(endpoint).map(describe);
-    const plain = own.filter((f) => f.name !== "attachments");
+    const plain = own.filter((f) => !FILES.has(f.name));
     assertApplicable(fields, plain, flags, template);
     session.flagOf = mapPathsToFlags(own);
     session.spec = { ...spec, id: template === undefined ? spec.id : "templates.send", endpoint };
@@ -168,6 +173,11 @@ async function readAttachment(session: Session, text: string): Promise<Record<st
 
 async function readBody(session: Session, fields: readonly Field[], flags: Flags, body: Record<string, unknown>): Promise<void> {
   await readContentFiles(session.input, fields, flags, body);
+  const calendar = flags["ical"];
+  if (typeof calendar === "string") {
+    const content = await session.input.text(calendar, "--ical");
+    body["icalEvent"] = { content, ...(calendar === "-" ? {} : { filename: basename(calendar) }) };
+  }
   const files = flags["attach"] as readonly string[] | undefined;
   if (!files) return;
   const attachments: Record<string, string>[] = [];

@@ -1,6 +1,6 @@
 import type { CapturedMail, MailsvcContract, Output } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
-import type { Session } from "../types.ts";
+import type { Session, Style } from "../types.ts";
 import { type Column, renderDetails } from "./table.ts";
 import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
@@ -48,6 +48,22 @@ function mail(m: Mail, session: Session): string {
   return `${testMail(m, session)}${m.html ? out.dim(`\n\nHTML part: mailsvc inbox html ${safeText(m.id)}`) : ""}`;
 }
 
+/** The invitation as its reader sees it: `summary` stands for an event without one. */
+function invitation({ method, summary, start, end, location, organizer, attendees }: NonNullable<Mail["icalEvent"]>, out: Style): string {
+  const facts = renderDetails(
+    [
+      ["event", summary],
+      ["start", start],
+      ["end", end],
+      ["location", location],
+      ["organizer", organizer],
+      ["attendees", attendees.length > 0 ? attendees.join(", ") : null],
+    ],
+    out,
+  );
+  return `${out.bold("Invitation")}  ${out.dim(safeText(method))}\n${facts}`;
+}
+
 function testMail(m: Mail, { term: { out } }: Session): string {
   const files = m.attachments.map((a) => `  ${safeText(a.filename)}  ${out.dim(`${safeText(a.contentType)}, ${formatBytes(a.size)}`)}`);
   return [
@@ -63,6 +79,7 @@ function testMail(m: Mail, { term: { out } }: Session): string {
       ],
       out,
     ),
+    ...(m.icalEvent ? [`\n${invitation(m.icalEvent, out)}`] : []),
     ...(files.length > 0 ? [`\n${out.bold("Attachments")}\n${files.join("\n")}`] : []),
     ...(m.text ? [`\n${safeLines(m.text).trimEnd()}`] : []),
     ...(m.truncated ? [out.dim("\nIt is too large to be shown whole: its raw source has all of it.")] : []),

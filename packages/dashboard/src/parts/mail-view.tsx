@@ -18,11 +18,12 @@ interface Props {
 
 /** A mail as it was delivered: its HTML, its text, its source, its headers and files. */
 export function MailView({ mail, raw }: Props) {
-  const { id, html, text, headers, attachments, truncated } = mail;
+  const { id, html, text, headers, attachments, icalEvent, truncated } = mail;
   const [chosen, choose] = useState(html !== null ? "html" : text !== null ? "text" : "source");
   const tabs = [
     ...(html === null ? [] : [{ name: "html", label: "HTML" }]),
     ...(text === null ? [] : [{ name: "text", label: "Text" }]),
+    ...(icalEvent === null ? [] : [{ name: "invitation", label: "Invitation" }]),
     { name: "source", label: "Source" },
     { name: "headers", label: "Headers", count: headers.length },
     ...(attachments.length === 0 ? [] : [{ name: "files", label: "Attachments", count: attachments.length }]),
@@ -41,10 +42,32 @@ export function MailView({ mail, raw }: Props) {
       <Tabs label="The mail" tabs={tabs} chosen={chosen} choose={choose}>
         {chosen === "html" ? <MailFrame path={`inbox/${encodeURIComponent(id)}`} html={html ?? ""} /> : null}
         {chosen === "text" ? <pre class="text">{text}</pre> : null}
+        {chosen === "invitation" && icalEvent !== null ? <Invitation event={icalEvent} /> : null}
         {chosen === "source" ? <Source id={id} raw={raw} /> : null}
         {chosen === "headers" ? <Headers headers={headers} /> : null}
         {chosen === "files" ? <Files mail={mail} /> : null}
       </Tabs>
+    </>
+  );
+}
+
+/** The event that a mail program shows with buttons. */
+function Invitation({ event }: { readonly event: NonNullable<CapturedMailDetail["icalEvent"]> }) {
+  const { method, summary, start, end, location, organizer, attendees, content } = event;
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Method", method],
+          ["Event", summary],
+          ["Start", start],
+          ["End", end],
+          ["Location", location],
+          ["Organizer", organizer],
+          ["Attendees", attendees.join(", ")],
+        ]}
+      />
+      <CodeBlock label="The calendar" code={content} />
     </>
   );
 }

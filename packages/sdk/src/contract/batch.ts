@@ -1,4 +1,5 @@
 import { MailboxText, ReplyTo } from "./address.ts";
+import { IcalEvent } from "./calendar.ts";
 import { ErrorDetail } from "./error-body.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { AcceptedRecipient, recipientFields } from "./recipients.ts";
@@ -8,7 +9,6 @@ import {
   Content,
   FailedRecipient,
   Headers,
-  IcalEvent,
   issue,
   ScheduledAt,
   Subject,

@@ -1,5 +1,6 @@
 import { MailboxText, ReplyTo, ShownReplyTo, SoughtAddress } from "./address.ts";
 import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
+import { IcalEvent } from "./calendar.ts";
 import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -11,7 +12,6 @@ import {
   Content,
   FailedRecipient,
   Headers,
-  IcalEvent,
   ScheduledAt,
   SEND_LIMITS,
   Subject,

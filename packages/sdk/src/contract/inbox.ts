@@ -1,4 +1,5 @@
 import { EmailAddress } from "./address.ts";
+import { CapturedCalendar } from "./calendar.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { ReceivedMail } from "./received.ts";
@@ -30,6 +31,7 @@ export const CapturedMailDetail = CapturedMail.extend({
   links: z.array(z.string()).meta({ description: "Targets of its links, from the HTML and then from the text, each once" }),
   codes: z.array(z.string()).meta({ description: "Numbers of 4 to 8 digits outside of links, as sign-in mails have them" }),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
+  icalEvent: CapturedCalendar.nullable().meta({ description: "The invitation among its alternatives; null without one" }),
   truncated: z
     .boolean()
     .meta({ description: "It is too large, or its parts are nested too deep, to be read whole; the raw source has all of it" }),

@@ -89,6 +89,16 @@ export * from "./automation-words.ts";
 export * from "./automations.ts";
 export * from "./batch.ts";
 export * from "./bytes.ts";
+export {
+  CALENDAR_LIMITS,
+  CALENDAR_METHODS,
+  type CalendarMethod,
+  type CalendarProperty,
+  CapturedCalendar,
+  IcalEvent,
+  readCalendar,
+  showCalendar,
+} from "./calendar.ts";
 export * from "./campaign.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";

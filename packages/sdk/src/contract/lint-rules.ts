@@ -186,6 +186,16 @@ export const LINT_RULES = {
     about: "A sent mail still has a placeholder, which its reader sees.",
     fix: "Send a template, or fill it in before you send.",
   },
+  "calendar-invalid": {
+    severity: "error",
+    about: "The calendar of an invitation cannot be read, or has no METHOD: mail programs show a file instead of buttons.",
+    fix: "Let a library write it, with METHOD:REQUEST below BEGIN:VCALENDAR.",
+  },
+  "calendar-incomplete": {
+    severity: "warning",
+    about: "A calendar lacks a property that Gmail, Outlook or Apple need to show the event, to change it, or to answer.",
+    fix: "Add it.",
+  },
 } as const satisfies Readonly<Record<string, RuleText>>;
 
 export type LintRuleId = keyof typeof LINT_RULES;

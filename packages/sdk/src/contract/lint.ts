@@ -1,6 +1,6 @@
 import { endpoint } from "./endpoint.ts";
 import { LINT_RULE_IDS, LINT_RULES, LINT_SEVERITIES, MAIL_CLIENT_IDS } from "./lint-rules.ts";
-import { issue } from "./send-fields.ts";
+import { Content, issue } from "./send-fields.ts";
 import { TEMPLATE_LIMITS, templateFields } from "./template-fields.ts";
 import * as z from "./zod.ts";
 
@@ -20,7 +20,7 @@ export const LintFinding = z
   .object({
     rule: RuleId,
     severity: z.enum(LINT_SEVERITIES),
-    part: z.enum(["subject", "html", "text"]),
+    part: z.enum(["subject", "html", "text", "calendar"]),
     /** Line, from 1; null if the finding concerns the whole part. */
     line: z.int().nullable(),
     column: z.int().nullable(),
@@ -67,6 +67,7 @@ export const lint = {
       html: templateFields.html.optional(),
       text: templateFields.text.optional(),
       subject: templateFields.subject.optional(),
+      calendar: Content.optional().meta({ description: "Calendar of an invitation: the content of icalEvent" }),
       type: z
         .enum(["transactional", "marketing"])
         .optional()

@@ -154,32 +154,6 @@ export const Attachments = z
   })
   .meta({ description: "Files, up to 20 and 20 MiB in all" });
 
-/** Methods of calendar messages (RFC 5546). */
-const CALENDAR_METHODS = ["REQUEST", "CANCEL", "REPLY", "PUBLISH", "ADD", "REFRESH", "COUNTER", "DECLINECOUNTER"] as const;
-
-/** An invitation, or another calendar message, that mail programs show with buttons. */
-export const IcalEvent = z
-  .strictObject({
-    method: z.enum(CALENDAR_METHODS).default("REQUEST").meta({ description: "What it asks for; METHOD of the content" }),
-    content: Content.meta({ description: "The calendar, from BEGIN:VCALENDAR to END:VCALENDAR" }),
-  })
-  .superRefine(({ method, content }, ctx) => {
-    if (!/^\uFEFF?\s*BEGIN:VCALENDAR\s/i.test(content))
-      return issue(ctx, ["content"], "invalid_format", "A calendar that starts with BEGIN:VCALENDAR is needed.");
-    const own = /^METHOD:(.*)$/im.exec(content)?.[1]?.trim().toUpperCase();
-    if (own !== method)
-      issue(
-        ctx,
-        ["method"],
-        "mismatch",
-        `method is ${method}, and the content ${own ? `has METHOD:${own}` : "has no METHOD"}. Mail programs need the same in both.`,
-      );
-  })
-  .meta({
-    id: "IcalEvent",
-    description: "An invitation: {method, content}. Mail programs show it with buttons, and as the file invite.ics",
-  });
-
 export const ScheduledAt = Instant.meta({
   description: `Send later, at this instant (ISO 8601), at most ${SEND_LIMITS.scheduleDays} days ahead`,
 });

@@ -1,4 +1,5 @@
 import { MailboxText, parseAddress, ReplyTo } from "./address.ts";
+import { IcalEvent } from "./calendar.ts";
 import {
   AcceptedRecipient,
   checkRecipients,
@@ -8,18 +9,7 @@ import {
   type RecipientFields,
   recipientFields,
 } from "./recipients.ts";
-import {
-  Attachments,
-  BypassUnsubscribe,
-  FailedRecipient,
-  Headers,
-  IcalEvent,
-  issue,
-  ScheduledAt,
-  Subject,
-  Tags,
-  Tracking,
-} from "./send-fields.ts";
+import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, ScheduledAt, Subject, Tags, Tracking } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 /** Values for the placeholders of a template, by name. */

@@ -24,6 +24,7 @@ export const iso = { date: deferring(z.iso.date), datetime: deferring(z.iso.date
 export const literal = deferring(z.literal);
 export const number = deferring(z.number);
 export const object = deferring(z.object);
+export const preprocess = deferring(z.preprocess);
 export const record = deferring(z.record);
 export const strictObject = deferring(z.strictObject);
 export const string = deferring(z.string);

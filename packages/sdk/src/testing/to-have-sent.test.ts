@@ -18,6 +18,7 @@ const captured = (fields: object) => ({
   links: [],
   codes: [],
   attachments: [],
+  icalEvent: null,
   truncated: false,
   ...fields,
 });

@@ -1,4 +1,4 @@
-import type { SendRequest } from "@mailsvc/sdk/contract";
+import { readCalendar, type SendRequest } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { z } from "zod";
 import type { Reader, Tx } from "../db/db.ts";
@@ -6,11 +6,13 @@ import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
 import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
+import { formatCalendar } from "../mail/calendar-lines.ts";
 import { detectMediaType } from "../mail/mime.ts";
 import type { ContentsRow } from "./store.ts";
 import type { EmailTables } from "./tables.ts";
 
 type AttachmentRow = EmailTables["attachments"]["$inferSelect"];
+type Invitation = NonNullable<z.output<typeof SendRequest>["icalEvent"]>;
 export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
 
 /**
@@ -39,11 +41,10 @@ export async function decodeAttachments({
   return decoded;
 }
 
-function toInvitation({ method, content }: NonNullable<z.output<typeof SendRequest>["icalEvent"]>): DecodedAttachments[number] {
-  // RFC 5545 3.1 wants CRLF.
-  const bytes = Buffer.from(content.replace(/^\uFEFF?\s*/, "").replaceAll(/\r\n?|\n/g, "\r\n"));
-  const contentType = `text/calendar; charset=utf-8; method=${method}`;
-  return { filename: "invite.ics", contentType, contentId: null, size: bytes.length, content: bytes };
+function toInvitation({ method, content, filename = "invite.ics" }: Invitation): DecodedAttachments[number] {
+  const bytes = Buffer.from(formatCalendar(content));
+  const contentType = `text/calendar; charset=utf-8; method=${method ?? readCalendar(content).method}`;
+  return { filename, contentType, contentId: null, size: bytes.length, content: bytes };
 }
 
 /** The files of contents. */

@@ -123,7 +123,7 @@ function decodeOnce(): Decode {
     if (bytes > BATCH_LIMITS.attachmentBytes)
       throw invalid("attachments", "too_big", `At most ${BATCH_LIMITS.attachmentBytes / MB} MiB of attachments in a batch.`);
     const decoded = decodeAttachments({ attachments, icalEvent });
-    known.set(list, decoded);
+    if (!icalEvent) known.set(list, decoded);
     return decoded;
   };
 }

@@ -23,13 +23,15 @@ export interface CapturedContent {
   readonly links: readonly string[];
   readonly codes: readonly string[];
   readonly files: readonly CapturedFile[];
+  /** Text of the calendar among the alternatives; null without one. */
+  readonly calendar: string | null;
   /** True when it was not read to its end. */
   readonly truncated: boolean;
 }
 
 /** Content of a mail that cannot be read at all. */
 export const UNREAD_CONTENT: CapturedContent = {
-  ...{ headers: [], replyTo: null, html: null, text: null, links: [], codes: [], files: [] },
+  ...{ headers: [], replyTo: null, html: null, text: null, links: [], codes: [], files: [], calendar: null },
   truncated: true,
 };
 
@@ -88,16 +90,41 @@ function toContent(
     text,
     links: listLinks(html ?? "", text ?? ""),
     codes: listCodes(text ?? "", toPlainText(html ?? ""), subject),
-    files: mail.attachments.map(({ filename, mimeType, contentId, content }) => {
-      const bytes = toBytes(content);
-      return {
-        filename: filename ?? "",
-        contentType: mimeType,
-        contentId: contentId?.replace(/^<|>$/g, "") ?? null,
-        content: restore(bytes) ?? bytes,
-      };
-    }),
+    ...toFiles(mail.attachments, restore),
     truncated,
+  };
+}
+
+const CALENDAR_FILE = /^(?:text\/calendar|application\/ics)$/;
+
+/** The bytes of a calendar without what the ways of encoding it change. */
+function toLines({ content }: Pick<CapturedFile, "content">): string {
+  return Buffer.from(content).toString("latin1").replaceAll("\r", "").trimEnd();
+}
+
+/** The files of a mail, and its invitation: a calendar without a Content-Disposition, which counts as a file only if it is not one as well. */
+function toFiles(
+  parts: Email["attachments"],
+  restore: (content: Uint8Array) => Uint8Array<ArrayBuffer> | undefined,
+): Pick<CapturedContent, "files" | "calendar"> {
+  const read = parts.map(({ filename, mimeType, contentId, content, disposition }) => {
+    const bytes = toBytes(content);
+    const isAlternative = mimeType === "text/calendar" && disposition !== "attachment" && !contentId;
+    return {
+      isAlternative,
+      filename: filename || (isAlternative ? "invite.ics" : ""),
+      contentType: mimeType,
+      contentId: contentId?.replace(/^<|>$/g, "") ?? null,
+      content: restore(bytes) ?? bytes,
+    };
+  });
+  const calendar = read.find(({ isAlternative }) => isAlternative);
+  const isFileToo =
+    calendar && read.some((one) => one !== calendar && CALENDAR_FILE.test(one.contentType) && toLines(one) === toLines(calendar));
+  const files = read.filter((one) => one !== calendar || !isFileToo);
+  return {
+    files: files.map(({ isAlternative: _, ...file }) => file),
+    calendar: calendar ? new TextDecoder().decode(calendar.content) : null,
   };
 }
 

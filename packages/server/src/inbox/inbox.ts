@@ -1,5 +1,5 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
-import { addressKey, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import { addressKey, CALENDAR_LIMITS, SEND_LIMITS, showCalendar } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
@@ -123,9 +123,11 @@ export async function getOwnMail(read: Reader, id: string, workspaceId: string):
 
 /** A captured mail, parsed as a mail program would. Throws ApiError rate_limited. */
 export async function parseMail(deps: ReadingDeps, row: MailRow): Promise<z.infer<typeof CapturedMailDetail>> {
-  const { headers, html, text, links, codes, files, truncated } = await readContent(deps, row);
+  const { headers, html, text, links, codes, files, calendar, truncated } = await readContent(deps, row);
   const attachments = files.map(({ content, ...file }) => ({ ...file, size: content.length }));
-  return { ...toCapturedMail(row), ...{ headers: [...headers], html, text, links: [...links], codes: [...codes], attachments, truncated } };
+  const icalEvent = calendar !== null && calendar.length <= CALENDAR_LIMITS.content ? showCalendar(calendar) : null;
+  const content = { headers: [...headers], html, text, links: [...links], codes: [...codes], attachments, icalEvent };
+  return { ...toCapturedMail(row), ...content, truncated };
 }
 
 /** Reads the content of a captured mail, with its files. Throws ApiError rate_limited. */

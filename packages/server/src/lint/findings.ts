@@ -12,6 +12,7 @@ export type RuleSettings = Readonly<Partial<Record<string, LintSeverity | "off">
 
 /** A part of a mail, and the lines of its source. */
 type Part = LintFinding["part"];
+const PARTS: readonly Part[] = ["subject", "html", "text", "calendar"];
 
 /** Collects what the checks find, by the settings of the rules. */
 export class Findings {
@@ -23,7 +24,7 @@ export class Findings {
 
   constructor(settings: RuleSettings, sources: Readonly<Record<Part, string>>) {
     this.#settings = settings;
-    for (const part of ["subject", "html", "text"] as const) this.#lines.set(part, new Lines(sources[part]));
+    for (const part of PARTS) this.#lines.set(part, new Lines(sources[part]));
   }
 
   /** True if a rule is on; asked before expensive checks. */
@@ -53,8 +54,7 @@ export class Findings {
   }
 
   toReport(bytes: number, rendered: boolean): LintReport {
-    const order: readonly Part[] = ["subject", "html", "text"];
-    const sorted = this.#found.toSorted((a, b) => order.indexOf(a.part) - order.indexOf(b.part) || a.offset - b.offset);
+    const sorted = this.#found.toSorted((a, b) => PARTS.indexOf(a.part) - PARTS.indexOf(b.part) || a.offset - b.offset);
     const findings = sorted.map(({ offset: _, ...finding }) => finding);
     const count = (severity: LintSeverity): number => findings.filter((one) => one.severity === severity).length;
     return { findings, errors: count("error"), warnings: count("warning"), omitted: this.#omitted, bytes, rendered };

@@ -10,23 +10,29 @@ export interface MailSources<Deps> {
   template(read: Reader, workspaceId: string, name: string): Promise<MailToLint>;
   email(read: Reader, deps: Deps, workspaceId: string, id: string): Promise<MailToLint>;
   /** Sources that are not stored. */
-  given(mail: Pick<MailToLint, "html" | "text" | "subject" | "type">): Promise<MailToLint>;
+  given(mail: Pick<MailToLint, "html" | "text" | "subject" | "type" | "calendar">): Promise<MailToLint>;
 }
 
 export function lintHandlers<Deps>(sources: MailSources<Deps>): Handlers<typeof contract.lint, Deps> {
   return {
     check: {
       // It writes nothing, so it runs before the transaction.
-      prepare: async ({ template, email, html, text, subject, type, clients, rules }, { read, deps, workspaceId }) => {
-        const named = [template, email, html ?? text].filter((one) => one !== undefined && one !== null);
+      prepare: async ({ template, email, html, text, subject, calendar, type, clients, rules }, { read, deps, workspaceId }) => {
+        const named = [template, email, html ?? text ?? calendar].filter((one) => one !== undefined && one !== null);
         if (named.length !== 1)
-          throw invalid(named.length === 0 ? "html" : "template", "one_of", "Name one of html (or text), template and email.");
+          throw invalid(named.length === 0 ? "html" : "template", "one_of", "Name one of html (or text, or calendar), template and email.");
         const mail =
           template !== undefined
             ? await sources.template(read, workspaceId, template)
             : email !== undefined
               ? await sources.email(read, deps, workspaceId, email)
-              : await sources.given({ html: html || null, text: text || null, subject: subject || null, type: type ?? "transactional" });
+              : await sources.given({
+                  html: html || null,
+                  text: text || null,
+                  subject: subject || null,
+                  calendar: calendar ?? null,
+                  type: type ?? "transactional",
+                });
         return lintMail({ ...mail, ...(type !== undefined && { type }) }, { clients, rules });
       },
       run: async (_input, _context, report: Awaited<ReturnType<typeof lintMail>>) => report,

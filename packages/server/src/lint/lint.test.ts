@@ -23,6 +23,24 @@ test("a good mail has no findings", async () => {
   expect(await find({ html: GOOD, subject: "Your parcel", type: "marketing" })).toEqual([]);
 });
 
+/** The smallest invitation to which no rule objects. */
+const CALENDAR = `BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nMETHOD:REQUEST\nBEGIN:VEVENT\nUID:1\nDTSTAMP:20300101T080000Z
+DTSTART:20300131T093000Z\nORGANIZER:mailto:hello@acme.example\nATTENDEE:mailto:ada@example.com\nEND:VEVENT\nEND:VCALENDAR\n`;
+
+test("a good invitation has no findings, that of a sent mail neither", async () => {
+  expect(await find({ calendar: CALENDAR })).toEqual([]);
+  expect(await find({ calendar: CALENDAR.replace(/DTSTART.*\n/, "").replace("REQUEST", "CANCEL") })).toEqual([]);
+  await using world = await createWorld();
+  const content = CALENDAR.replace("ORGANIZER:mailto:hello@acme.example\n", "");
+  const mail = { from: "hello@acme.example", to: "ada@example.com", subject: "Review", text: "Coming?" };
+  const sent = await world.sdk.emails.send({ ...mail, icalEvent: { content } });
+  const report = await world.sdk.lint.check({ email: (sent as { id: string }).id });
+  expect(report.findings).toMatchObject([
+    { rule: "calendar-incomplete", part: "calendar", line: 6, message: expect.stringContaining("ORGANIZER") },
+  ]);
+  expect((await world.sdk.lint.check({ calendar: CALENDAR })).findings).toEqual([]);
+});
+
 /** For each rule, sources to which it objects, and nothing else does. */
 const BAD: Record<string, Partial<SourcesToLint>[]> = {
   "link-no-target": [{ html: inBody("<a>x</a>") }, { html: inBody('<a href="">x</a>') }, { html: inBody('<a href="#">x</a>') }],
@@ -65,6 +83,18 @@ const BAD: Record<string, Partial<SourcesToLint>[]> = {
   "spam-words": [{ html: inBody("<p>Act now</p>") }, { html: GOOD, subject: "You have won" }, { html: GOOD, text: "Dear friend" }],
   "template-syntax": [{ html: inBody("{{#if a}}"), declared: [] }],
   "variable-undeclared": [{ html: inBody("<p>{{name}} {{nmae}}</p>"), declared: [{ name: "name" }] }],
+  "calendar-invalid": [
+    { calendar: "x" },
+    { calendar: CALENDAR.replace("METHOD:REQUEST\n", "") },
+    { calendar: CALENDAR.replace("REQUEST", "ASK") },
+  ],
+  "calendar-incomplete": [
+    ...["VERSION:2.0\n", "PRODID:x\n", "UID:1\n", "DTSTAMP:20300101T080000Z\n", "ORGANIZER:mailto:hello@acme.example\n"].map((line) => ({
+      calendar: CALENDAR.replace(line, ""),
+    })),
+    { calendar: CALENDAR.replace("ATTENDEE:mailto:ada@example.com\n", "") },
+    { calendar: CALENDAR.replace("DTSTART:20300131T093000Z", "DTSTART;TZID=Europe/Berlin:20300131T093000") },
+  ],
   "variable-unused": [{ html: inBody("<p>{{name}}</p>"), declared: [{ name: "name" }, { name: "total" }] }],
 };
 

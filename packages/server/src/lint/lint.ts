@@ -1,5 +1,6 @@
 import { CONTACT_TEXT_FIELDS, LINT_RULES, type LintReport, type LintRuleId, MAIL_CLIENT_IDS, type MailClient } from "@mailsvc/sdk/contract";
 import { waitForTurn } from "../lib/turn.ts";
+import { checkCalendar } from "./calendar.ts";
 import { checkColors } from "./colors.ts";
 import { readDocument } from "./document.ts";
 import { Findings, type RuleSettings } from "./findings.ts";
@@ -16,6 +17,8 @@ export interface MailToLint {
   readonly html: string | null;
   readonly text: string | null;
   readonly subject: string | null;
+  /** The calendar of an invitation. */
+  readonly calendar: string | null;
   readonly type: "transactional" | "marketing";
   /** True if it is a complete mail. A template within a layout is not. */
   readonly isWhole: boolean;
@@ -44,7 +47,7 @@ export interface LintOptions {
 export async function lintMail(mail: MailToLint, { clients = MAIL_CLIENT_IDS, rules = {} }: LintOptions = {}): Promise<LintReport> {
   const { html, text, subject } = mail;
   const settings = mail.isWhole ? rules : { ...rules, ...WHOLE_OFF };
-  const findings = new Findings(settings, { subject: subject ?? "", html: html ?? "", text: text ?? "" });
+  const findings = new Findings(settings, { subject: subject ?? "", html: html ?? "", text: text ?? "", calendar: "" });
   const bytes = Buffer.byteLength(html ?? "");
   const document = html === null ? null : await readDocument(html);
   for (const { part, message, ...place } of mail.faults) findings.addAt("template-syntax", part, place, message);
@@ -65,6 +68,7 @@ export async function lintMail(mail: MailToLint, { clients = MAIL_CLIENT_IDS, ru
     if (text === null) findings.add("text-missing", "text", null, "There is no plain text.");
   }
   checkWords(document, text, findings);
+  if (mail.calendar !== null) checkCalendar(mail.calendar, findings);
   checkVariables(mail, findings);
   return findings.toReport(bytes, mail.isRendered);
 }

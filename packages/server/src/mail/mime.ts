@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { parseAnyMailbox } from "@mailsvc/sdk/contract";
+import { CALENDAR_LIMITS, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
@@ -116,14 +116,17 @@ async function concatMessage(chunks: readonly (string | Buffer)[]): Promise<Buff
 }
 
 /** True for a file such as `text/calendar; method=REQUEST`: an invitation, its change or its end. */
-function isCalendarMessage({ contentType, contentId }: MailAttachment): boolean {
-  return contentId === null && /^text\/calendar *;(?:.*;)? *method=/i.test(contentType);
+function isCalendarMessage({ contentType, contentId, content }: MailAttachment): boolean {
+  const isMessage = /^text\/calendar *;(?:.*;)? *method=/i.test(contentType.replace(/"[^"]*"/g, '""'));
+  return isMessage && contentId === null && content.byteLength <= CALENDAR_LIMITS.content;
 }
 
 /** An alternative without a Content-Disposition: with one, mail programs show a file instead of buttons. */
 async function encodeInvitation({ contentType, content }: MailAttachment): Promise<MimeEntity> {
   const body = await encodeLongBase64(Buffer.from(content.buffer, content.byteOffset, content.byteLength));
-  return { contentType: withoutName(contentType), transferEncoding: "base64", body };
+  const type = withoutName(contentType);
+  // Mail programs take what says nothing for ASCII (RFC 6047, 2.4), and programs write UTF-8.
+  return { contentType: /; *charset=/i.test(type) ? type : `${type}; charset=utf-8`, transferEncoding: "base64", body };
 }
 
 /** A media type without the parameter `name`: files have their own. */

@@ -15,6 +15,30 @@ import { readMessage } from "./message.ts";
 import type { SubmissionReport } from "./submission.ts";
 
 describe("a program that changed its port", () => {
+  test("sends invitations with nodemailer, which arrive as it composed them", async () => {
+    const { world, port } = await start();
+    const transport = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true });
+    const content = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nSUMMARY:Größe\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    const mail = { from: "hello@acme.example", to: "ada@example.com", subject: "Review", text: "Hi", html: "<b>Hi</b>" };
+    await transport.sendMail({ ...mail, icalEvent: { method: "request", filename: "review.ics", content } });
+    await world.settle();
+    const captured = await world.inbox.waitFor({ to: "ada@example.com" });
+    expect(captured).toMatchObject({
+      text: "Hi\n",
+      icalEvent: { method: "REQUEST", summary: "Größe", content: content.replaceAll("\r\n", "\n") },
+      attachments: [{ filename: "review.ics" }],
+    });
+    expect(await world.sdk.inbox.raw(captured.id)).toMatch(/Content-Type: text\/calendar; charset=utf-8; method=REQUEST\r\n/);
+    // One without the file as well.
+    const alternatives = [{ contentType: "text/calendar; charset=utf-8; method=CANCEL", content: content.replace("REQUEST", "CANCEL") }];
+    await transport.sendMail({ ...mail, to: "bob@example.com", alternatives });
+    await world.settle();
+    expect(await world.inbox.waitFor({ to: "bob@example.com" })).toMatchObject({
+      icalEvent: { method: "CANCEL" },
+      attachments: [{ filename: "invite.ics", contentType: "text/calendar" }],
+    });
+  });
+
   test("sends with nodemailer, whose message arrives as it composed it", async () => {
     const { world, port } = await start();
     const transport = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true });

@@ -118,6 +118,16 @@ describe("attachments", () => {
     }
   });
 
+  test("may be an invitation: a media type keeps its parameters", async () => {
+    const content = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nUID:1\nEND:VEVENT\nEND:VCALENDAR\n";
+    const contentType = "text/calendar; charset=utf-8; method=REQUEST";
+    const attachments = [{ filename: "invite.ics", content: Buffer.from(content), contentType }];
+    const sent = await server.resend.emails.send({ ...hello, to: "invited@example.com", attachments });
+    expect(sent.error).toBeNull();
+    const listed = await server.resend.emails.attachments.list({ emailId: sent.data?.id ?? "" });
+    expect(listed.data?.data).toMatchObject([{ filename: "invite.ics", content_type: contentType }]);
+  });
+
   test("come as base64, as a Buffer and by URL", async () => {
     const files = createServer((_req, res) => res.setHeader("content-type", "text/csv").end("a,b")).listen(0, "127.0.0.1");
     await once(files, "listening");

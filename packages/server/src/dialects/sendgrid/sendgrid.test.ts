@@ -66,6 +66,19 @@ test("each personalization is one mail, with its own values", async () => {
   expect(await list.json()).toMatchObject({ data: [{ subject: "Hello Kay" }] });
 });
 
+test("an attachment may be an invitation: its media type keeps its parameters", async () => {
+  const content = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nUID:1\nEND:VEVENT\nEND:VCALENDAR\n";
+  const file = {
+    content: Buffer.from(content).toString("base64"),
+    filename: "invite.ics",
+    type: 'text/calendar; charset="utf-8"; method=REQUEST',
+  };
+  const [answer] = await mail.send({ ...hello, to: "invited@example.com", attachments: [{ ...file, disposition: "attachment" }] });
+  expect(await show(String(answer.headers["x-message-id"]))).toMatchObject({
+    attachments: [{ filename: "invite.ics", contentType: file.type }],
+  });
+});
+
 test("mail is sent later, and in sandbox mode it is test mail", async () => {
   const inAnHour = Math.floor(server.now() / 1000) + 3600;
   const [later] = await mail.send({ ...hello, sendAt: inAnHour });
