@@ -28,7 +28,7 @@ export interface CalendarProperty {
 }
 
 /** A calendar as far as it can be read; `fault` says what keeps it from being one. */
-export interface ReadCalendar {
+interface ReadCalendar {
   /** METHOD in capitals; null without one. */
   readonly method: string | null;
   readonly properties: readonly CalendarProperty[];
@@ -73,7 +73,7 @@ export function readCalendar(text: string): ReadCalendar {
 }
 
 /** The value of a TEXT property (RFC 5545, 3.3.11) as a person reads it. */
-export function unescapeCalendarText(value: string): string {
+function unescapeCalendarText(value: string): string {
   return value.replace(/\\([\\;,nN])/g, (_whole, sign: string) => (sign === "n" || sign === "N" ? "\n" : sign));
 }
 

@@ -63,7 +63,6 @@ export const RECIPIENT_TEXTS = {
   thanksAlmost: "You're almost done.",
   thanksConfirm: "Please confirm your subscription with the link in the email we've sent you.",
   download: "Download {file}",
-  downloadFile: "Download the file",
   wrongEmail: "Please enter a valid email address, like ada@example.com.",
   wrongTooLong: "This is too long. Please shorten it.",
   wrongLine: "Please enter this again, in one line.",

@@ -72,7 +72,6 @@ export const ar: RecipientTexts = {
   thanksAlmost: "بقيت خطوة واحدة.",
   thanksConfirm: "يُرجى تأكيد اشتراكك عبر الرابط الموجود في الرسالة التي أرسلناها إليك.",
   download: "تنزيل {file}",
-  downloadFile: "تنزيل الملف",
   wrongEmail: "يُرجى إدخال بريد إلكتروني صالح، مثل ada@example.com.",
   wrongTooLong: "هذا النص طويل جدًا. يُرجى اختصاره.",
   wrongLine: "يُرجى إدخال هذا مجددًا في سطر واحد.",

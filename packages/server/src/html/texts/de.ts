@@ -59,7 +59,6 @@ export const de: RecipientTexts = {
   thanksAlmost: "Fast geschafft.",
   thanksConfirm: "Bitte bestätigen Sie Ihre Anmeldung über den Link in der E-Mail, die wir Ihnen gesendet haben.",
   download: "{file} herunterladen",
-  downloadFile: "Datei herunterladen",
   wrongEmail: "Bitte geben Sie eine gültige E-Mail-Adresse ein, z. B. ada@example.com.",
   wrongTooLong: "Das ist zu lang. Bitte kürzen Sie es.",
   wrongLine: "Bitte geben Sie das noch einmal in einer Zeile ein.",

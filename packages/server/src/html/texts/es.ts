@@ -66,7 +66,6 @@ export const es: RecipientTexts = {
   thanksAlmost: "Ya casi está.",
   thanksConfirm: "Confirma tu suscripción con el enlace del correo que te hemos enviado.",
   download: "Descargar {file}",
-  downloadFile: "Descargar el archivo",
   wrongEmail: "Introduce un correo electrónico válido, como ada@example.com.",
   wrongTooLong: "Es demasiado largo. Acórtalo.",
   wrongLine: "Vuelve a escribirlo en una sola línea.",

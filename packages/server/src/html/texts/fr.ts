@@ -67,7 +67,6 @@ export const fr: RecipientTexts = {
   thanksAlmost: "Vous y êtes presque.",
   thanksConfirm: "Veuillez confirmer votre abonnement avec le lien dans l’e-mail que nous vous avons envoyé.",
   download: "Télécharger {file}",
-  downloadFile: "Télécharger le fichier",
   wrongEmail: "Veuillez saisir une adresse e-mail valide, comme ada@example.com.",
   wrongTooLong: "C’est trop long. Veuillez raccourcir.",
   wrongLine: "Veuillez saisir à nouveau ce champ, sur une seule ligne.",

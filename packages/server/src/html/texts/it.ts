@@ -66,7 +66,6 @@ export const it: RecipientTexts = {
   thanksAlmost: "Hai quasi finito.",
   thanksConfirm: "Conferma la tua iscrizione con il link nell’email che ti abbiamo inviato.",
   download: "Scarica {file}",
-  downloadFile: "Scarica il file",
   wrongEmail: "Inserisci un indirizzo email valido, ad esempio ada@example.com.",
   wrongTooLong: "È troppo lungo. Accorcialo.",
   wrongLine: "Inseriscilo di nuovo su una sola riga.",

@@ -59,7 +59,6 @@ export const ja: RecipientTexts = {
   thanksAlmost: "あと少しで完了です。",
   thanksConfirm: "お送りしたメールのリンクから登録を確定してください。",
   download: "{file} をダウンロード",
-  downloadFile: "ファイルをダウンロード",
   wrongEmail: "有効なメールアドレスを入力してください（例：ada@example.com）。",
   wrongTooLong: "長すぎます。短くしてください。",
   wrongLine: "1 行で入力し直してください。",

@@ -59,7 +59,6 @@ export const nl: RecipientTexts = {
   thanksAlmost: "Je bent er bijna.",
   thanksConfirm: "Bevestig je aanmelding via de link in de e-mail die we je hebben gestuurd.",
   download: "{file} downloaden",
-  downloadFile: "Bestand downloaden",
   wrongEmail: "Vul een geldig e-mailadres in, zoals ada@example.com.",
   wrongTooLong: "Dit is te lang. Maak het korter.",
   wrongLine: "Vul dit opnieuw in, op één regel.",

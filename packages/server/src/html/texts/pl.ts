@@ -68,7 +68,6 @@ export const pl: RecipientTexts = {
   thanksAlmost: "Jeszcze tylko jeden krok.",
   thanksConfirm: "Potwierdź subskrypcję, klikając link w e-mailu, który do Ciebie wysłaliśmy.",
   download: "Pobierz {file}",
-  downloadFile: "Pobierz plik",
   wrongEmail: "Podaj prawidłowy adres e-mail, np. ada@example.com.",
   wrongTooLong: "To jest za długie. Skróć tekst.",
   wrongLine: "Wpisz to ponownie, w jednym wierszu.",

@@ -66,7 +66,6 @@ export const pt: RecipientTexts = {
   thanksAlmost: "Quase pronto.",
   thanksConfirm: "Confirme sua inscrição com o link no e-mail que enviamos a você.",
   download: "Baixar {file}",
-  downloadFile: "Baixar o arquivo",
   wrongEmail: "Digite um endereço de e-mail válido, como ada@example.com.",
   wrongTooLong: "É longo demais. Encurte o texto.",
   wrongLine: "Digite novamente, em uma única linha.",

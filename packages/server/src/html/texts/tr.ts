@@ -62,7 +62,6 @@ export const tr: RecipientTexts = {
   thanksAlmost: "Neredeyse bitti.",
   thanksConfirm: "Lütfen size gönderdiğimiz e-postadaki bağlantıyla aboneliğinizi onaylayın.",
   download: "İndir: {file}",
-  downloadFile: "Dosyayı indir",
   wrongEmail: "Lütfen geçerli bir e-posta adresi girin, örneğin ada@example.com.",
   wrongTooLong: "Bu çok uzun. Lütfen kısaltın.",
   wrongLine: "Lütfen bunu tek satırda yeniden girin.",

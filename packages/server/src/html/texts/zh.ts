@@ -58,7 +58,6 @@ export const zh: RecipientTexts = {
   thanksAlmost: "就差最后一步。",
   thanksConfirm: "请点击我们发送给您的邮件中的链接，确认您的订阅。",
   download: "下载 {file}",
-  downloadFile: "下载文件",
   wrongEmail: "请输入有效的邮箱地址，例如 ada@example.com。",
   wrongTooLong: "内容过长，请缩短。",
   wrongLine: "请重新输入，不要换行。",

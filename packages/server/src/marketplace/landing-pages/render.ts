@@ -33,13 +33,17 @@ function toInput(field: FormField) {
 // A style that sets a color, as the sanitizer writes it.
 const COLORED = / style="[^"]*(?:color|background|border|shadow)/;
 
-/** A landing page as visitors see it; with `errors`, after their form was refused. */
+/**
+ * A landing page as visitors see it; with `errors`, after their form was refused. The language of its form can be chosen, and `kept` stays
+ * in its address then.
+ */
 export function renderLandingPage(
   page: PageRow,
   brand: PageBrand,
   texts: Texts,
   deps: Pick<AgentDeps, "baseUrl">,
   errors: FormErrors | null = null,
+  kept: Readonly<Record<string, string>> = {},
 ): RenderedPage {
   const body = page.html ?? renderBlocks(page.blocks ?? []);
   const content = /<h1[\s>]/.test(body) ? body : `<h1>${escapeHtml(page.title)}</h1>${body}`;
@@ -56,6 +60,7 @@ export function renderLandingPage(
     listed: page.status === "PUBLISHED" && errors === null,
     colored: COLORED.test(body),
     locale: getPageLanguage(brand),
+    ...(page.hasForm && { menu: kept }),
     sendsTo: page.redirectUrl === null ? null : new URL(page.redirectUrl).origin,
   });
 }
@@ -69,9 +74,8 @@ export function renderSnippet(page: PageRow, url: string, brand: PageBrand): str
 }
 
 interface Thanks {
-  /** Path of the file they signed up for. */
-  readonly download: string | null;
-  readonly fileName: string | null;
+  /** The file they signed up for, and its path; null without one. */
+  readonly file: { readonly name: string; readonly path: string } | null;
   /** True if a confirmation email was sent. */
   readonly confirm: boolean;
   /** Values that stay in the address of the page when its language changes. */
@@ -79,19 +83,14 @@ interface Thanks {
 }
 
 /** The page after a sign-up. It is the same whether or not the address was known. */
-export function renderThanksPage(
-  page: PageRow,
-  brand: PageBrand,
-  texts: Texts,
-  { download, fileName, confirm, menu }: Thanks,
-): RenderedPage {
+export function renderThanksPage(page: PageRow, brand: PageBrand, texts: Texts, { file, confirm, menu }: Thanks): RenderedPage {
   const text = page.form?.thanksText ?? texts.say(confirm ? "thanksAlmost" : "thanksDone");
   const lines = text.split(/\r?\n+/).map((line) => `<p dir="auto">${escapeHtml(line)}</p>`);
   if (confirm) lines.push(`<p>${texts.html("thanksConfirm")}</p>`);
-  if (download !== null) {
-    const label = fileName === null ? texts.html("downloadFile") : texts.html("download", { file: `<bdi>${escapeHtml(fileName)}</bdi>` });
+  if (file !== null) {
+    const label = texts.html("download", { file: `<bdi>${escapeHtml(file.name)}</bdi>` });
     const expires = texts.html("expiresInDays", { count: LANDING_PAGE_LIMITS.downloadDays });
-    lines.push(`<p><a class="button" href="${escapeHtml(download)}">${label}</a></p><p class="muted">${expires}</p>`);
+    lines.push(`<p><a class="button" href="${escapeHtml(file.path)}">${label}</a></p><p class="muted">${expires}</p>`);
   }
   const title = page.form?.thanksTitle ?? texts.say("thanksTitle");
   return renderPage({

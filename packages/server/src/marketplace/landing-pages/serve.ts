@@ -98,7 +98,9 @@ class LandingPages {
       return redirect(308, preview ? `${pagePath(page)}?preview=${visit.query.get("preview")}` : pagePath(page));
     const prefill = readPrefill(page, visit.query);
     const { brand, texts } = await this.#read(visit, page);
-    const document = renderLandingPage(page, brand, texts, this.#deps, prefill);
+    const token = visit.query.get("preview");
+    const kept = { ...(preview && token !== null && { preview: token }), ...prefill?.values };
+    const document = renderLandingPage(page, brand, texts, this.#deps, prefill, kept);
     if (preview) return html(200, document, NO_STORE);
     if (isView(visit)) await this.#count(visit, page);
     if (prefill !== null) return html(200, document, NO_STORE);
@@ -158,8 +160,7 @@ class LandingPages {
             .where(and(eq(m.workspaceId, page.workspaceId), eq(m.id, id)));
     const { brand, texts, doubleOptIn } = await this.#read(visit, page);
     const document = renderThanksPage(page, brand, texts, {
-      download: file ? `/f/${token}` : null,
-      fileName: file?.fileName ?? null,
+      file: file ? { name: file.fileName, path: `/f/${token}` } : null,
       confirm: page.doubleOptIn || doubleOptIn,
       menu: file ? { file: token } : {},
     });
