@@ -2173,6 +2173,8 @@ export interface MailsvcMethods {
       text?: string | null | undefined;
       /** Subject; may contain {{ variables }} */
       subject?: string | null | undefined;
+      /** Calendar of an invitation: the content of icalEvent */
+      calendar?: string | undefined;
       /** Its purpose; marketing needs an unsubscribe link. A template has one already */
       type?: "transactional" | "marketing" | undefined;
       /** Id or slug of a template, in place of html */
@@ -3661,7 +3663,6 @@ export interface MailsvcMethods {
         thanksAlmost?: string | null | undefined;
         thanksConfirm?: string | null | undefined;
         download?: string | null | undefined;
-        downloadFile?: string | null | undefined;
         wrongEmail?: string | null | undefined;
         wrongTooLong?: string | null | undefined;
         wrongLine?: string | null | undefined;

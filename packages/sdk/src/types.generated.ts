@@ -793,6 +793,21 @@ export interface BrandVoice {
   donts: string[];
 }
 
+export type CalendarMethod = "REQUEST" | "CANCEL" | "REPLY" | "PUBLISH" | "ADD" | "REFRESH" | "COUNTER" | "DECLINECOUNTER";
+
+/** One property of a calendar, such as `SUMMARY:Review`, with the component that it belongs to. */
+export interface CalendarProperty {
+  /** Path of its components, such as `VCALENDAR/VEVENT`. */
+  readonly of: string;
+  /** Number of its component among all, from 0. */
+  readonly component: number;
+  readonly name: string;
+  readonly parameters: string;
+  readonly value: string;
+  /** Line in the text, from 1. */
+  readonly line: number;
+}
+
 export interface Campaign {
   id: string;
   name: string;
@@ -1050,6 +1065,20 @@ export interface CampaignVerification {
   }>;
 }
 
+export interface CapturedCalendar {
+  /** METHOD, such as REQUEST */
+  method: string;
+  summary: string | null;
+  location: string | null;
+  start: string | null;
+  end: string | null;
+  /** Address of the organizer */
+  organizer: string | null;
+  /** Addresses of the people invited */
+  attendees: string[];
+  content: string;
+}
+
 export interface CapturedMail {
   id: string;
   emailId: string | null;
@@ -1090,6 +1119,8 @@ export interface CapturedMailDetail {
     contentId: string | null;
     size: number;
   }>;
+  /** The invitation among its alternatives; null without one */
+  icalEvent: CapturedCalendar | null;
   /** It is too large, or its parts are nested too deep, to be read whole; the raw source has all of it */
   truncated: boolean;
 }
@@ -2058,10 +2089,12 @@ export interface Heartbeat {
 
 /** An invitation: {method, content}. Mail programs show it with buttons, and as the file invite.ics */
 export interface IcalEvent {
-  /** What it asks for; METHOD of the content */
+  /** What it asks for; must be METHOD of the content, which it is when absent */
   method?: "REQUEST" | "CANCEL" | "REPLY" | "PUBLISH" | "ADD" | "REFRESH" | "COUNTER" | "DECLINECOUNTER" | undefined;
-  /** The calendar, from BEGIN:VCALENDAR to END:VCALENDAR */
+  /** The calendar, from BEGIN:VCALENDAR to END:VCALENDAR, up to 1 MiB */
   content: string;
+  /** Name of the file; invite.ics when absent */
+  filename?: string | undefined;
 }
 
 export type ImportResult = "created" | "updated" | "unchanged" | "skipped" | "failed";
@@ -2258,9 +2291,9 @@ export interface LeadMagnet {
 }
 
 export interface LintFinding {
-  rule: "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left";
+  rule: "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left" | "calendar-invalid" | "calendar-incomplete";
   severity: "error" | "warning";
-  part: "subject" | "html" | "text";
+  part: "subject" | "html" | "text" | "calendar";
   line: number | null;
   column: number | null;
   message: string;
@@ -2277,13 +2310,13 @@ export interface LintReport {
 }
 
 export interface LintRule {
-  id: "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left";
+  id: "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left" | "calendar-invalid" | "calendar-incomplete";
   severity: "error" | "warning";
   about: string;
   fix: string;
 }
 
-export type LintRuleId = "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left";
+export type LintRuleId = "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left" | "calendar-invalid" | "calendar-incomplete";
 
 export type LintSeverity = "error" | "warning";
 
@@ -3859,7 +3892,7 @@ export interface TemplateVersion {
   createdAt: string;
 }
 
-export type TextKey = "unnamedSender" | "language" | "emailAddress" | "firstName" | "lastName" | "phone" | "unsubscribe" | "stopQuestion" | "enterAddress" | "unsubscribedTitle" | "unsubscribedText" | "mistake" | "subscribeAgain" | "resubscribedTitle" | "resubscribedText" | "preferencesTitle" | "preferencesQuestion" | "lists" | "savePreferences" | "stopAll" | "unsubscribeAll" | "savedTitle" | "savedNone" | "savedSome" | "changeMore" | "confirmSubject" | "confirmTitle" | "confirmText" | "confirmButton" | "confirmQuestion" | "ignoreEmail" | "closePage" | "subscribedTitle" | "subscribedText" | "expiresInDays" | "senderSubject" | "senderTitle" | "senderText" | "senderButton" | "senderNote" | "senderQuestion" | "senderConfirmedTitle" | "senderConfirmedText" | "somebodyAt" | "signUp" | "leaveEmpty" | "consent" | "thanksTitle" | "thanksDone" | "thanksAlmost" | "thanksConfirm" | "download" | "downloadFile" | "wrongEmail" | "wrongTooLong" | "wrongLine" | "wrongTwice" | "wrongConsent" | "linkTitle" | "linkIncomplete" | "linkConfirm" | "linkDownload" | "linkSender" | "mailTitle" | "mailText" | "notFoundTitle" | "notFoundText" | "tooLargeTitle" | "tooLargeText" | "waitTitle" | "waitText" | "unavailableTitle" | "unavailableText" | "errorTitle" | "errorText" | "reference";
+export type TextKey = "unnamedSender" | "language" | "emailAddress" | "firstName" | "lastName" | "phone" | "unsubscribe" | "stopQuestion" | "enterAddress" | "unsubscribedTitle" | "unsubscribedText" | "mistake" | "subscribeAgain" | "resubscribedTitle" | "resubscribedText" | "preferencesTitle" | "preferencesQuestion" | "lists" | "savePreferences" | "stopAll" | "unsubscribeAll" | "savedTitle" | "savedNone" | "savedSome" | "changeMore" | "confirmSubject" | "confirmTitle" | "confirmText" | "confirmButton" | "confirmQuestion" | "ignoreEmail" | "closePage" | "subscribedTitle" | "subscribedText" | "expiresInDays" | "senderSubject" | "senderTitle" | "senderText" | "senderButton" | "senderNote" | "senderQuestion" | "senderConfirmedTitle" | "senderConfirmedText" | "somebodyAt" | "signUp" | "leaveEmpty" | "consent" | "thanksTitle" | "thanksDone" | "thanksAlmost" | "thanksConfirm" | "download" | "wrongEmail" | "wrongTooLong" | "wrongLine" | "wrongTwice" | "wrongConsent" | "linkTitle" | "linkIncomplete" | "linkConfirm" | "linkDownload" | "linkSender" | "mailTitle" | "mailText" | "notFoundTitle" | "notFoundText" | "tooLargeTitle" | "tooLargeText" | "waitTitle" | "waitText" | "unavailableTitle" | "unavailableText" | "errorTitle" | "errorText" | "reference";
 
 export interface Throttle {
   /** Emails per second, at most */
