@@ -164,6 +164,11 @@ const MEANINGS = {
     perKey: ["of one key, on each server", count],
     perWorkspace: ["of a workspace, on each server", count],
   },
+  REQUEST_LIMITS: {
+    title: "Requests that dev mode keeps",
+    kept: ["the latest, of all workspaces", count],
+    followers: ["connections that follow them", count],
+  },
   PROVIDER_LIMITS: {
     title: "Connections to mail providers",
     perWorkspace: ["connections of a workspace", count],

@@ -68,6 +68,7 @@ export const REASONS = {
     clock: TOOL,
     world: TOOL,
     faults: TOOL,
+    requests: "Each has the code of its error.",
     stripe: CALLBACK,
     inbound: CALLBACK,
   },

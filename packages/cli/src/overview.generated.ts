@@ -26,6 +26,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"campaigns","usage":"[options]","about":"Email to many contacts: draft, schedule, send, measure","group":"Email:"},
   {"name":"automations","usage":"[options]","about":"Series of steps for each contact: define, activate, watch","group":"Email:"},
   {"name":"events","usage":"[options]","about":"What happened: list, inspect and follow events","group":"Email:"},
+  {"name":"requests","usage":"[options]","about":"Requests to the API: list and follow them","group":"Email:"},
   {"name":"metrics","usage":"[options]","about":"Counts of mail that was sent, delivered, opened and refused, by day, tag, sender and receiver","group":"Email:"},
   {"name":"webhooks","usage":"[options]","about":"Your webhooks: register, test, see and repeat deliveries","group":"Email:"},
   {"name":"why","usage":"[options] <id>","about":"Explain an object: its history, the reasons and what to do next","group":"Email:"},

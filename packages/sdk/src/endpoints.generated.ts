@@ -168,6 +168,10 @@ export const ENDPOINTS: EndpointTable = {
     track: { method: "POST", path: "/api/v1/track", body: true },
     trackBatch: { method: "POST", path: "/api/v1/track/batch", body: true },
   },
+  requests: {
+    list: { method: "GET", path: "/api/v1/requests", query: true },
+    tail: { method: "GET", path: "/api/v1/requests/stream", query: true, stream: true },
+  },
   metrics: {
     get: { method: "GET", path: "/api/v1/metrics", query: true },
     verify: { method: "GET", path: "/api/v1/metrics/verify", query: true },

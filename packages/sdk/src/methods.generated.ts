@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, RequestRecord, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1940,6 +1940,49 @@ export interface MailsvcMethods {
       /** Create the contacts of addresses that are unknown */
       createContacts?: boolean | undefined;
     }, options?: CallOptions): APIPromise<TrackBatch>;
+  };
+  /** Requests to the API: list and follow them */
+  readonly requests: {
+    /**
+     * List the latest requests to the API, newest first.
+     *
+     * Requests of the workspace, and those that came without a key that works. Bodies, queries and headers are never kept. What only looks at a dev server is left out: reads of the dashboard, of the terminal's screen and of this list. A dev server keeps the last 1,000 in memory; a server in production keeps none.
+     *
+     * `GET /api/v1/requests`
+     */
+    list(input?: {
+      /** Only requests with an error, or only those without */
+      failed?: boolean | undefined;
+      /** Only requests with this key: its id, its name or its preview */
+      key?: string | undefined;
+      /** Only paths that begin with this; * matches anything, e.g. /api/v1/emails/*\/cancel */
+      path?: string | undefined;
+      /** Only this method */
+      method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE" | undefined;
+      /** Only requests with a higher sequence. Continue with the highest that you have seen */
+      after?: number | undefined;
+      /** Maximum number of requests */
+      limit?: number | undefined;
+    }, options?: CallOptions): APIPromise<{
+      data: RequestRecord[];
+    }>;
+    /**
+     * Follow requests to the API as they are answered.
+     *
+     * Requests of the workspace, and those that came without a key that works. Bodies, queries and headers are never kept. What only looks at a dev server is left out: reads of the dashboard, of the terminal's screen and of this list. Server-sent events: `id` is the sequence, `data` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. A server in production keeps none.
+     *
+     * `GET /api/v1/requests/stream`
+     */
+    tail(input?: {
+      /** Only requests with an error, or only those without */
+      failed?: boolean | undefined;
+      /** Only requests with this key: its id, its name or its preview */
+      key?: string | undefined;
+      /** Only paths that begin with this; * matches anything, e.g. /api/v1/emails/*\/cancel */
+      path?: string | undefined;
+      /** Only this method */
+      method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE" | undefined;
+    }, options?: CallOptions): AsyncGenerator<RequestRecord, void, undefined>;
   };
   /** Counts of mail that was sent, delivered, opened and refused, by day, tag, sender and receiver */
   readonly metrics: {

@@ -3243,6 +3243,25 @@ export interface Removal {
   count: number;
 }
 
+export interface RequestRecord {
+  /** The id in the response header X-Request-Id */
+  id: string;
+  sequence: number;
+  /** ISO 8601 instant */
+  at: string;
+  method: string;
+  path: string;
+  route: string | null;
+  status: number;
+  error: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | null;
+  ms: number;
+  key: {
+    id: string | null;
+    name: string | null;
+    preview: string | null;
+  } | null;
+}
+
 export interface ResendOf {
   /** The earlier campaign, which has started */
   campaignId: string;

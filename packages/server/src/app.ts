@@ -26,7 +26,7 @@ import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
 import { guardDev } from "./http/public/dev-guard.ts";
 import { createRouter, type Router } from "./http/router.ts";
-import type { ServedRequest } from "./http/serve-requests.ts";
+import type { ObservedRequest, ServedRequest } from "./http/serve-requests.ts";
 import { Arrivals } from "./inbox/arrivals.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
 import type { Installation } from "./installation/access.ts";
@@ -41,6 +41,7 @@ import { mcpLoader } from "./mcp-http.ts";
 import { RECEIVERS_JOB } from "./metrics/metrics.ts";
 import { RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import type { RunRecorder } from "./recording/recording.ts";
+import { noteRequest, type RequestLog } from "./requests/requests.ts";
 import { startRetention } from "./retention/retention.ts";
 import { RECHECK_JOB, trustSenders } from "./senders/senders.ts";
 import { stopWork } from "./shutdown.ts";
@@ -206,7 +207,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
     inFlight,
     limiter,
     faults: world && new FaultInjector(world.faults, deps.clock.real),
-    observe: createObserver(parts),
+    observe: createObserver(parts, deps.requestLog),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");
       const pages = [
@@ -230,11 +231,14 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
   });
 }
 
-/** Writes the access log and hands requests to metrics; null when neither is wanted. */
-function createObserver({ config, log, observe }: AppParts): ((request: ServedRequest) => void) | null {
-  if (!config.accessLog) return observe ?? null;
+/** Writes the access log, hands requests to metrics and keeps them in dev mode; null when nobody wants them. */
+function createObserver({ config, log, observe }: AppParts, requestLog: RequestLog | null): ((request: ObservedRequest) => void) | null {
+  if (!config.accessLog && requestLog === null) return observe ?? null;
   return (request) => {
-    log.info("request", { ...request, ms: Math.round(request.ms * 10) / 10 });
-    observe?.(request);
+    const { requestId, method, route, status, ms, keyId } = request;
+    const served: ServedRequest = { requestId, method, route, status, ms, keyId };
+    if (config.accessLog) log.info("request", { ...served, ms: Math.round(ms * 10) / 10 });
+    observe?.(served);
+    if (requestLog !== null) noteRequest(requestLog, request);
   };
 }

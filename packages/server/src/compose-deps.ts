@@ -51,6 +51,7 @@ import type { RunRecorder } from "./recording/recording.ts";
 import { changeMailers, type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer } from "./relays/main-mailer.ts";
 import { RelayRegistry } from "./relays/registry.ts";
+import { RequestLog } from "./requests/requests.ts";
 import { sealAnew } from "./sealed-data.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { SubmissionPorts } from "./submission/submission.ts";
@@ -119,7 +120,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
   const eventStream = new EventStreamLoop({ deps: () => deps, readers: [readers, readForWebhooks(() => deps)] });
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
-  const { failing, ...faults } = planFaults(config, ids, clock.real);
+  const { failing, ...ofDevMode } = composeDevParts(config, ids, clock);
   const capture = traced(simulator(failing(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce }), true)));
   const ring = new KeyRing(config.secretKeys ?? (await backend.masterKeys(random, !(await isSealed(db)))));
   const macs = makeRingMacs(ring);
@@ -186,7 +187,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       ...(recorder && { onSubmission: recorder.submissionListener, onError: recorder.errorListener }),
       staging: createStaging(() => deps),
       submissionPorts: new SubmissionPorts(),
-      ...faults,
+      ...ofDevMode,
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
       failedLogins: new FailedLogins(clock, config.trustedProxies),
@@ -199,12 +200,12 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
   return deps;
 }
 
-/** The failures that a developer asks for, in dev mode. */
-function planFaults({ dev }: Pick<Config, "dev">, ids: Ids, real: Clock["real"]) {
+/** Parts of dev mode: failures that a developer asks for, and the latest requests. */
+function composeDevParts({ dev }: Pick<Config, "dev">, ids: Ids, clock: Clock) {
   const faults = dev ? new FaultRules(ids) : null;
-  const smtpFaults = faults && new SmtpFaults(faults, real);
+  const smtpFaults = faults && new SmtpFaults(faults, clock.real);
   const failing = (mailer: Mailer, names: boolean): Mailer => (smtpFaults ? failingMailer(mailer, smtpFaults, { names }) : mailer);
-  return { faults, smtpFaults, failing };
+  return { faults, smtpFaults, failing, requestLog: dev ? new RequestLog(clock) : null };
 }
 
 /** The addresses that may be called. The port of this server is known once it listens. */

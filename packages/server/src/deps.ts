@@ -33,6 +33,8 @@ import type { Queue } from "./queue/queue.ts";
 import type { ReceivedDeps } from "./received/deps.ts";
 import type { RelayRegistry } from "./relays/registry.ts";
 import type { RelayDeps } from "./relays/relay-deps.ts";
+import type { RequestDeps } from "./requests/deps.ts";
+import type { RequestLog } from "./requests/requests.ts";
 import type { RetentionDeps } from "./retention/deps.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
@@ -77,6 +79,7 @@ export interface Deps
     MarketplaceDeps,
     ReceivedDeps,
     RelayDeps,
+    RequestDeps,
     RetentionDeps,
     SegmentDeps,
     SenderDeps,
@@ -95,6 +98,7 @@ export interface Deps
   readonly keyRotation: KeyRotation;
   readonly queue: Queue;
   readonly relays: RelayRegistry;
+  readonly requestLog: RequestLog | null;
   readonly returnPath: ReturnPath;
   readonly webhooks: Webhooks;
 }

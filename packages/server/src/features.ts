@@ -102,6 +102,7 @@ import type { JobHandler, JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
 import { relayHandlers } from "./relays/handlers.ts";
+import { requestHandlers } from "./requests/handlers.ts";
 import { retentionJobs } from "./retention/retention.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
@@ -308,6 +309,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   forms: formHandlers,
   segments: settled(contract.segments, segmentHandlers),
   events: { ...eventHandlers, ...trackHandlers },
+  requests: requestHandlers,
   metrics: settled(contract.metrics, metricsHandlers),
   webhooks: webhookHandlers,
   explanations: settled(contract.explanations, explanationHandlers(EXPLAINERS)),

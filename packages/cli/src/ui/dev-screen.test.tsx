@@ -30,6 +30,12 @@ const glance = (mode: "running" | "frozen"): ServerSnapshot => ({
     },
   ],
   undeliveredTotal: 7,
+  requests: [
+    {
+      ...{ id: "req_1", sequence: 1, at: "2030-01-01T11:59:00.000Z", method: "POST", path: "/api/v1/send", route: "/api/v1/send" },
+      ...{ status: 401, error: "unauthorized", ms: 1.2, key: { id: null, name: null, preview: "ms_live_ab…wxyz" } },
+    },
+  ],
 });
 
 const show = (server: Partial<DevServer> = {}, relayHosts: readonly string[] = []) => {
@@ -81,6 +87,8 @@ describe("the live screen", () => {
       "1 fault rule",
       "ada2@example.com",
       "Hi evil",
+      "11:59:00  401  POST /api/v1/send",
+      "unauthorized  ms_live_ab…wxyz",
       "warn something",
     ])
       expect(frame).toContain(text);

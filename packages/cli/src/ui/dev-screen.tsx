@@ -53,9 +53,10 @@ export function DevScreen({ server, sleep, log, ...addresses }: DevScreenProps) 
         snapshot={snapshot}
         captures={addresses.relayHosts.length === 0}
         columns={columns - 2}
-        rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0) - (snapshot?.obstacle ? 1 : 0))}
+        rows={Math.max(1, rows - FRAME_LINES - logLines.length - countLines(snapshot))}
       />
       <Undelivered snapshot={snapshot} columns={columns - 2} />
+      <Requests snapshot={snapshot} columns={columns - 2} />
       <Text> </Text>
       {logLines.map((line, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; they have no other identity
@@ -76,6 +77,13 @@ export function DevScreen({ server, sleep, log, ...addresses }: DevScreenProps) 
       </Text>
     </Box>
   );
+}
+
+/** The lines of what is shown only when there is some of it. */
+function countLines(snapshot: ServerSnapshot | undefined): number {
+  if (!snapshot) return 0;
+  const { undelivered, requests, obstacle } = snapshot;
+  return undelivered.length + (requests.length > 0 ? requests.length + 2 : 0) + (obstacle ? 1 : 0);
 }
 
 /** Polls the server, and makes the keys act on it. */
@@ -224,6 +232,25 @@ function Inbox({ snapshot, captures, columns, rows }: InboxProps) {
         </Text>
       ))}
       {hidden > 0 && shown.length > 0 ? <Text dimColor>{`… ${hidden} more: mailsvc inbox list`}</Text> : null}
+    </Box>
+  );
+}
+
+/** The latest requests of programs, those that were refused too. */
+function Requests({ snapshot, columns }: { snapshot: ServerSnapshot | undefined; columns: number }) {
+  if (!snapshot || snapshot.requests.length === 0) return null;
+  const path = Math.max(16, Math.min(44, Math.floor(columns / 2)));
+  return (
+    <Box flexDirection="column" marginTop={1}>
+      <Text bold>Requests</Text>
+      {snapshot.requests.map(({ id, at, method, path: asked, status, error, key, ms }) => (
+        <Text key={id} wrap="truncate">
+          <Text dimColor>{formatTimestamp(at).slice(11)}</Text>
+          <Text color={status >= 500 ? "red" : status >= 400 ? "yellow" : "green"}>{`  ${status}`}</Text>
+          {`  ${pad(safeText(`${method} ${asked}`), path)}  ${error ?? `${ms} ms`}`}
+          <Text dimColor>{`  ${key === null ? "no key" : safeText(key.name ?? key.preview ?? key.id ?? "")}`}</Text>
+        </Text>
+      ))}
     </Box>
   );
 }

@@ -1,4 +1,12 @@
-import { type CapturedMail, type ClockState, contract, type Email, type EmailStatus, type Endpoint } from "@mailsvc/sdk/contract";
+import {
+  type CapturedMail,
+  type ClockState,
+  contract,
+  type Email,
+  type EmailStatus,
+  type Endpoint,
+  type RequestRecord,
+} from "@mailsvc/sdk/contract";
 import { findObstacle, formatObstacle } from "../commands/obstacle.ts";
 import { toFailure } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
@@ -16,6 +24,8 @@ export interface ServerSnapshot {
   /** Emails that did not arrive, newest first, and how many there are. */
   undelivered: readonly Email[];
   undeliveredTotal: number;
+  /** The latest requests of programs, newest first. */
+  requests: readonly RequestRecord[];
 }
 
 /** Server as the screen reads it and acts on it. Each action returns a sentence about its result. */
@@ -31,6 +41,9 @@ export interface DevServer {
 
 const SHOWN_MAILS = 50;
 const SHOWN_UNDELIVERED = 3;
+const SHOWN_REQUESTS = 5;
+// The server does not count reads with this header among the requests that it shows.
+const LOOK = { "x-mailsvc-look": "1" };
 const UNDELIVERED: readonly EmailStatus[] = ["bounced", "complained", "deferred", "failed", "suppressed"];
 
 interface ListPage<T> {
@@ -42,14 +55,18 @@ interface ListPage<T> {
 export function connectDevServer(session: Session): DevServer {
   const ask = async (endpoint: Endpoint, query: Record<string, unknown> = {}, body?: unknown): Promise<unknown> =>
     (await session.send(buildCall(endpoint, [], query, body))).data;
+  const looking: Session = { ...session, send: (call) => session.send({ ...call, headers: { ...call.headers, ...LOOK } }) };
+  const look = async (endpoint: Endpoint, query: Record<string, unknown> = {}): Promise<unknown> =>
+    (await looking.send(buildCall(endpoint, [], query, undefined))).data;
   return {
     poll: async () => {
-      const [clock, inbox, faults, obstacle, ...lists] = await Promise.all([
-        ask(contract.clock.show),
-        ask(contract.inbox.list, { limit: SHOWN_MAILS }),
-        ask(contract.faults.list),
-        findObstacle(session, null),
-        ...UNDELIVERED.map((status) => ask(contract.emails.list, { status, limit: SHOWN_UNDELIVERED })),
+      const [clock, inbox, faults, requests, obstacle, ...lists] = await Promise.all([
+        look(contract.clock.show),
+        look(contract.inbox.list, { limit: SHOWN_MAILS }),
+        look(contract.faults.list),
+        look(contract.requests.list, { limit: SHOWN_REQUESTS }),
+        findObstacle(looking, null),
+        ...UNDELIVERED.map((status) => look(contract.emails.list, { status, limit: SHOWN_UNDELIVERED })),
       ]);
       const { data, pagination } = inbox as ListPage<CapturedMail>;
       const pages = lists as ListPage<Email>[];
@@ -58,6 +75,7 @@ export function connectDevServer(session: Session): DevServer {
         mails: data,
         total: pagination.total,
         obstacle: obstacle && formatObstacle(obstacle),
+        requests: (requests as { data: RequestRecord[] }).data,
         faults: (faults as { data: unknown[] }).data.length,
         undelivered: pages
           .flatMap((page) => page.data)

@@ -20,6 +20,7 @@ import { proposalViews } from "./proposals.ts";
 import { providerViews } from "./providers.ts";
 import { receivedViews } from "./received.ts";
 import { relayViews } from "./relays.ts";
+import { requestViews } from "./requests.ts";
 import { runViews } from "./runs.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
@@ -36,6 +37,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...relayViews,
   ...receivedViews,
   ...eventViews,
+  ...requestViews,
   ...metricsViews,
   ...explanationViews,
   ...templateViews,

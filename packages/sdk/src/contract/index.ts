@@ -26,6 +26,7 @@ import { providers } from "./providers.ts";
 import { queue } from "./queue.ts";
 import { received } from "./received.ts";
 import { relays } from "./relays.ts";
+import { requests } from "./requests.ts";
 import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
@@ -51,6 +52,7 @@ export const contract = {
   campaigns,
   automations,
   events,
+  requests,
   metrics,
   webhooks,
   explanations,
@@ -157,6 +159,7 @@ export {
 } from "./recipients.ts";
 export * from "./relay-name.ts";
 export * from "./relays.ts";
+export * from "./requests.ts";
 export * from "./rule-fields.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";

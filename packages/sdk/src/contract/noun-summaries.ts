@@ -16,6 +16,7 @@ export const NOUN_SUMMARIES = {
   campaigns: "Email to many contacts: draft, schedule, send, measure",
   automations: "Series of steps for each contact: define, activate, watch",
   events: "What happened: list, inspect and follow events",
+  requests: "Requests to the API: list and follow them",
   metrics: "Counts of mail that was sent, delivered, opened and refused, by day, tag, sender and receiver",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
   explanations: "Why an email, contact, campaign or webhook is in its state, and what to do",
@@ -66,7 +67,7 @@ export const NOUN_SUMMARIES = {
 export const NOUN_GROUPS = {
   Email: [
     ...["emails", "received", "inboundDomains", "templates", "senders", "domains", "suppressions", "providers", "campaigns"],
-    ...["automations", "events", "metrics", "webhooks", "testInbox", "explanations", "lint"],
+    ...["automations", "events", "requests", "metrics", "webhooks", "testInbox", "explanations", "lint"],
   ],
   Audience: ["contacts", "people", "lists", "forms", "segments"],
   Marketplace: [

@@ -6,4 +6,6 @@ export interface DevDeps extends InstallationDeps {
   readonly queue: Queue;
   /** Rules that make requests and SMTP fail; null outside of dev mode. */
   readonly faults: FaultRules | null;
+  /** The latest requests; null outside of dev mode. */
+  readonly requestLog: { clear(): void } | null;
 }

@@ -74,6 +74,7 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
         await resetInstallation(deps, async () => {
           await snapshots.empty();
           faults.clear();
+          deps.requestLog?.clear();
           clock.reset(uncontrolledNow(), began.mode);
         });
       }),

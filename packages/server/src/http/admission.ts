@@ -71,6 +71,7 @@ export class Admission {
     const { maxBodyBytes, rates } = this.#deps.config;
     const { key, hasShownOperatorKey, recheck, watch } = (await this.#admitSession(call)) ?? (await this.#admitKey(call));
     call.keyId = key.id;
+    call.workspaceId = key.workspaceId;
     await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
     authorizeDeveloper(key, endpoint);
     const asker = { workspaceId: key.workspaceId, hasShownKey: hasShownOperatorKey };
@@ -134,6 +135,7 @@ export class Admission {
     );
     const { activationId } = agent;
     call.keyId = activationId;
+    call.workspaceId = agent.workspaceId;
     await limitAgent(this.#limiter, rates, activationId, headers);
     authorizeAgent(agent, endpoint);
     const context: AgentContext<HttpDeps> = { ...base, workspaceId: agent.workspaceId, agent };

@@ -1,4 +1,4 @@
-import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { Endpoint, ErrorCode } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { AgentContext, KeyContext, PublicContext } from "./handler.ts";
@@ -32,6 +32,10 @@ export interface Call {
   readonly received: RequestInFlight["received"];
   /** The id of the key, once it is known: for the access log. */
   keyId?: string;
+  /** The workspace of the caller, once it is known. */
+  workspaceId?: string;
+  /** The code of the error that is answered. */
+  error?: ErrorCode;
 }
 
 /** An admitted caller: the owner of rate limits and Idempotency-Keys, and the context of its handlers. */

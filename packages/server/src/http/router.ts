@@ -12,6 +12,7 @@ import type { HttpDeps } from "./deps.ts";
 import type { Dialect } from "./dialect.ts";
 import { listDialectRoutes, respondInDialect } from "./dialect-routes.ts";
 import type { FaultInjector } from "./fault-injection.ts";
+import type { HeaderReader } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { OperatorRights, type WorkspaceLookup } from "./operator-rights.ts";
 import { Performer } from "./perform.ts";
@@ -19,7 +20,7 @@ import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest } from "./request.ts";
 import { errorResponse, type HttpResponse, type RespondToError } from "./response.ts";
 import type { AbsentPath, Refuse, Route, Serve } from "./routes.ts";
-import { makeServe, type ServedRequest } from "./serve-requests.ts";
+import { makeServe, type ObservedRequest } from "./serve-requests.ts";
 
 interface RouterParts {
   readonly contract: Contract;
@@ -36,7 +37,7 @@ interface RouterParts {
   /** Rules that make requests fail; dev mode only. */
   readonly faults: FaultInjector | null;
   /** Called after each request, for the access log and metrics; null when nothing observes. */
-  readonly observe: ((request: ServedRequest) => void) | null;
+  readonly observe: ((request: ObservedRequest) => void) | null;
   /** Adds what is served besides the contract. */
   readonly mount: (h3: H3) => Promise<void>;
 }
@@ -52,6 +53,8 @@ export interface Router {
 
 // Other services' APIs are for programs: nobody calls them from the dashboard.
 const NO_SESSIONS: SessionLookup = { admit: async () => null, admitOperator: async () => false };
+
+const NO_HEADERS: HeaderReader = { get: () => null };
 
 /** A load balancer's probes: served at once, however busy the server is. */
 export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
@@ -73,7 +76,9 @@ export function createRouter(routerParts: RouterParts): Router {
     const requestId = ids("req");
     const dialect = dialects.find(({ prefix }) => request.pathname().startsWith(`${prefix}/`));
     const respond = dialect ? respondInDialect(dialect) : respondInContract;
-    observe?.({ requestId, method, route: null, status: error.status, ms: 0, keyId: null });
+    const { headers } = request;
+    const facts = { route: null, ms: 0, keyId: null, workspaceId: null, dev: false };
+    observe?.({ ...facts, requestId, method, status: error.status, error: error.code, pathname: request.pathname(), headers });
     return request.respond(respond(error, requestId, [["x-request-id", requestId]], request, null));
   };
 
@@ -113,6 +118,8 @@ export function createRouter(routerParts: RouterParts): Router {
   return {
     refuse: (error) => {
       const requestId = ids("req");
+      const facts = { route: null, ms: 0, keyId: null, workspaceId: null, dev: false };
+      observe?.({ ...facts, requestId, method: "-", status: error.status, error: error.code, pathname: "-", headers: NO_HEADERS });
       return errorResponse(error, requestId, [["x-request-id", requestId]]);
     },
     routed: () => (loading ??= load()),

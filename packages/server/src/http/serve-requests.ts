@@ -1,16 +1,29 @@
-import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { Endpoint, ErrorCode } from "@mailsvc/sdk/contract";
 import type { Tracing } from "../lib/tracing.ts";
 import type { AnyHandler, Call } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
 import type { PublicContext } from "./handler.ts";
-import type { HeaderList } from "./headers.ts";
+import type { HeaderList, HeaderReader } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import type { Performer } from "./perform.ts";
 import type { AnyResponse, RespondToError } from "./response.ts";
 import type { Serve } from "./routes.ts";
 import { check } from "./validation.ts";
+
+/** A request that was served. */
+export interface ObservedRequest extends ServedRequest {
+  /** The path that was asked for. It may name people. */
+  readonly pathname: string;
+  /** The code of the error that was answered. */
+  readonly error: ErrorCode | null;
+  /** The workspace of the key; null without one that works. */
+  readonly workspaceId: string | null;
+  readonly headers: HeaderReader;
+  /** True for a call of dev mode. */
+  readonly dev: boolean;
+}
 
 /** A request that was served, without any personal data: neither address nor path parameters. */
 export interface ServedRequest {
@@ -30,7 +43,7 @@ interface ServeParts {
   /** Rules that make requests fail; dev mode only. */
   readonly faults: FaultInjector | null;
   /** Called after each request, for the access log and metrics; null when nothing observes. */
-  readonly observe: ((request: ServedRequest) => void) | null;
+  readonly observe: ((request: ObservedRequest) => void) | null;
 }
 
 /** An API: how its requests are performed and its errors answered. */
@@ -58,7 +71,9 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
     } catch (error) {
       // A fault rule that cuts the connection; callers in process see it by the header.
       if (headers.some(([name]) => name === DROP_HEADER)) request.cut();
-      return respondToError(toApiError(error, endpoint, base.requestId, deps), base.requestId, headers, request, endpoint);
+      const answered = toApiError(error, endpoint, base.requestId, deps);
+      call.error = answered.code;
+      return respondToError(answered, base.requestId, headers, request, endpoint);
     }
   };
 
@@ -80,8 +95,11 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
         const call: Call = { request, endpoint, handler, base, headers, received };
         const response = tracing ? await traceRequest(tracing, call, respond) : await respond(call);
         if (observe && startedAt !== null) {
-          const { method, path: route } = endpoint;
-          observe({ requestId, method, route, status: response.status, ms: clock.real.now() - startedAt, keyId: call.keyId ?? null });
+          const { method, path: route, access } = endpoint;
+          const { keyId = null, workspaceId = null, error = null } = call;
+          const facts = { requestId, method, route, status: response.status, ms: clock.real.now() - startedAt };
+          const { headers } = request;
+          observe({ ...facts, keyId, workspaceId, error, headers, pathname: request.pathname(), dev: access === "dev" });
         }
         return request.respond(response);
       } finally {

@@ -36,6 +36,16 @@ interface KeyParts {
   readonly keyCache: Pick<KeyCache, "clear">;
 }
 
+/** The name and the preview of keys, by their ids. */
+export type KeyNames = ReadonlyMap<string, { readonly name: string; readonly preview: string }>;
+
+/** The names of all keys of a workspace. */
+export async function listKeyNames(read: Reader, workspaceId: string): Promise<KeyNames> {
+  const { id, name, preview } = read.t.keys;
+  const rows = await read.select({ id, name, preview }).from(read.t.keys).where(eq(read.t.keys.workspaceId, workspaceId));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** Creates a key. The key itself is in the result and nowhere else. */
 export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
   const test = wanted.test ?? false;

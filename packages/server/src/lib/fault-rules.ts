@@ -52,7 +52,8 @@ function applies({ fault, random, pattern }: Rule, names: readonly string[]): bo
   return true;
 }
 
-function toPattern(text: string, flags: string): RegExp {
+/** The pattern of a path or an address in which `*` stands for anything. */
+export function toPattern(text: string, flags: string): RegExp {
   const parts = text.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`, flags);
 }

@@ -1,0 +1,118 @@
+import type { contract, RequestRecord, StreamMessage } from "@mailsvc/sdk/contract";
+import type { Handlers, ReadContext } from "../http/handler.ts";
+import { type KeyNames, listKeyNames } from "../keys/keys.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { toPattern } from "../lib/fault-rules.ts";
+import type { RequestDeps } from "./deps.ts";
+import type { KeptRequest, RequestLog } from "./request-log.ts";
+
+// Interval of messages while nothing happens, so that both sides notice a dead connection (real time).
+const PING_MS = 15_000;
+
+interface Filter {
+  readonly failed?: boolean | undefined;
+  readonly key?: string | undefined;
+  readonly path?: string | undefined;
+  readonly method?: string | undefined;
+}
+
+export const requestHandlers: Handlers<typeof contract.requests, RequestDeps> = {
+  list: async ({ after = 0, limit, ...filter }, context) => {
+    const view = await View.open(context, filter);
+    return { data: (await view.show(getLog(context.deps).listAfter(after))).reverse().slice(0, limit) };
+  },
+  tail: async (filter, context) => follow(getLog(context.deps), await View.open(context, filter), context),
+};
+
+/** Throws ApiError invalid_state. */
+function getLog({ requestLog }: RequestDeps): RequestLog {
+  if (requestLog) return requestLog;
+  throw new ApiError("invalid_state", "Requests are kept in dev mode only.", {
+    hint: "A server that shows its requests: mailsvc dev. In production, start the server with --access-log and read its log.",
+  });
+}
+
+/** The requests that a caller may see and wants. */
+class View {
+  readonly #context: ReadContext<RequestDeps>;
+  readonly #filter: Filter;
+  readonly #pattern: RegExp | null;
+  /** True if the caller sees the requests of no workspace. */
+  readonly #seesUnknown: boolean;
+  #names: KeyNames = new Map();
+
+  private constructor(context: ReadContext<RequestDeps>, filter: Filter, seesUnknown: boolean) {
+    const { path } = filter;
+    this.#context = context;
+    this.#filter = filter;
+    this.#pattern = path === undefined ? null : toPattern(path.includes("*") ? path : `${path}*`, "");
+    this.#seesUnknown = seesUnknown;
+  }
+
+  static async open(context: ReadContext<RequestDeps>, filter: Filter): Promise<View> {
+    return new View(context, filter, await context.isOperator());
+  }
+
+  async show(kept: readonly KeptRequest[]): Promise<RequestRecord[]> {
+    const { workspaceId } = this.#context;
+    const seen = kept.filter(
+      (request) => (request.workspaceId === workspaceId || (request.workspaceId === null && this.#seesUnknown)) && this.#matches(request),
+    );
+    if (seen.some(({ keyId }) => keyId !== null && !this.#names.has(keyId)))
+      this.#names = await listKeyNames(this.#context.read, workspaceId);
+    return seen.map((request) => this.#toRecord(request)).filter(({ key }) => this.#isKey(key));
+  }
+
+  #matches({ method, path, route, error }: KeptRequest): boolean {
+    const { failed, method: only } = this.#filter;
+    if (failed !== undefined && (error !== null) !== failed) return false;
+    if (only !== undefined && method !== only) return false;
+    return this.#pattern === null || this.#pattern.test(path) || (route !== null && this.#pattern.test(route));
+  }
+
+  #isKey(key: RequestRecord["key"]): boolean {
+    const { key: wanted } = this.#filter;
+    return wanted === undefined || (key !== null && [key.id, key.name, key.preview].includes(wanted));
+  }
+
+  #toRecord({ keyId, keyPreview, requestId, workspaceId: _, ...request }: KeptRequest): RequestRecord {
+    const { name = null, preview = null } = (keyId !== null && this.#names.get(keyId)) || {};
+    const key = keyId === null && keyPreview === null ? null : { id: keyId, name, preview: preview ?? keyPreview };
+    return { id: requestId, ...request, key };
+  }
+}
+
+async function follow(
+  log: RequestLog,
+  view: View,
+  { deps, header, signal: leaving }: ReadContext<RequestDeps>,
+): Promise<AsyncIterable<StreamMessage<RequestRecord>>> {
+  const seen = /^\d{1,15}$/.exec(header("last-event-id") ?? "")?.[0];
+  const close = log.open();
+  const signal = AbortSignal.any([leaving(), deps.eventStream.stopping]);
+  if (signal.aborted) close();
+  else signal.addEventListener("abort", close, { once: true });
+
+  async function* messages(): AsyncGenerator<StreamMessage<RequestRecord>> {
+    let last = seen === undefined ? log.last : Math.min(Number(seen), log.last);
+    try {
+      // At once, so that the client knows it is connected.
+      yield { id: String(last) };
+      while (!signal.aborted) {
+        const waiting = log.wait(PING_MS, signal);
+        const kept = log.listAfter(last);
+        for (const record of await view.show(kept)) {
+          if (signal.aborted) return;
+          yield { id: String(record.sequence), data: record };
+        }
+        last = Math.max(last, kept.at(-1)?.sequence ?? 0);
+        await waiting;
+        if (log.last === last) yield { id: String(last) };
+      }
+    } finally {
+      signal.removeEventListener("abort", close);
+      if (!signal.aborted) close();
+    }
+  }
+  return messages();
+}

@@ -1,0 +1,30 @@
+import type { HeaderReader } from "../http/headers.ts";
+import { previewKey } from "../keys/keys.ts";
+import { type AnsweredRequest, RequestLog } from "./request-log.ts";
+
+export { RequestLog };
+
+interface Observed extends Omit<AnsweredRequest, "keyPreview"> {
+  readonly headers: HeaderReader;
+  /** True for a call of dev mode. */
+  readonly dev: boolean;
+}
+
+/** Header of reads by which a program only looks at the server, such as the screen of `mailsvc dev`. */
+const LOOK_HEADER = "x-mailsvc-look";
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
+
+/** Keeps a request, unless it only looks at the server. */
+export function noteRequest(log: RequestLog, { headers, dev, ...request }: Observed): void {
+  const authorization = headers.get("authorization");
+  if (request.method === "GET" && isLook({ headers, dev, ...request }, authorization)) return;
+  // A key that works is known by its id.
+  const given = request.keyId === null ? /^Bearer +(ms_[a-z]+_[0-9A-Za-z]{20,100})$/i.exec(authorization ?? "")?.[1] : undefined;
+  log.note({ ...request, keyPreview: given === undefined ? null : previewKey(given) });
+}
+
+function isLook({ headers, dev, pathname, route, keyId }: Observed, authorization: string | null): boolean {
+  const byBrowser = keyId !== null && authorization === null;
+  const isRecord = route?.startsWith("/api/v1/requests") ?? false;
+  return dev || byBrowser || isRecord || PROBES.has(pathname) || headers.get(LOOK_HEADER) !== null;
+}
