@@ -4,7 +4,9 @@
 //   npm run release -- build              makes all artefacts of the last commit, from a clean clone, into build/release/VERSION
 //   npm run release -- check [FOLDER]     checks them by using them; `--only packages,site` some of them
 //   npm run release -- --dry-run          both: a release without publishing
+//   npm run release -- channels FOLDER    makes compose.yaml, chart, formula, flake and install.sh anew, and the checksums, from all files there
 //   npm run release -- publish            builds and publishes the packages, each after those it needs
+//   npm run release -- publish FOLDER     publishes the files of a release instead; `--stage` lets a person approve them before others see them
 //
 // `publish --dry-run` packs and checks without publishing. `--tag next` publishes a version that `npm install` does not take by itself.
 // npm signs where and from which commit a package was built (provenance), which it can only do in a CI job with an identity
@@ -58,27 +60,47 @@ export function writeVersion(root, version, date) {
   writeFileSync(changes, before.replace(UNRELEASED, `${UNRELEASED}\n## ${version} (${date})\n`));
 }
 
+/** The path of a folder that was given on the command line. */
+const given = (folder) => resolve(process.env.INIT_CWD ?? "", folder);
+
 const isReleased = (changelog, version) => changelog.includes(`\n## ${version} (`);
 
-/** Builds and publishes all packages. Throws when they differ in version, or when CHANGELOG.md does not have it. */
-function publish(root, { dryRun, tag, provenance }) {
+/**
+ * Publishes all packages: those of a folder with the files of a release, or else built here. Throws when they differ in version, or when
+ * CHANGELOG.md does not have it.
+ */
+async function publish(root, { folder, dryRun, tag, provenance, stage }) {
   const versions = new Set(PUBLISHED.map((name) => readJson(join(root, "packages", name, "package.json")).version));
   const [version] = versions;
   if (versions.size !== 1) throw new Error(`The packages differ in version: ${[...versions].join(", ")}.`);
   const named = isReleased(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version);
   if (tag === "latest" && !dryRun && !named) throw new Error(`CHANGELOG.md has no entry ${version}: npm run release -- version …`);
-  execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
+  const { packageFile } = await import("../packaging/release/packages.mjs");
+  if (folder === undefined) execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
+  const command = stage ? ["stage", "publish"] : ["publish"];
   const options = [`--tag=${tag}`, ...(provenance && !dryRun ? ["--provenance"] : []), ...(dryRun ? ["--dry-run"] : [])];
-  for (const folder of PUBLISHED) {
-    const at = { cwd: join(root, "packages", folder), encoding: "utf8" };
-    const { status } = spawnSync("npm", ["publish", ...options], { ...at, stdio: "inherit" });
+  for (const name of PUBLISHED) {
+    const at = { cwd: join(root, "packages", name), encoding: "utf8" };
+    const files = folder === undefined ? [] : [join(folder, packageFile(name, version))];
+    const { status } = spawnSync("npm", [...command, ...files, ...options], { ...at, stdio: "inherit" });
     if (status === 0) continue;
     // A publication that failed halfway is repeated: what is there already stays.
-    const { name } = readJson(join(at.cwd, "package.json"));
-    if (spawnSync("npm", ["view", `${name}@${version}`, "version"], at).stdout?.trim() !== version)
-      throw new Error(`${name} was not published. Run the same command again after the repair.`);
-    console.error(`${name}@${version} is published already.`);
+    const { name: published } = readJson(join(at.cwd, "package.json"));
+    if (spawnSync("npm", ["view", `${published}@${version}`, "version"], at).stdout?.trim() !== version)
+      throw new Error(`${published} was not published. Run the same command again after the repair.`);
+    console.error(`${published}@${version} is published already.`);
   }
+}
+
+/** Makes the files of other channels and the checksums anew, from all files of a folder, such as those of several machines. */
+async function makeChannels(root, folder) {
+  const [{ writeChannels }, { checksums }] = await Promise.all([
+    import("../packaging/release/channels.mjs"),
+    import("../packaging/release/checksums.mjs"),
+  ]);
+  const epoch = execFileSync("git", ["log", "-1", "--format=%ct"], { cwd: root, encoding: "utf8" }).trim();
+  await writeChannels(folder, readJson(join(root, "packages/cli/package.json")).version, epoch);
+  await checksums.make({ out: folder });
 }
 
 /** Checks the artefacts of a release. Throws when one of them fails. */
@@ -86,7 +108,7 @@ async function check(root, folder, only) {
   const { checkRelease } = await import("../packaging/release/check.mjs");
   const { releaseFolder } = await import("../packaging/release/build.mjs");
   const { version } = readJson(join(root, "packages/cli/package.json"));
-  const where = folder ? resolve(process.env.INIT_CWD ?? "", folder) : releaseFolder(root, version);
+  const where = folder ? given(folder) : releaseFolder(root, version);
   if (!existsSync(where)) throw new Error(`${where} is not there. npm run release -- build makes it.`);
   const failed = await checkRelease({ folder: where, version, root, ...(only && { only: only.split(",") }) });
   if (failed > 0) throw new Error("This is not a release to publish: see the lines that begin with FAILED.");
@@ -102,6 +124,7 @@ async function main() {
       tag: { type: "string", default: "latest" },
       provenance: { type: "boolean", default: true },
       only: { type: "string" },
+      stage: { type: "boolean", default: false },
     },
   });
   const [command, argument = ""] = positionals;
@@ -109,14 +132,17 @@ async function main() {
     writeVersion(root, argument, new Date().toISOString().slice(0, 10));
     execFileSync(process.execPath, [join(root, "scripts/generate.mjs")], { stdio: "inherit" });
   } else if (command === "publish") {
-    publish(root, { dryRun: values["dry-run"] === true, tag: values.tag, provenance: values.provenance });
+    const { tag, provenance, stage } = values;
+    await publish(root, { folder: argument ? given(argument) : undefined, dryRun: values["dry-run"] === true, tag, provenance, stage });
+  } else if (command === "channels" && argument !== "") {
+    await makeChannels(root, given(argument));
   } else if (command === "check") {
     await check(root, argument, values.only);
   } else if (command === "build" || (command === undefined && values["dry-run"])) {
     const { buildRelease } = await import("../packaging/release/build.mjs");
     await buildRelease(root);
     if (command === undefined) await check(root, "", undefined);
-  } else throw new Error("Say what to do: version X.Y.Z, build, check, publish, or --dry-run.");
+  } else throw new Error("Say what to do: version X.Y.Z, build, check, channels FOLDER, publish, or --dry-run.");
 }
 
 if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {

@@ -4,6 +4,7 @@
 // have them, `make`, which writes the files into the folder `out`, and `check`, which uses them as their users will: it reports its steps
 // with `ok`, steps that were impossible and the reason with `notTried`, and throws when something is wrong.
 import { binary } from "./binary.mjs";
+import { channels } from "./channels.mjs";
 import { checksums } from "./checksums.mjs";
 import { completions } from "./completions.mjs";
 import { deb } from "./deb.mjs";
@@ -12,4 +13,4 @@ import { packages } from "./packages.mjs";
 import { sbom } from "./sbom.mjs";
 import { site } from "./site.mjs";
 
-export const ARTEFACTS = [packages, binary, deb, image, sbom, completions, site, checksums];
+export const ARTEFACTS = [packages, binary, deb, image, sbom, completions, site, channels, checksums];

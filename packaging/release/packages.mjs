@@ -24,10 +24,10 @@ console.log(JSON.stringify([judge(readFileSync("event.json")), judge("{}")]));
 
 const nameOf = (folder) => JSON.parse(readFileSync(new URL(`../../packages/${folder}/package.json`, import.meta.url), "utf8")).name;
 
-/** The file that npm packs a package into. */
-const fileOf = (folder, version) => `${nameOf(folder).replace("@", "").replace("/", "-")}-${version}.tgz`;
+/** The file that npm packs a package into, by its folder. */
+export const packageFile = (folder, version) => `${nameOf(folder).replace("@", "").replace("/", "-")}-${version}.tgz`;
 
-const listFiles = (version) => PUBLISHED.map((folder) => fileOf(folder, version));
+const listFiles = (version) => PUBLISHED.map((folder) => packageFile(folder, version));
 
 export const packages = {
   name: "packages",
@@ -62,7 +62,7 @@ export const packages = {
 function assertInstalled(project, version) {
   const { packages: locked } = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
   for (const folder of PUBLISHED) {
-    const file = fileOf(folder, version);
+    const file = packageFile(folder, version);
     if (!Object.values(locked).some(({ resolved }) => resolved?.startsWith("file:") && resolved.endsWith(`/${file}`)))
       throw new Error(`${file}: npm did not install it.`);
   }

@@ -1,13 +1,11 @@
 // The documentation as a site.
 
-import { once } from "node:events";
-import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { pack, run } from "./command.mjs";
+import { serveFiles } from "./serve-files.mjs";
 
 const fileOf = (version) => `mailsvc-docs-${version}.tar.gz`;
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 // A heading of docs/emails.md: the index must find it.
 const FINDS = "Simulated recipients";
 
@@ -39,28 +37,6 @@ export const site = {
     ok(`its search index is there, and knows "${FINDS}"`);
   },
 };
-
-/** Serves a folder as a web server for files does. */
-async function serveFiles(folder) {
-  const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url, "http://site").pathname).replace(/\/$/, "/index.html");
-    const file = join(folder, normalize(path));
-    if (!existsSync(file) || !statSync(file).isFile()) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
-    createReadStream(file).pipe(response);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${server.address().port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
-  };
-}
 
 /**
  * Follows all links inside of a site, from its first page. Returns the paths of its pages, how many other files they name, and the links
