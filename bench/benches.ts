@@ -2,6 +2,7 @@ import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
 import { automations } from "./figures/automations.ts";
 import { batch } from "./figures/batch.ts";
+import { behaviour } from "./figures/behaviour.ts";
 import { binary } from "./figures/binary.ts";
 import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
@@ -53,6 +54,7 @@ export const benches: readonly Bench[] = [
   contacts,
   contactsOnPostgres,
   segments,
+  behaviour,
   lists,
   listsOnPostgres,
   dashboard,

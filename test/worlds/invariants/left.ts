@@ -24,6 +24,7 @@ const REFERENCES: readonly Reference[] = [
   ["contact_tags", "contactSeq", ["contacts", "seq"]],
   ["list_members", "contactSeq", ["contacts", "seq"]],
   ["list_members", "listSeq", ["lists", "seq"]],
+  ["contact_actions", "contactSeq", ["contacts", "seq"]],
   ["segment_members", "contactSeq", ["contacts", "seq"]],
   ["segment_members", "segmentSeq", ["segments", "seq"]],
   ["automation_versions", "automationId", ["automations", "id"]],

@@ -66,6 +66,8 @@ export const PEOPLE_NOUNS = {
         { not: { field: "tags", operator: "contains", value: "vip" } },
         { field: "customFields.score", operator: "gte", value: pick.int(0, 90) },
         { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
+        { field: "received", operator: "gte", value: pick.int(1, 3) },
+        { field: "clicked", operator: "exists", value: false, within: "2d" },
         {
           any: [
             { field: "customFields.renewsOn", operator: "withinNext", value: "30d" },

@@ -10,10 +10,12 @@ import type { RunTables } from "../marketplace/runs/tables.ts";
 import type { WakeupTables } from "../marketplace/wakeups/tables.ts";
 import { deleteReceivedRows } from "../received/received.ts";
 import type { ReceivedTables } from "../received/tables.ts";
+import { forgetActions } from "../segments/segments.ts";
 import type { SegmentTables } from "../segments/tables.ts";
 import type { WebhookTables } from "../webhooks/tables.ts";
 import { deleteAsideStreams } from "../webhooks/webhooks.ts";
 import { listNeededDepartures } from "./departures.ts";
+import type { RetentionDeps } from "./deps.ts";
 import { deleteOldMail, listOldMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
@@ -55,7 +57,7 @@ export interface Records {
    * them; the same keys come again then. The conditions avoid the state columns: the planner would take their index, which leads
    * to nearly all rows.
    */
-  deleteExpired(tx: Tx, keys: readonly Key[], before: number): Promise<"more" | undefined>;
+  deleteExpired(tx: Tx, keys: readonly Key[], before: number, deps: RetentionDeps): Promise<"more" | undefined>;
 }
 
 /** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
@@ -153,9 +155,8 @@ const events: Records = {
 const actions: Records = {
   policy: "events",
   list: walk(({ contactActions: a }) => ({ table: a, key: a.eventKey, createdAt: a.at })),
-  deleteExpired: async (tx, keys: readonly number[], before) => {
-    const { contactActions: a } = tx.t;
-    await tx.delete(a).where(and(inArray(a.eventKey, keys), lt(a.at, before)));
+  deleteExpired: async (tx, keys: readonly number[], before, deps) => {
+    await forgetActions(tx, deps, keys, before);
   },
 };
 

@@ -188,12 +188,12 @@ test("rows of a chunk are found by their keys, however many rows there are", asy
       };
     }) as unknown as Tx["delete"];
     for (const { policy, deleteExpired } of RECORDS)
-      await deleteExpired(watched, policy === "emails" ? ["ws_1 em_1", "ws_1 em_2"] : ["1", "2"], world.clock.now());
+      await deleteExpired(watched, policy === "emails" ? ["ws_1 em_1", "ws_1 em_2"] : ["1", "2"], world.clock.now(), world.app.deps);
   });
   const plans = await (db as SqliteDb).exclusive((connection) =>
     statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),
   );
-  expect(plans).toHaveLength(7);
+  expect(plans).toHaveLength(8);
   for (const { detail } of plans.flat())
     expect(detail).toMatch(/PRIMARY KEY|autoindex|SUBQUERY|event_runs_key|developer_webhooks_workspace|json_each/);
 });

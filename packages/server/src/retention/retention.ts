@@ -74,7 +74,7 @@ async function sweepRows(deps: RetentionDeps, position: Position, records: Recor
   const next: Position = goesOn ? { ...position, after: rows.at(-1)?.key ?? null } : { ...position, step: step + 1, after: null };
   return {
     commit: async (tx) => {
-      const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
+      const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before, deps);
       await deps.queue.enqueue(tx, sweepJob(deps, remaining === "more" ? position : next, now));
     },
   };

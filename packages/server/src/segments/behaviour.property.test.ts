@@ -213,14 +213,14 @@ test("what people did can be read from the log again, also by a process that is 
   });
   const inProcess = () =>
     new EventReaders(
-      () => ({ db, clock: manualTime(), log: silentLog, eventStream: { wakeReaders: () => {} } }),
+      () => ({ db, clock: manualTime(), log: silentLog, eventStream: { wake: () => {}, wakeReaders: () => {} } }),
       [engagementReader(() => app.deps)],
     );
-  expect(await inProcess().read(null)).toBe(true);
+  expect(await inProcess().read(null, false)).toBe(true);
   const between = (await list()).actions.length;
   expect(between).toBeGreaterThan(0);
   expect(between).toBeLessThan(before.actions.length);
   const next = inProcess();
-  while (await next.read(null));
+  while (await next.read(null, false));
   expect(await list()).toEqual(before);
 });

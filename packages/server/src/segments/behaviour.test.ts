@@ -139,6 +139,14 @@ test("a rule about mail counts what people received, opened, clicked and answere
   expect(await whoMatches(world, { field: "replied", operator: "exists" })).toEqual([]);
   await world.reply("ada@example.com", { text: "Thank you" });
   expect(await whoMatches(world, { field: "replied", operator: "equals", value: 1, template: "receipt", within: "1h" })).toEqual(["ada"]);
+  // Who has another address now is the same person.
+  const [ada] = (await sdk.contacts.list({ search: "ada" })).data;
+  await sdk.contacts.update(ada?.id ?? "", { email: "ada.new@example.com" });
+  const [early] = (await db.read.select().from(db.read.t.emails)).filter((one) => one.campaignId === id && one.toKey === "ada@example.com");
+  const late = { workspaceId, type: "email.opened", emailId: assumeEmailHeld(early?.id ?? ""), campaignId: id } as const;
+  await db.tx((tx) => recordEvents(tx, world.app.deps, [{ ...late, at: world.clock.now(), machine: false }]));
+  expect(await whoMatches(world, { field: "opened", operator: "exists", campaign: id })).toContain("ada.new");
+  await sdk.contacts.update(ada?.id ?? "", { email: "ada@example.com" });
   // Sends of test keys say nothing about people.
   const before = await whoMatches(world, { field: "received", operator: "gte", value: 1 });
   const { key } = await sdk.keys.create({ name: "test", permissions: ["transactional:send"], test: true });
@@ -243,8 +251,13 @@ test("what people did is known as long as its events are kept", async () => {
   await world.sdk.events.track(purchase("ada", 1));
   await world.clock.advance("39d");
   const bought: SegmentRule = { field: "did.purchase", operator: "exists" };
+  const segment = await world.sdk.segments.create({ name: "buyers", rules: bought });
   expect(await whoMatches(world, bought)).toEqual(["ada"]);
+  expect(segment.memberCount).toBe(1);
   await world.clock.advance("33d");
   await world.settle();
   expect(await whoMatches(world, bought)).toEqual([]);
+  // Its members are those that its rules find, also where nothing else happens.
+  expect((await world.sdk.segments.get(segment.id)).memberCount).toBe(0);
+  expect((await world.sdk.segments.contacts(segment.id)).data).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import type { EventType, RuleField } from "@mailsvc/sdk/contract";
-import { and, eq, getTableColumns, not } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, isNotNull, isNull, lt, not, sql } from "drizzle-orm";
 import type { Reader, RowChange, Tx } from "../db/db.ts";
+import { alias, findRows } from "../db/find.ts";
 import type { HeldContactSeq } from "../db/held.ts";
 import type { EventReader, ReadEvent } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
@@ -113,7 +114,7 @@ async function recordEngagements(tx: Tx, deps: SegmentDeps, workspaceId: string,
   await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed), tx.insertAll(contactActions, actions)]);
   // Events of long ago are told to be known, and start nothing, unless the contact did something now.
   const past = [...movers.startsNothing].filter((seq) => !movers.starts.has(seq));
-  await syncMembershipBy(tx, deps, workspaceId, past, fields.startsNothing, true);
+  await syncMembershipBy(tx, deps, workspaceId, past, fields.startsNothing, { cause: "contact", startsNothing: true });
   await syncMembershipBy(tx, deps, workspaceId, [...movers.starts], new Set([...fields.starts, ...fields.startsNothing]));
 }
 
@@ -144,19 +145,41 @@ export async function clearEngagement(tx: Tx, { seq }: { readonly seq: number })
   await tx.delete(t).where(and(eq(t.contactSeq, seq), not(tx.sqlDialect.concurrent)));
 }
 
-/** The contacts with the addresses of emails, with the engagement of each, and the template of the email as `slug@version`. */
+/** Deletes actions that lie before an instant (ms), by the keys of their events, and updates the segments that count them. */
+export async function forgetActions(tx: Tx, deps: SegmentDeps, eventKeys: readonly number[], before: number): Promise<void> {
+  const { contactActions: a, contacts: c } = tx.t;
+  const old = await tx
+    .delete(a)
+    .where(and(inArray(a.eventKey, [...eventKeys]), lt(a.at, before)))
+    .returning({ seq: a.contactSeq, action: a.action });
+  if (old.length === 0) return;
+  const people = await findRows(tx, c, { seq: [...new Set(old.map(({ seq }) => seq))] });
+  const actions = new Set(old.map(({ action }) => action));
+  for (const [workspaceId, own] of Map.groupBy(people, (one) => one.workspaceId)) {
+    const seqs = own.map(({ seq }) => seq);
+    await syncMembershipBy(tx, deps, workspaceId, seqs, actions, { cause: "time", startsNothing: true });
+  }
+}
+
+/**
+ * The people whom emails were for, with the engagement of each, and the template of the email as `slug@version`: the contact that the email
+ * names, also if it has another address now, or else the one with its address.
+ */
 function findRecipients(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]) {
   const { sqlDialect } = q;
   return q
-    .prepared("engagement_by_emails", (query, { emails: m, contents, contacts: c, engagement: e }, arg) =>
-      query
-        .select({ emailId: m.id, template: contents.template, seq: c.seq, ...getTableColumns(e) })
+    .prepared("engagement_by_emails", (query, { emails: m, contents, contacts, engagement: e }, arg) => {
+      const [named, other] = [alias(contacts, "named"), alias(contacts, "of_address")];
+      const seq = sql<number>`coalesce(${named.seq}, ${other.seq})`.mapWith(Number);
+      return query
+        .select({ emailId: m.id, template: contents.template, seq, ...getTableColumns(e) })
         .from(m)
         .innerJoin(contents, eq(contents.id, m.contentsId))
-        .innerJoin(c, and(eq(c.workspaceId, m.workspaceId), eq(c.emailKey, m.toKey)))
-        .leftJoin(e, eq(e.contactSeq, c.seq))
-        .where(and(eq(m.workspaceId, arg("workspaceId")), sqlDialect.among(m.id, arg("emailIds")))),
-    )
+        .leftJoin(named, eq(named.id, m.contactId))
+        .leftJoin(other, and(isNull(named.seq), eq(other.workspaceId, m.workspaceId), eq(other.emailKey, m.toKey)))
+        .leftJoin(e, eq(e.contactSeq, seq))
+        .where(and(eq(m.workspaceId, arg("workspaceId")), sqlDialect.among(m.id, arg("emailIds")), isNotNull(seq)));
+    })
     .execute({ workspaceId, emailIds: JSON.stringify(emailIds) });
 }
 

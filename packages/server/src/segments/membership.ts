@@ -14,6 +14,13 @@ export type SegmentRow = SegmentTables["segments"]["$inferSelect"];
 /** Reason contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
 type Cause = "contact" | "rules" | "time";
 
+/** A change of contacts. */
+interface Change {
+  readonly cause: Cause;
+  /** True if nobody enters an automation because of it. */
+  readonly startsNothing: boolean;
+}
+
 /** The segments of a workspace that are not deleted. */
 function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
   return tx
@@ -101,7 +108,8 @@ export async function syncMembership(
   seqs: readonly number[],
   startsNothing = false,
 ): Promise<void> {
-  if (seqs.length > 0) await updateAll(tx, deps, workspaceId, await listActiveSegments(tx, workspaceId), seqs, startsNothing);
+  if (seqs.length > 0)
+    await updateAll(tx, deps, workspaceId, await listActiveSegments(tx, workspaceId), seqs, { cause: "contact", startsNothing });
 }
 
 /** The events of segments that contacts would enter if they were stored as they are given; those with `seq` 0 are new. */
@@ -147,11 +155,11 @@ export async function syncMembershipBy(
   workspaceId: string,
   seqs: readonly number[],
   changed: ReadonlySet<string>,
-  startsNothing = false,
+  how: Change = { cause: "contact", startsNothing: false },
 ): Promise<void> {
   const segments = await listActiveSegments(tx, workspaceId);
   const affected = segments.filter(({ rules }) => listConditions(rules).some(({ field }) => changed.has(field)));
-  await updateAll(tx, deps, workspaceId, affected, seqs, startsNothing);
+  await updateAll(tx, deps, workspaceId, affected, seqs, how);
 }
 
 async function updateAll(
@@ -160,8 +168,8 @@ async function updateAll(
   workspaceId: string,
   segments: readonly SegmentRow[],
   seqs: readonly number[],
-  startsNothing: boolean,
+  { cause, startsNothing }: Change,
 ): Promise<void> {
   for (let i = 0; segments.length > 0 && i < seqs.length; i += CHUNK)
-    await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact", startsNothing);
+    await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), cause, startsNothing);
 }

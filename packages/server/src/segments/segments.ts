@@ -21,7 +21,7 @@ import type { SegmentTables } from "./tables.ts";
 
 export { loadCounts } from "./actions.ts";
 export { loadContactViews } from "./contact-view.ts";
-export { clearEngagement, engagementReader } from "./engagement.ts";
+export { clearEngagement, engagementReader, forgetActions } from "./engagement.ts";
 export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
 export { foreseeEntered, syncMembership } from "./membership.ts";
 export { listMatching } from "./selection.ts";
