@@ -315,6 +315,14 @@ export interface CreditTransaction {
   createdAt: string;
 }
 
+export interface ExplainedCall {
+  label: string;
+  operation: string;
+  permission: string;
+  path: string[];
+  body?: Record<string, string> | undefined;
+}
+
 export interface Explanation {
   id: string;
   kind: "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
@@ -334,6 +342,7 @@ export interface Explanation {
   actions: Array<{
     what: string;
     command: string | null;
+    call?: ExplainedCall | undefined;
   }>;
   related: string[];
   /** ISO 8601 instant */

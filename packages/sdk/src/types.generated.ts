@@ -1987,6 +1987,14 @@ export interface EventRecipient {
 
 export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "domain.record_missing" | "domain.record_restored" | "webhook.test" | "webhook.disabled";
 
+export interface ExplainedCall {
+  label: string;
+  operation: string;
+  permission: string;
+  path: string[];
+  body?: Record<string, string> | undefined;
+}
+
 export type ExplainedKind = "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
 
 export type ExplainedPrefix = "em" | "mail" | "rcv" | "evt" | "con" | "cmp" | "ent" | "whk" | "whd" | "act" | "run";
@@ -2010,6 +2018,7 @@ export interface Explanation {
   actions: Array<{
     what: string;
     command: string | null;
+    call?: ExplainedCall | undefined;
   }>;
   related: string[];
   /** ISO 8601 instant */

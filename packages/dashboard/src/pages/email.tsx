@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may, session } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
+import { Advice } from "../parts/advice.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Loading } from "../parts/empty.tsx";
@@ -86,7 +87,7 @@ export default function EmailPage({ params }: PageProps) {
               <ErrorNote error={explanation.error} />
             )
           ) : (
-            <Why explanation={explanation.data} />
+            <Why explanation={explanation.data} done={reload} />
           )}
           {session.value?.dev && data.recipients.some(({ status }) => status === "delivered") ? <Simulate email={data} /> : null}
           {may("received:read") ? <Replies id={id} /> : null}
@@ -123,19 +124,15 @@ function Cancel({ id, done }: { readonly id: string; readonly done: () => void }
 }
 
 /** The state in words, what comes next, what a person can do, and the history. */
-function Why({ explanation: { id, summary, status, next, actions, timeline, related } }: { readonly explanation: Explanation }) {
+function Why({ explanation, done }: { readonly explanation: Explanation; readonly done: () => void }) {
+  const { id, summary, status, next, actions, timeline, related } = explanation;
   const own = { id, words: "this email" };
   const planned = next === null ? [] : [{ at: next.at ?? "", what: next.what, tone: "busy", planned: true }];
   return (
     <>
       <section class={`card summary ${toTone(status)}`}>
         <h2>{summary}</h2>
-        {actions.map(({ what, command }) => (
-          <div key={what} class="advice">
-            <p>{what}</p>
-            {command === null ? null : <CodeBlock code={command} label={what} />}
-          </div>
-        ))}
+        <Advice actions={actions} done={done} />
       </section>
       <section class="card">
         <h2>Timeline</h2>

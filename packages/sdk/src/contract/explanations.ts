@@ -35,6 +35,22 @@ export const EXPLAINED_IDS = {
 } as const;
 export type ExplainedPrefix = keyof typeof EXPLAINED_IDS;
 
+/** A call of the API that does what an explanation advises. */
+const ExplainedCall = z
+  .object({
+    /** Two or three words for a button. */
+    label: z.string(),
+    /** Operation of the OpenAPI document, such as `emails.requeue`. */
+    operation: z.string(),
+    /** Permission of the key that may call it; `operator` for the operator key. */
+    permission: z.string(),
+    /** Values of the parameters in its path. */
+    path: z.array(z.string()),
+    /** Fields of its body, if it takes one. */
+    body: z.record(z.string(), z.string()).optional(),
+  })
+  .meta({ id: "ExplainedCall" });
+
 /** The state of an object and its causes, in words for people. Derived from stored data only. */
 export const Explanation = z
   .object({
@@ -56,8 +72,8 @@ export const Explanation = z
     ),
     /** The next thing the service does by itself, and when, by the server's clock; `at` is null if the time is not known. Null if nothing is planned. */
     next: z.object({ at: Instant.nullable(), what: z.string() }).nullable(),
-    /** Things you can do about it, with the command if there is one. */
-    actions: z.array(z.object({ what: z.string(), command: z.string().nullable() })),
+    /** Things you can do about it, with the command if there is one, and the call for a button where it needs nothing more. */
+    actions: z.array(z.object({ what: z.string(), command: z.string().nullable(), call: ExplainedCall.optional() })),
     /** Ids of objects that had a part in it and can be explained too. */
     related: z.array(z.string()),
     /** The server's time. */

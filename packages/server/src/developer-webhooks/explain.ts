@@ -3,7 +3,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { buildExplanation, type Findings, joinSentences, type Present, sayInstant } from "../lib/explanation.ts";
+import { buildExplanation, type Findings, joinSentences, type Present, sayInstant, toCall } from "../lib/explanation.ts";
 import { DAY } from "../lib/units.ts";
 import { describeAttempts, explainAttempt, explainDelivery } from "../webhooks/webhooks.ts";
 import { getDelivery, listDeliveries } from "./deliveries.ts";
@@ -84,7 +84,7 @@ function findEnd(failingSince: number, now: number): Findings["next"] {
 function findState({ id, status, failingSince, lastError }: WebhookRow, now: number): Pick<Findings, "summary" | "next" | "actions"> {
   const cause = lastError && joinSentences(lastError.message, explainAttempt({ class: lastError.class, answer: null }));
   const test = { what: "Try it", command: `mailsvc webhooks test ${id}` };
-  const resume = { what: "Resume it", command: `mailsvc webhooks resume ${id}` };
+  const resume = { what: "Resume it", command: `mailsvc webhooks resume ${id}`, call: toCall("Resume", "webhooks.resume", [id]) };
   switch (status) {
     case "paused":
       return {

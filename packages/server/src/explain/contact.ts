@@ -5,7 +5,7 @@ import type { Reader } from "../db/db.ts";
 import { listEmails } from "../emails/emails.ts";
 import { type EventRow, listContactEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { type Action, buildExplanation, joinSentences, type Moment, quote } from "../lib/explanation.ts";
+import { type Action, buildExplanation, joinSentences, type Moment, quote, toCall } from "../lib/explanation.ts";
 import { findSuppressions, type SuppressionRow } from "../suppressions/suppressions.ts";
 import type { ExplainDeps } from "./deps.ts";
 import { describeSuppression } from "./suppression.ts";
@@ -80,7 +80,7 @@ function summarize(contact: ContactRow | null, suppression: SuppressionRow | nul
     );
   if (suppression === null)
     return contact.status === "SUBSCRIBED"
-      ? "It is subscribed and gets mail of every kind."
+      ? "Subscribed: gets every kind of mail."
       : joinSentences(BY_STATUS[contact.status], "The address is not suppressed, so single emails reach it.");
   return joinSentences(BY_STATUS[contact.status], describeSuppression(suppression));
 }
@@ -92,11 +92,18 @@ function listActions(contact: ContactRow | null, suppression: SuppressionRow | n
           {
             what: "Let the address get mail again, if you know that it works and wants it",
             command: `mailsvc suppressions remove ${address}`,
+            call: toCall("Allow mail again", "suppressions.delete", [suppression.id]),
           },
         ]
       : []),
     ...(contact !== null && contact.status !== "SUBSCRIBED"
-      ? [{ what: "Subscribe the contact again, if it asked for it", command: `mailsvc contacts update ${contact.id} --status SUBSCRIBED` }]
+      ? [
+          {
+            what: "Subscribe the contact again, if it asked for it",
+            command: `mailsvc contacts update ${contact.id} --status SUBSCRIBED`,
+            call: toCall("Subscribe again", "contacts.update", [contact.id], { status: "SUBSCRIBED" }),
+          },
+        ]
       : []),
   ];
 }

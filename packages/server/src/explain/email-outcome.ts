@@ -1,7 +1,7 @@
 import type { QueueHold } from "@mailsvc/sdk/contract";
 import type { CampaignRow } from "../campaigns/campaigns.ts";
 import type { EmailRow } from "../emails/emails.ts";
-import { type Action, count, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
+import { type Action, count, type Findings, joinSentences, quote, sayInstant, toCall } from "../lib/explanation.ts";
 import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 import { isSimulatedSuppressed } from "../mail/simulator.ts";
 import type { JobRow } from "../queue/queue.ts";
@@ -73,25 +73,49 @@ function findObstacle(email: Email, { pause, hold, campaign, deadJob, mailerFaul
         `It waits for you: its delivery failed ${count(deadJob.attempts, "time")} for a reason inside the server, and was given up.`,
         deadJob.lastError && `The last error: ${quote(deadJob.lastError)}.`,
       ),
-      actions: [{ what: "Try again, once the reason is gone", command: `mailsvc jobs retry ${deadJob.id}` }],
+      actions: [
+        {
+          what: "Try again, once the reason is gone",
+          command: `mailsvc jobs retry ${deadJob.id}`,
+          call: toCall("Try again", "jobs.retry", [deadJob.id]),
+        },
+      ],
     };
   if (pause !== null)
     return {
       summary: `It waits: all sending is paused since ${sayInstant(pause.at)}${because(pause.reason)}.`,
       next: { at: null, what: "It goes out when sending is resumed." },
-      actions: [{ what: "Resume sending, with the operator key", command: "mailsvc queue resume" }],
+      actions: [
+        {
+          what: "Resume sending, with the operator key",
+          command: "mailsvc queue resume",
+          call: toCall("Resume sending", "queue.resume", []),
+        },
+      ],
     };
   if (hold !== null)
     return {
       summary: `It waits: mail to ${hold.domain} is held since ${hold.heldAt}${because(hold.reason)}.`,
       next: { at: null, what: "It goes out when the domain is released." },
-      actions: [{ what: "Release the domain, with the operator key", command: `mailsvc queue release --domain ${hold.domain}` }],
+      actions: [
+        {
+          what: "Release the domain, with the operator key",
+          command: `mailsvc queue release --domain ${hold.domain}`,
+          call: toCall("Release the domain", "queue.release", [], { domain: hold.domain }),
+        },
+      ],
     };
   if (campaign?.status === "PAUSED")
     return {
       summary: joinSentences("It waits: its campaign is paused.", campaign.statusReason?.message),
       next: { at: null, what: "It goes out when the campaign is resumed." },
-      actions: [{ what: "Resume the campaign", command: `mailsvc campaigns resume ${campaign.id}` }],
+      actions: [
+        {
+          what: "Resume the campaign",
+          command: `mailsvc campaigns resume ${campaign.id}`,
+          call: toCall("Resume", "campaigns.resume", [campaign.id]),
+        },
+      ],
     };
   if (campaign?.status === "SENDING" && email.nextAttemptAt === null)
     return {
@@ -126,7 +150,10 @@ function describeWait(email: Email, now: number): Outcome {
         inDoubt(email),
       ),
       next: { at, what: `Attempt ${attempts + 1}. After about two days it is given up as failed.` },
-      actions: [...toActions(refusal?.remedy), { what: "Try it now", command: `mailsvc emails requeue ${id}` }],
+      actions: [
+        ...toActions(refusal?.remedy),
+        { what: "Try it now", command: `mailsvc emails requeue ${id}`, call: toCall("Try now", "emails.requeue", [id]) },
+      ],
     };
   }
   if (scheduledAt !== null && scheduledAt > now)
@@ -155,7 +182,7 @@ function describeRefusal(email: Email, { suppression }: Surroundings): Outcome {
       inDoubt(email),
       suppression && "The address is suppressed now and gets no more mail.",
     ),
-    actions: [...toActions(refusal?.remedy), ...(suppression ? [unsuppress(to)] : [])],
+    actions: [...toActions(refusal?.remedy), ...(suppression ? [unsuppress(to, suppression)] : [])],
   };
 }
 
@@ -169,7 +196,7 @@ function describeSuppressed({ to }: Email, { suppression }: Surroundings): Outco
           ? "This simulated recipient always is."
           : "The suppression has been removed since.",
     ),
-    actions: suppression ? [unsuppress(to)] : [],
+    actions: suppression ? [unsuppress(to, suppression)] : [],
   };
 }
 
@@ -177,8 +204,12 @@ function toActions(remedy: string | null | undefined): Action[] {
   return remedy ? [{ what: remedy, command: null }] : [];
 }
 
-function unsuppress(address: string): Action {
-  return { what: "Let it get mail again, if you know that it works and wants it", command: `mailsvc suppressions remove ${address}` };
+function unsuppress(address: string, { id }: Pick<SuppressionRow, "id">): Action {
+  return {
+    what: "Let it get mail again, if you know that it works and wants it",
+    command: `mailsvc suppressions remove ${address}`,
+    call: toCall("Allow mail again", "suppressions.delete", [id]),
+  };
 }
 
 function inDoubt(email: Email): string | null {

@@ -1,4 +1,4 @@
-import type { Explanation } from "@mailsvc/sdk/contract";
+import { contract, type Endpoint, type Explanation, requiredGrant } from "@mailsvc/sdk/contract";
 import { iso } from "./clock.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./units.ts";
 
@@ -10,6 +10,21 @@ export interface Moment {
 }
 
 export type Action = Explanation["actions"][number];
+
+type Noun = keyof typeof contract;
+type Operation = { [N in Noun]: `${N}.${keyof (typeof contract)[N] & string}` }[Noun];
+
+/** The call that does what an action advises. Its permission is that of the endpoint. */
+export function toCall(
+  label: string,
+  operation: Operation,
+  path: readonly string[],
+  body?: Readonly<Record<string, string>>,
+): Action["call"] {
+  const [noun, verb] = operation.split(".") as [Noun, string];
+  const { access } = (contract[noun] as Readonly<Record<string, Endpoint>>)[verb] as Endpoint;
+  return { label, operation, permission: requiredGrant(access) ?? "operator", path: [...path], ...(body && { body: { ...body } }) };
+}
 
 /** Facts that a module found about its object. Instants are in ms, moments in any order. */
 export interface Findings extends Pick<Explanation, "id" | "kind" | "title" | "status" | "summary"> {
