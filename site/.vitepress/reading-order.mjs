@@ -47,7 +47,7 @@ export const GUIDE = {
     "docs/security.md",
   ],
   Recipes: ["docs/recipes/ci.md", "docs/recipes/docker.md", "docs/recipes/nginx.md", "docs/recipes/caddy.md", "docs/recipes/systemd.md"],
-  "Moving here": ["docs/moving/from-resend.md", "docs/moving/from-sendgrid.md", "docs/moving/from-mailpit.md"],
+  "Moving here": ["docs/moving/from-resend.md", "docs/moving/from-sendgrid.md", "docs/moving/from-ses.md", "docs/moving/from-mailpit.md"],
   "About the project": ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"],
 };
 

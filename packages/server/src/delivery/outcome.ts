@@ -122,7 +122,7 @@ function acceptedOutcome(
   const sent = { type: "email.sent" as const, data: { response: receipt.response, attempt: attempts, ...nameRelay(relay) } };
   const patch = { attempts, inDoubt, nextAttemptAt: null, updatedAt: at, status: receipt.outcome, lastError: null, sentAt: at };
   const sentAs = readSentAs(receipt.response);
-  const reactions = listSimulatedReactions(to);
+  const reactions = listSimulatedReactions(to, relay === null);
   if (receipt.outcome === "sent")
     return { kind: "outcome", move: { email, patch: { ...patch, ...(sentAs && { sentAs }) }, events: [sent] }, reactions };
   return {

@@ -3,6 +3,7 @@ import type { Tx } from "../db/db.ts";
 import { findEmail, holdEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
+import { isOfSes } from "../mail/simulator.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import { findFirstTarget } from "../tracking/tracking.ts";
@@ -50,7 +51,7 @@ async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url 
   const data = { simulated: true, ...(url !== null && { url }) };
   if (type === "email.complained") {
     const move = { email, patch: { status: "complained" as const, updatedAt: at }, events: [{ type, data }] };
-    if ((await transition(tx, deps, ["sent", "delivered"], move)) && !isTestMail(emailId))
+    if ((await transition(tx, deps, ["sent", "delivered"], move)) && !isTestMail(emailId) && !isOfSes(toKey))
       await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: heldId });
     return;
   }

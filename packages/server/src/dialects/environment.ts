@@ -21,6 +21,13 @@ export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
   },
   // The official package reads no address: a program gives it, client.setDefaultRequest("baseUrl", process.env.SENDGRID_BASE_URL).
   { dialect: "sendgrid", variables: (url) => ({ SENDGRID_BASE_URL: `${url}/sendgrid`, SENDGRID_API_KEY: "SG.dev" }) },
+  {
+    dialect: "ses",
+    variables: (url) => ({
+      // Variable of AWS's SDKs for one service, so that others stay at AWS.
+      AWS_ENDPOINT_URL_SESV2: `${url}/ses`,
+    }),
+  },
 ];
 
 /** The variables of all dialects. */

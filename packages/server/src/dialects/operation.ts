@@ -16,6 +16,8 @@ type Grade = "full" | "part";
 export interface Reads {
   readonly deps: DialectDeps;
   readonly workspaceId: string;
+  /** True for a test key, whose mail is captured. */
+  readonly test: boolean;
   /** Access for functions of modules that no endpoint has; only `read` and `write` check permissions. */
   readonly rows: Reader | Tx;
   /** A request header; null when it was not sent. */
@@ -69,15 +71,18 @@ interface ReadData<P extends `/${string}`, Q, B> extends Declared<P, Q, B> {
 
 /** A write of a dialect, in one transaction. */
 interface WriteData<P extends `/${string}`, Q, B, Ready> extends Declared<P, Q, B> {
-  readonly method: Exclude<Endpoint["method"], "GET">;
+  readonly method: Exclude<AnyMethod, "GET">;
   /** Runs before the transaction. */
   readonly prepare?: (input: Params<P> & Parsed<B>, calls: Preparation) => Promise<Ready>;
   readonly run: (input: Params<P> & Parsed<B>, calls: Writes, ready: Ready) => Promise<unknown>;
 }
 
+/** A method of HTTP. The contract knows no PUT. */
+type AnyMethod = Endpoint["method"] | "PUT";
+
 /** An operation as data: what the index of its dialect lists, and how it becomes a route. */
 export interface Operation {
-  readonly method: Endpoint["method"];
+  readonly method: AnyMethod;
   readonly path: `/${string}`;
   readonly grade: Grade;
   readonly note: string | null;
@@ -87,8 +92,7 @@ export interface Operation {
 
 /** An operation that only the other service has. */
 export interface AbsentOperation extends Pick<Operation, "path"> {
-  /** The contract knows no PUT. */
-  readonly method: Endpoint["method"] | "PUT";
+  readonly method: AnyMethod;
   /** A sentence that names the way to do it here, or says why there is none. */
   readonly instead: string;
 }
@@ -171,7 +175,7 @@ function refuseAbsent(prefix: string, { method, path, instead }: AbsentOperation
 }
 
 function declare<P extends `/${string}`>(
-  method: Endpoint["method"],
+  method: AnyMethod,
   data: Declared<P, z.ZodObject | undefined, z.ZodObject | undefined>,
   makeHandler: (deps: DialectDeps, contract: Calls) => AnyHandler,
 ): Operation {
@@ -183,7 +187,7 @@ function declare<P extends `/${string}`>(
     grade: note === null ? "full" : "part",
     build: (prefix, deps, contract) => ({
       endpoint: {
-        method,
+        method: method as Endpoint["method"],
         path: `${prefix}${path}` as Endpoint["path"],
         access: "key",
         summary: "",
@@ -205,10 +209,11 @@ function declare<P extends `/${string}`>(
 }
 
 function makeReads(deps: DialectDeps, contract: Calls, context: ReadContext | WriteContext): Reads {
-  const { workspaceId, header, check }: Pick<KeyContext<unknown>, "workspaceId" | "header" | "check"> = context;
+  const { workspaceId, key, header, check }: Pick<KeyContext<unknown>, "workspaceId" | "key" | "header" | "check"> = context;
   return {
     deps,
     workspaceId,
+    test: key.test,
     rows: "tx" in context ? context.tx : context.read,
     header,
     check,

@@ -27,6 +27,8 @@ type KeyKind = "developer" | "operator" | "agent";
 
 /** Looks keys up. Features implement it (`features.ts`), so that this module knows neither developer keys nor activations. */
 export interface KeyLookup {
+  /** The key of a request of an API that sends it otherwise than as a bearer; null if it names none. */
+  readonly readKey?: (headers: HeaderReader) => string | null;
   /** The kind of a well-formed key; null when its shape or its checksum is wrong. Asks no database. */
   parseKind(key: string): KeyKind | null;
   /** The hash under which a key is stored. */
@@ -97,7 +99,7 @@ export async function authenticateDeveloper(
   keys: KeyLookup,
   countRefusals: CountRefusals,
 ): Promise<AdmittedDeveloper> {
-  const key = parseBearer(headers);
+  const key = parseKey(headers, keys);
   const hash = keys.hash(key);
   const cached = keys.getCached(hash);
   if (cached !== undefined) return { hash, key: assertLive(cached) };
@@ -115,7 +117,7 @@ export async function confirmDeveloper(keys: KeyLookup, hash: string): Promise<D
 
 /** Throws ApiError unauthorized or rate_limited unless the request carries the operator key; forbidden for another kind of key. */
 export async function authenticateOperator(headers: HeaderReader, keys: KeyLookup, countRefusals: CountRefusals): Promise<void> {
-  const key = parseBearer(headers);
+  const key = parseKey(headers, keys);
   const kind = keys.parseKind(key) ?? refuse(MALFORMED);
   const hash = keys.hash(key);
   await countRefusals(hash, async () => {
@@ -154,7 +156,7 @@ export async function authenticateAgent(
   activationId: string,
   countRefusals: CountRefusals,
 ): Promise<AdmittedAgent> {
-  const key = parseBearer(headers);
+  const key = parseKey(headers, keys);
   const kind = keys.parseKind(key) ?? refuse(MALFORMED);
   const hash = keys.hash(key);
   return countRefusals(hash, async () => {
@@ -174,7 +176,9 @@ export function authorizeAgent(agent: AgentKey, { access }: Endpoint): void {
   });
 }
 
-function parseBearer(headers: HeaderReader): string {
+function parseKey(headers: HeaderReader, { readKey }: KeyLookup): string {
+  const own = readKey?.(headers) ?? null;
+  if (own !== null) return own;
   const header = headers.get("authorization");
   if (!header) return refuse("Missing API key. Send it in the Authorization header: Bearer <API_KEY>.");
   return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("Invalid Authorization header. Use the form: Bearer <API_KEY>.");

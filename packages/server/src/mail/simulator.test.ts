@@ -80,13 +80,13 @@ describe("The simulator", () => {
   });
 
   test("knows what recipients do later, in order", () => {
-    expect(listSimulatedReactions("clicked+x@simulator.mailsvc.test").map((reaction) => reaction.type)).toEqual([
+    expect(listSimulatedReactions("clicked+x@simulator.mailsvc.test", true).map((reaction) => reaction.type)).toEqual([
       "email.opened",
       "email.clicked",
     ]);
-    expect(listSimulatedReactions("complained@Simulator.mailsvc.test")).toEqual([{ type: "email.complained", afterMs: 5000 }]);
-    expect(listSimulatedReactions("clicked@example.com")).toEqual([]);
-    expect(listSimulatedReactions("bounced@simulator.mailsvc.test")).toEqual([]);
+    expect(listSimulatedReactions("complained@Simulator.mailsvc.test", true)).toEqual([{ type: "email.complained", afterMs: 5000 }]);
+    expect(listSimulatedReactions("clicked@example.com", true)).toEqual([]);
+    expect(listSimulatedReactions("bounced@simulator.mailsvc.test", true)).toEqual([]);
     for (const { reactions } of SIMULATOR)
       expect(reactions.map((r) => r.afterMs)).toEqual(reactions.map((r) => r.afterMs).sort((a, b) => a - b));
   });

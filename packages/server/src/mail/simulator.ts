@@ -7,6 +7,9 @@ export const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
 /** The domain of Resend's test mailboxes, which programs written for Resend send to: delivered@, bounced@, complained@ and suppressed@. */
 const RESEND_DOMAIN = "resend.dev";
 
+/** The domain of AWS's mailbox simulator. It exists, so mail to it is only answered here where no mail leaves. */
+const SES_DOMAIN = "simulator.amazonses.com";
+
 /** An action of a simulated recipient, in ms after delivery. `email.received` is a reply. */
 export interface Reaction {
   readonly type: "email.opened" | "email.clicked" | "email.complained" | "email.received";
@@ -87,6 +90,24 @@ export const SIMULATOR: readonly SimulatedMailbox[] = [
   },
 ];
 
+/** The mailboxes of AWS's simulator, as far as they differ from a delivery. None of them is suppressed afterwards, so tests can be repeated. */
+const SES_SIMULATOR: readonly SimulatedMailbox[] = [
+  { name: "success", description: "Delivered.", reactions: [] },
+  { name: "ooto", description: "Delivered.", reactions: [] },
+  { name: "bounce", description: "Bounced (550 5.1.1).", failure: bouncesAlways("No such user here"), reactions: [] },
+  {
+    name: "complaint",
+    description: "Delivered, and reported as spam after 5 s.",
+    reactions: [{ type: "email.complained", afterMs: 5000 }],
+  },
+  {
+    name: "suppressionlist",
+    description: "Bounced (550 5.1.1), as addresses on the global suppression list are.",
+    failure: bouncesAlways("Address is on the suppression list"),
+    reactions: [],
+  },
+];
+
 const UNKNOWN: SimulatedMailbox = { name: "", description: "Bounced.", failure: noSuchUser, reactions: [] };
 
 /** The simulated mailbox of an address; null for a real address. */
@@ -96,12 +117,23 @@ function findSimulatedMailbox(address: string): SimulatedMailbox | null {
   const domain = key.slice(at + 1);
   const name = key.slice(0, at).replace(/\+.*$/, "");
   const found = SIMULATOR.find((mailbox) => mailbox.name === name);
+  if (domain === SES_DOMAIN) return SES_SIMULATOR.find((mailbox) => mailbox.name === name) ?? null;
   return domain === SIMULATOR_DOMAIN ? (found ?? UNKNOWN) : domain === RESEND_DOMAIN ? (found ?? null) : null;
 }
 
-/** Reactions of the recipient after delivery, in order of time; empty for a real address. */
-export function listSimulatedReactions(address: string): readonly Reaction[] {
-  return findSimulatedMailbox(address)?.reactions ?? [];
+/** Reactions of the recipient after delivery, in order of time; empty for a real address. `captured` is true if no mail server had the mail. */
+export function listSimulatedReactions(address: string, captured: boolean): readonly Reaction[] {
+  return isElsewhere(address, captured) ? [] : (findSimulatedMailbox(address)?.reactions ?? []);
+}
+
+/** True for a mailbox of AWS's simulator, if mail leaves the server: AWS answers for it. */
+function isElsewhere(address: string, captured: boolean): boolean {
+  return !captured && isOfSes(address);
+}
+
+/** True for a mailbox of AWS's simulator, which is never suppressed for what it answers. */
+export function isOfSes(address: string): boolean {
+  return addressKey(address).endsWith(`@${SES_DOMAIN}`);
 }
 
 /** True for a simulated mailbox that counts as suppressed in every workspace. */
@@ -116,7 +148,7 @@ export function isSimulatedSuppressed(address: string): boolean {
 export function simulator(mailer: Mailer): Mailer {
   const send = async (mail: OutgoingMail): Promise<Receipt> => {
     const mailbox = findSimulatedMailbox(mail.envelopeTo);
-    if (mailbox === null) return mailer.send(mail);
+    if (mailbox === null || isElsewhere(mail.envelopeTo, mailer.name === "capture")) return mailer.send(mail);
     const { failure } = mailbox;
     if (failure !== undefined && (!failure.firstOnly || mail.attempt === 1)) return failure.receipt;
     return mailer.name === "capture" ? mailer.send(mail) : { outcome: "delivered", response: "250 2.0.0 Delivered by the simulator" };
@@ -130,6 +162,10 @@ export function simulator(mailer: Mailer): Mailer {
     fault: (workspaceId) => mailer.fault(workspaceId),
     close: (graceMs) => mailer.close(graceMs),
   };
+}
+
+function bouncesAlways(text: string) {
+  return { receipt: { outcome: "bounced", error: error(550, "5.1.1", text) }, firstOnly: false } as const;
 }
 
 function error(smtpCode: number, enhancedCode: string, text: string): DeliveryError {

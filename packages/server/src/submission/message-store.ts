@@ -2,6 +2,7 @@ import type { SendResponse } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { GroupedWrites } from "../db/grouped-writes.ts";
+import type { EmailDeps } from "../emails/deps.ts";
 import { type AcceptedSend, acceptPrepared, acceptSend, prepareTemplateSend, storeSends } from "../emails/emails.ts";
 import type { PartClaim } from "../http/part-answers.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -36,7 +37,7 @@ export class MessageStore {
   async submit(submitter: Submitter, received: Buffer, envelope: Envelope): Promise<string> {
     const raw = await mendLines(received, envelope.captured);
     const message = await readMessage(raw, envelope);
-    const accept = await prepare(this.#deps, submitter, message, envelope);
+    const accept = await prepareMessage(this.#deps, submitter, message, envelope);
     const { idempotencyKey } = message.instructions;
     if (idempotencyKey === null) return toId(await this.#grouped.run(accept, raw.length));
     const { keyId } = submitter;
@@ -70,14 +71,14 @@ export class MessageStore {
 }
 
 /** Prepares what is checked and stored in a transaction: the message as it is, or the template that it names. */
-async function prepare(
-  deps: SubmissionDeps,
-  submitter: Submitter,
+export async function prepareMessage(
+  deps: Pick<SubmissionDeps, keyof EmailDeps>,
+  submitter: Pick<Submitter, "workspaceId" | "test"> & { readonly acceptsSuppressed?: boolean },
   message: ReadMessage,
   { captured, refused = 0 }: Envelope,
 ): Promise<Accept> {
-  const { workspaceId, test } = submitter;
-  const origin = { workspaceId, test, anySender: captured, refused };
+  const { workspaceId, test, acceptsSuppressed } = submitter;
+  const origin = { workspaceId, test, acceptsSuppressed, anySender: captured, refused };
   const { from, sender, subject, messageId, bytes, instructions } = message;
   const { idempotencyKey: _, template, variables, ...fields } = instructions;
   const request = { ...toRecipients(message, refused), from, ...fields };
@@ -99,7 +100,8 @@ function toRecipients({ recipients }: ReadMessage, refused: number) {
   return { to, together: true, ...(cc.length > 0 && { cc }), ...(bcc.length > 0 && { bcc }) };
 }
 
-function toId(answer: Pick<SendResponse, "status"> & { id?: string; ids?: string[] }): string {
+/** The id in the answer to one mail. */
+export function toId(answer: Pick<SendResponse, "status"> & { id?: string; ids?: string[] }): string {
   const id = answer.id ?? answer.ids?.[0];
   if (id === undefined) throw new Error("A send answers with an id.");
   return id;

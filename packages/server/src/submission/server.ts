@@ -225,7 +225,7 @@ function parseRecipient(address: string, captured: boolean): Mailbox {
 }
 
 /** The name by which the server greets. */
-function nameOf({ publicUrl, inboundDomain }: SubmissionDeps["config"]): string {
+export function nameOf({ publicUrl, inboundDomain }: Pick<SubmissionDeps["config"], "publicUrl" | "inboundDomain">): string {
   return inboundDomain ?? (publicUrl === null ? "localhost" : new URL(publicUrl).hostname);
 }
 

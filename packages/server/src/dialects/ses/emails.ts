@@ -1,0 +1,82 @@
+import { contract } from "@mailsvc/sdk/contract";
+import * as z from "zod";
+import type { PreparedCall } from "../../http/contract-calls.ts";
+import { invalid } from "../../lib/api-error.ts";
+import { trustSenderInDev } from "../dev-senders.ts";
+import { drop } from "../drop.ts";
+import { type Operation, type Preparation, type Writes, writeOperation } from "../operation.ts";
+import { type PreparedRaw, prepareRaw } from "./raw.ts";
+import {
+  Destination,
+  ListManagement,
+  readTemplateData,
+  readTemplateName,
+  refuseListManagement,
+  Simple,
+  Tags,
+  TemplateUse,
+  toShared,
+} from "./send-fields.ts";
+import { toSlug } from "./template-name.ts";
+
+const Mail = z.object({
+  FromEmailAddress: z.string().nullish(),
+  Destination: Destination.nullish(),
+  ReplyToAddresses: z.array(z.string()).max(50).nullish(),
+  Content: z.object({ Simple: Simple.nullish(), Raw: z.object({ Data: z.string() }).nullish(), Template: TemplateUse.nullish() }),
+  EmailTags: Tags,
+  ConfigurationSetName: z.string().nullish(),
+  ...ListManagement,
+});
+type Mail = z.output<typeof Mail>;
+
+type PreparedMail = { readonly from: string | undefined } & (
+  | { readonly direct: PreparedCall<typeof contract.emails.send> }
+  | { readonly rendered: PreparedCall<typeof contract.emails.sendTemplate> }
+  | { readonly raw: PreparedRaw }
+);
+
+/** `SendEmail`: a mail of parts, one that is ready as MIME, or one from a template. */
+export const sendEmail: Operation = writeOperation({
+  method: "POST",
+  path: "/v2/email/outbound-emails",
+  note: "ListManagementOptions and TemplateContent are not here; ConfigurationSetName becomes a tag",
+  body: Mail,
+  bucket: "send",
+  prepare: (mail, calls) => prepareMail(mail, calls),
+  run: async (_mail, calls, prepared: PreparedMail) => {
+    await trustSenderInDev(prepared.from, calls);
+    return { MessageId: await finishMail(prepared, calls) };
+  },
+});
+
+async function prepareMail(mail: Mail, calls: Preparation): Promise<PreparedMail> {
+  const { Simple: simple, Raw: raw, Template: template } = mail.Content;
+  calls.authorize(template ? contract.emails.sendTemplate : contract.emails.send);
+  refuseListManagement(mail);
+  const from = mail.FromEmailAddress ?? undefined;
+  if (raw) {
+    const prepared = await prepareRaw(raw.Data, mail, calls);
+    return { from: prepared.from, raw: prepared };
+  }
+  const tags = mail.EmailTags;
+  if (template) {
+    const shared = toShared(mail.Destination, mail, { headers: template.Headers, attachments: template.Attachments, tags });
+    const variables = readTemplateData(template.TemplateData, "Content.Template.TemplateData");
+    const call = { ...shared, slug: toSlug(readTemplateName(template)), variables, ...drop({ from }) };
+    return { from, rendered: await calls.prepare(contract.emails.sendTemplate, call) };
+  }
+  if (!simple) throw invalid("Content", "required", "Content needs Simple, Raw or Template.");
+  if (!from) throw invalid("FromEmailAddress", "required", "FromEmailAddress is required.");
+  const shared = toShared(mail.Destination, mail, { headers: simple.Headers, attachments: simple.Attachments, tags });
+  const parts = drop({ html: simple.Body.Html?.Data, text: simple.Body.Text?.Data });
+  return { from, direct: await calls.prepare(contract.emails.send, { ...shared, from, subject: simple.Subject.Data, ...parts }) };
+}
+
+/** Queues one mail; gives its id. */
+async function finishMail(mail: PreparedMail, calls: Writes): Promise<string> {
+  if ("raw" in mail) return mail.raw.store(calls);
+  const answer = "direct" in mail ? await calls.finish(mail.direct) : await calls.finish(mail.rendered);
+  if ("id" in answer) return answer.id;
+  throw new Error("One mail has one id.");
+}
