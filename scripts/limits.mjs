@@ -164,6 +164,11 @@ const MEANINGS = {
     perKey: ["of one key, on each server", count],
     perWorkspace: ["of a workspace, on each server", count],
   },
+  KEY_LIMITS: {
+    title: "Limits of API keys",
+    senders: ["addresses and domains that one may send from", count],
+    networks: ["networks that one may be used from", count],
+  },
   REQUEST_LIMITS: {
     title: "Requests that dev mode keeps",
     kept: ["the latest, of all workspaces", count],

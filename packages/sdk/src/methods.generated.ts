@@ -2346,7 +2346,7 @@ export interface MailsvcMethods {
     /**
      * Create an API key.
      *
-     * The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself.
+     * The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself, and one that is limited creates no keys. Limits cannot be changed later.
      *
      * `POST /api/v1/keys`
      */
@@ -2357,6 +2357,12 @@ export interface MailsvcMethods {
       permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
       /** A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else */
       test?: boolean | undefined;
+      /** Instant from which the key is refused */
+      expiresAt?: string | Date | undefined;
+      /** Addresses and domains that the key may send from; it can have transactional:send and permissions to read */
+      senders?: string[] | undefined;
+      /** Networks that the key may be used from, as addresses or CIDR; behind a proxy, --trust-proxy must name it */
+      networks?: string[] | undefined;
     }, options?: CallOptions): APIPromise<{
       id: string;
       name: string;
@@ -2367,6 +2373,10 @@ export interface MailsvcMethods {
       /** ISO 8601 instant */
       createdAt: string;
       revokedAt: string | null;
+      lastUsedAt: string | null;
+      expiresAt: string | null;
+      senders: string[] | null;
+      networks: string[] | null;
       /** The API key, shown only once */
       key: string;
     }>;
@@ -4017,7 +4027,7 @@ export interface MailsvcMethods {
       /** Path; * matches anything, e.g. /api/v1/emails/* */
       path?: string | undefined;
       /** Answer with this error; with smtp, a reply code such as 452 */
-      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | number | undefined;
+      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "key_expired" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "dev_only" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "request_timeout" | "expectation_failed" | "headers_too_large" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "not_implemented" | "payment_provider_error" | "not_ready" | "storage_unavailable" | number | undefined;
       /** With smtp: enhanced status code of the reply, e.g. 4.2.2 (default: the usual one of the code) */
       enhancedCode?: string | undefined;
       /** With smtp: text of the reply */

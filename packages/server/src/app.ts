@@ -107,6 +107,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await runClock.stop();
       await stop();
       await deps.keyRotation.stop();
+      await deps.keyUse.stop();
       await deps.mailParser.close();
       await deps.capturedMailParser.close();
       await deps.mailAuthenticator.close();
@@ -175,9 +176,10 @@ async function startWorkers(deps: Deps): Promise<void> {
 }
 
 /** Forgets what is known of a database whose data was replaced. */
-function clearCaches({ keyCache, verified, limiter, tracker, runClock, relays }: Deps): void {
+function clearCaches({ keyCache, keyUse, verified, limiter, tracker, runClock, relays }: Deps): void {
   relays.clear();
   keyCache.clear();
+  keyUse.clear();
   verified.clear();
   limiter.clear();
   tracker.clear();
@@ -225,6 +227,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
           inFlight,
           failedLogins,
           dev: parts.config.dev,
+          trustedProxies: parts.config.trustedProxies,
         });
       }
     },

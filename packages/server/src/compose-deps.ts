@@ -21,6 +21,7 @@ import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { isSealed } from "./installation/installation.ts";
 import { KeyRotation } from "./installation/key-rotation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
+import { KeyUse } from "./keys/key-use.ts";
 import { KeyWatch } from "./keys/key-watch.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
@@ -151,7 +152,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       relays,
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
-      keyWatch: new KeyWatch(db, clock.real),
+      ...{ keyWatch: new KeyWatch(db, clock), keyUse: new KeyUse(db, clock, log) },
       sessionWatch: new SessionWatch(db, clock),
       dashboardFiles: new DashboardFiles(parts.dashboardFiles ?? loadBuiltFiles),
       verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),

@@ -22,6 +22,7 @@ import type { KeyRotation } from "./installation/key-rotation.ts";
 import type { JobDeps } from "./jobs/deps.ts";
 import type { KeyDeps } from "./keys/deps.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
+import type { KeyUse } from "./keys/key-use.ts";
 import type { KeyWatch } from "./keys/key-watch.ts";
 import type { DomainRecords } from "./lib/domain-records.ts";
 import type { ListDeps } from "./lists/deps.ts";
@@ -95,6 +96,7 @@ export interface Deps
   readonly config: Config;
   readonly keyCache: KeyCache;
   readonly keyWatch: KeyWatch;
+  readonly keyUse: KeyUse;
   readonly keyRotation: KeyRotation;
   readonly queue: Queue;
   readonly relays: RelayRegistry;

@@ -167,8 +167,11 @@ function settledJob({ eventStream }: Pick<Deps, "eventStream">, handler: JobHand
 }
 
 /** Looks up the key of a request: developer keys in a cache, agents' keys in their activations. */
-export function createKeyLookup({ db, keyCache, keyWatch, clock }: Pick<Deps, "db" | "keyCache" | "keyWatch" | "clock">): KeyLookup {
+export function createKeyLookup(deps: Pick<Deps, "db" | "keyCache" | "keyWatch" | "keyUse" | "clock">): KeyLookup {
+  const { db, keyCache, keyWatch, keyUse, clock } = deps;
   return {
+    now: () => clock.now(),
+    noteUse: (id) => keyUse.note(id),
     parseKind: (key) => {
       const kind = parseKeyKind(key);
       return kind !== null && isDeveloperKind(kind) ? "developer" : kind === "op" ? "operator" : kind;

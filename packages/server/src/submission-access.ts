@@ -1,7 +1,7 @@
 import { contract } from "@mailsvc/sdk/contract";
 import type { Deps } from "./deps.ts";
 import { createKeyLookup } from "./features.ts";
-import { authorizeDeveloper, confirmDeveloper, type DeveloperKey, type KeyLookup } from "./http/auth.ts";
+import { assertNetwork, authorizeDeveloper, confirmDeveloper, type DeveloperKey, type KeyLookup } from "./http/auth.ts";
 import { toApiError } from "./http/errors.ts";
 import { limitDeveloper } from "./http/rate-limit.ts";
 import type { Installation } from "./installation/access.ts";
@@ -21,11 +21,13 @@ const ENDPOINT = contract.emails.send;
 export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation): SubmissionAccess {
   const { limiter, config, storage, ids, failedLogins } = deps;
   const keys = createKeyLookup(deps);
-  const byKey = async (password: string): Promise<Submitter> => {
+  const byKey = async (password: string, address: string): Promise<Submitter> => {
     const hash = keys.hash(password);
     const key = await getKey(keys, password, hash);
+    assertNetwork(key, address);
     authorizeDeveloper(key, ENDPOINT);
-    return { workspaceId: key.workspaceId, test: key.test, keyId: key.id, keyHash: hash };
+    keys.noteUse(key.id);
+    return { workspaceId: key.workspaceId, test: key.test, keyId: key.id, keyHash: hash, senders: key.senders };
   };
   // If mail can leave, a port that other machines reach would be an open relay.
   const isOpenTo = (address: string): boolean => config.dev && (isLoopbackAddress(address) || deps.relays.capturesAll);
@@ -38,7 +40,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
     logIn: async ({ user, password, address }) => {
       if (isOpenTo(address) && keys.parseKind(password) !== "developer") return byName(user);
       try {
-        return await byKey(password);
+        return await byKey(password, address);
       } catch (error) {
         failedLogins.count(error, address);
         throw error;
@@ -46,7 +48,10 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
     },
     admit: async ({ keyHash, keyId }, address) => {
       if (storage.lowDisk !== null) throw new ApiError("storage_unavailable", storage.lowDisk, { headers: { "retry-after": "30" } });
-      if (keyHash !== null) authorizeDeveloper(await confirmDeveloper(keys, keyHash), ENDPOINT);
+      if (keyHash !== null) {
+        authorizeDeveloper(await confirmDeveloper(keys, keyHash), ENDPOINT);
+        keys.noteUse(keyId);
+      }
       // A relay may have been added since the connection opened.
       else if (!isLoopbackAddress(address) && !(await deps.relays.capturesMail(deps.db.read)))
         throw new ApiError("unauthorized", "Mail can leave this server now, so other machines need an API key.", {
@@ -61,7 +66,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
 
 /** Returns the submitter for a client without a key (dev mode). */
 function toAnyone(workspaceId: string): Submitter {
-  return { workspaceId, test: false, keyId: `smtp:${workspaceId}`, keyHash: null };
+  return { workspaceId, test: false, keyId: `smtp:${workspaceId}`, keyHash: null, senders: null };
 }
 
 async function getKey(keys: KeyLookup, password: string, hash: string): Promise<DeveloperKey> {

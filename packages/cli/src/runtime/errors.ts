@@ -32,6 +32,7 @@ export const NO_SUCH_PATH = "There is nothing at this address.";
 // The API's hints are for programs that call it; on the command line the same advice names a flag or a command.
 const HINTS: Partial<Record<ErrorCode, { hint: string; next?: string }>> = {
   unauthorized: { hint: "Log in, set MAILSVC_API_KEY or use --api-key.", next: "mailsvc login" },
+  key_expired: { hint: "This key has expired. Log in with another one.", next: "mailsvc login" },
   key_revoked: { hint: "This key is revoked for good. Log in with another one.", next: "mailsvc login" },
   forbidden: { hint: "Use a key that has the permission named above.", next: "mailsvc whoami" },
   validation_error: { hint: "Correct the input listed above." },

@@ -11,7 +11,17 @@ const keyColumns: Column<Key>[] = [
   { title: "name", value: (k) => k.name, flexible: true },
   { title: "key", value: (k) => k.preview },
   { title: "permissions", value: permissions, flexible: true },
-  { title: "state", value: (k) => (k.revokedAt ? "revoked" : "live"), paint: (s, t) => (t === "live" ? s.green(t) : s.dim(t)) },
+  {
+    title: "last used (utc)",
+    value: (k) => (k.lastUsedAt ? formatTimestamp(k.lastUsedAt) : "never"),
+    paint: (s, t) => s.dim(t),
+    priority: 1,
+  },
+  {
+    title: "state",
+    value: (k) => (k.revokedAt ? "revoked" : k.expiresAt ? `until ${k.expiresAt.slice(0, 10)}` : "live"),
+    paint: (s, t) => (t === "live" ? s.green(t) : s.dim(t)),
+  },
 ];
 
 const jobColumns: Column<Job>[] = [
@@ -78,7 +88,11 @@ function formatKey(key: Key, { term: { out, columns } }: Session): string {
       ["name", key.name],
       ["key", key.preview],
       ["may", permissions(key)],
+      ["senders", key.senders?.join(", ")],
+      ["networks", key.networks?.join(", ")],
       ["created", formatInstant(key.createdAt)],
+      ["last used", formatInstant(key.lastUsedAt)],
+      ["expires", formatInstant(key.expiresAt)],
       ["revoked", formatInstant(key.revokedAt)],
     ],
     out,

@@ -13,6 +13,7 @@ import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Page } from "../parts/page.tsx";
 import { useList } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
+import { splitList } from "../parts/split-list.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -30,7 +31,17 @@ export default function Keys() {
   );
   const create = async (values: FormValues): Promise<void> => {
     const permissions = values.all("permission") as Permission[];
-    const { key } = await api.keys.create({ name: values.text("name"), permissions, ...(values.has("test") && { test: true }) });
+    const senders = splitList(values.text("senders"));
+    const networks = splitList(values.text("networks"));
+    const end = values.text("expiresAt");
+    const { key } = await api.keys.create({
+      name: values.text("name"),
+      permissions,
+      ...(values.has("test") && { test: true }),
+      ...(end !== "" && { expiresAt: new Date(end).toISOString() }),
+      ...(senders.length > 0 && { senders }),
+      ...(networks.length > 0 && { networks }),
+    });
     setSecret(key);
     list.refresh();
   };
@@ -88,6 +99,28 @@ function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[
       width: "0 0 5.5rem",
       cell: ({ revokedAt, test }) => <Status status={revokedAt ? "revoked" : test ? "test" : "live"} />,
     },
+    {
+      head: "Last used",
+      width: "0 0 6.5rem",
+      wide: true,
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? <span class="soft">never</span> : <Time at={lastUsedAt} />),
+    },
+    {
+      head: "Limits",
+      width: "1 1 0",
+      wide: true,
+      cell: ({ expiresAt, senders, networks }) => (
+        <span class="soft">
+          {[senders?.join(", "), networks?.join(", ")].filter(Boolean).join("; ")}
+          {expiresAt === null ? null : (
+            <>
+              {" "}
+              until <Time at={expiresAt} />
+            </>
+          )}
+        </span>
+      ),
+    },
     { head: "Created", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       head: "Action",
@@ -112,6 +145,15 @@ function KeyFields() {
       <label class="check">
         <input type="checkbox" name="test" /> A test key: its mail is captured instead of sent
       </label>
+      <Field label="Expires" hint="Empty for never.">
+        <input name="expiresAt" type="datetime-local" />
+      </Field>
+      <Field label="May send from" hint="Addresses and domains, with commas between them. Empty for all senders.">
+        <input name="senders" spellcheck={false} placeholder="receipts@acme.example" />
+      </Field>
+      <Field label="May be used from" hint="Networks, with commas between them. Empty for anywhere.">
+        <input name="networks" spellcheck={false} placeholder="203.0.113.0/24" />
+      </Field>
       <fieldset class="permissions">
         <legend>Permissions</legend>
         {[...groups].map(([noun, permissions]) => (

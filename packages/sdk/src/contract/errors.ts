@@ -53,6 +53,11 @@ export const ERRORS = {
     cause: "The key was revoked, or its agent was deactivated.",
     hint: "This key was revoked permanently. Create a new one: mailsvc keys create",
   },
+  key_expired: {
+    status: 401,
+    cause: "The key had an end, which has passed.",
+    hint: "This key has expired. Create a new one: mailsvc keys create",
+  },
   invalid_signature: {
     status: 401,
     cause: "The signature of a provider's webhook does not match the body. The secret differs, or a proxy changed the body.",

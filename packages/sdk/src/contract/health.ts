@@ -77,7 +77,7 @@ export const health = {
           "Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can",
       }),
     }),
-    errors: ["unauthorized", "key_revoked", "forbidden"],
+    errors: ["unauthorized", "key_revoked", "key_expired", "forbidden"],
     examples: [{ summary: "Ready" }],
   }),
   openapi: endpoint({

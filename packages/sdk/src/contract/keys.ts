@@ -6,6 +6,9 @@ import { PERMISSIONS } from "./scopes.ts";
 import { Workspace } from "./workspaces.ts";
 import * as z from "./zod.ts";
 
+/** Limits of keys: senders and networks in the list of one. */
+export const KEY_LIMITS = { senders: 50, networks: 50 } as const;
+
 export const Key = z
   .object({
     id: z.string(),
@@ -19,6 +22,14 @@ export const Key = z
     preview: z.string(),
     createdAt: Instant,
     revokedAt: Instant.nullable(),
+    /** The last request or login with the key, to the minute; null before the first one. */
+    lastUsedAt: Instant.nullable(),
+    /** The instant from which the key is refused; null for none. */
+    expiresAt: Instant.nullable(),
+    /** Addresses and domains that the key may send from; null for all senders of the workspace. */
+    senders: z.array(z.string()).nullable(),
+    /** Networks that the key may be used from; null for all. */
+    networks: z.array(z.string()).nullable(),
   })
   .meta({ id: "Key" });
 export type Key = z.infer<typeof Key>;
@@ -87,13 +98,33 @@ export const keys = {
     access: { permission: "keys:write" },
     mailsTo: "nobody",
     summary: "Create an API key",
-    description: "The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself.",
+    description:
+      "The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself, and one that is limited creates no keys. Limits cannot be changed later.",
     body: z.strictObject({
       name: nameSchema("What the key is for"),
       permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "Permissions of the key" }),
       test: z.boolean().optional().meta({
         description: "A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else",
       }),
+      expiresAt: Instant.optional().meta({ description: "Instant from which the key is refused" }),
+      senders: z
+        .array(z.string().min(1).max(320))
+        .min(1)
+        .max(KEY_LIMITS.senders)
+        .optional()
+        .meta({
+          description: "Addresses and domains that the key may send from; it can have transactional:send and permissions to read",
+          examples: [["receipts@acme.example"]],
+        }),
+      networks: z
+        .array(z.string().min(1).max(50))
+        .min(1)
+        .max(KEY_LIMITS.networks)
+        .optional()
+        .meta({
+          description: "Networks that the key may be used from, as addresses or CIDR; behind a proxy, --trust-proxy must name it",
+          examples: [["203.0.113.0/24"]],
+        }),
     }),
     status: 201,
     output: Key.extend({ key: z.string().meta({ description: "The API key, shown only once" }) }),
@@ -104,6 +135,10 @@ export const keys = {
       {
         summary: "A test key for a staging system",
         body: { name: "staging", permissions: ["transactional:send", "transactional:read"], test: true },
+      },
+      {
+        summary: "A key for receipts from one network",
+        body: { name: "till", permissions: ["transactional:send"], senders: ["receipts@acme.example"], networks: ["203.0.113.0/24"] },
       },
     ],
   }),

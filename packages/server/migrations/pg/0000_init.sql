@@ -669,7 +669,11 @@ CREATE TABLE "keys" (
 	"hash" text COLLATE "C" NOT NULL,
 	"preview" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
-	"revoked_at" bigint
+	"revoked_at" bigint,
+	"last_used_at" bigint,
+	"expires_at" bigint,
+	"senders" json,
+	"networks" json
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_days" (

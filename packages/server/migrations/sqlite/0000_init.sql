@@ -738,7 +738,11 @@ CREATE TABLE `keys` (
 	`hash` text NOT NULL,
 	`preview` text NOT NULL,
 	`created_at` integer NOT NULL,
-	`revoked_at` integer
+	`revoked_at` integer,
+	`last_used_at` integer,
+	`expires_at` integer,
+	`senders` text,
+	`networks` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash` ON `keys` (`hash`);--> statement-breakpoint

@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import { type DashboardSession, type Page, ROLE_PERMISSIONS, type Role, SIGN_IN_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt, inArray, isNull, lte } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lte, or } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { DeveloperKey } from "../http/auth.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { type Clock, iso } from "../lib/clock.ts";
+import { readNetworks } from "../lib/ip-network.ts";
 import { RevocationWatch } from "../lib/revocation-watch.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
 import type { DashboardDeps, SessionDeps } from "./deps.ts";
@@ -81,11 +82,12 @@ export async function findSession(
 ): Promise<LiveSession | null> {
   const { dashboardSessions: t, keys } = read.t;
   const now = clock.now();
+  const isNotExpired = or(isNull(keys.expiresAt), gt(keys.expiresAt, now));
   const [found] = await read
     .select({ session: t, key: keys })
     .from(t)
     .innerJoin(keys, eq(keys.id, t.keyId))
-    .where(and(eq(t.hash, hashToken(token)), gt(t.expiresAt, now), gt(t.lastSeenAt, now - IDLE_MS), isNull(keys.revokedAt)));
+    .where(and(eq(t.hash, hashToken(token)), gt(t.expiresAt, now), gt(t.lastSeenAt, now - IDLE_MS), isNull(keys.revokedAt), isNotExpired));
   if (!found) return null;
   const { session, key } = found;
   const { user } = session;
@@ -202,13 +204,26 @@ export async function findOwnerKey(read: Reader | Tx, workspaceId: string): Prom
 
 /** The rights of a key that a role leaves. */
 function limitKey(
-  key: Omit<DeveloperKey, "permissions"> & { readonly permissions: DeveloperKey["permissions"] | readonly string[] },
+  key: Omit<DeveloperKey, "permissions" | "networks"> & {
+    readonly permissions: readonly string[];
+    readonly networks: readonly string[] | null;
+  },
   role: Role,
 ): DeveloperKey {
-  const { id, workspaceId, test, revokedAt } = key;
+  const { id, workspaceId, test, revokedAt, expiresAt, senders } = key;
   const of = new Set<string>(key.permissions);
   const permissions = new Set(ROLE_PERMISSIONS[role].filter((one) => key.owner || of.has(one)));
-  return { id, workspaceId, owner: key.owner && role === "owner", test, revokedAt, permissions };
+  return {
+    id,
+    workspaceId,
+    owner: key.owner && role === "owner",
+    test,
+    revokedAt,
+    expiresAt,
+    senders,
+    permissions,
+    networks: readNetworks(key.networks),
+  };
 }
 
 function toSession({ id, role, keyId, user, createdAt, lastSeenAt, expiresAt }: Row): DashboardSession {

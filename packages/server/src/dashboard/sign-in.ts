@@ -165,9 +165,9 @@ async function begin(
   return json(await describe(deps, session), [["set-cookie", buildCookie(token, reached, SESSION_MS / 1000)]]);
 }
 
-async function getKey({ keyCache }: DashboardDeps, text: string): Promise<DeveloperKey> {
+async function getKey({ keyCache, clock }: DashboardDeps, text: string): Promise<DeveloperKey> {
   const key = await keyCache.load(keyCache.hash(text.trim()));
-  if (key === null || key.revokedAt !== null)
+  if (key === null || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= clock.now()))
     throw new ApiError("unauthorized", "This API key is not valid.", {
       hint: "Copy the whole key: it begins with ms_live_, ms_test_ or ms_dev_.",
     });

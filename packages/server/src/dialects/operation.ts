@@ -18,6 +18,8 @@ export interface Reads {
   readonly workspaceId: string;
   /** True for a test key, whose mail is captured. */
   readonly test: boolean;
+  /** Addresses and domains that the key may send from; null for all. */
+  readonly senders: readonly string[] | null;
   /** Access for functions of modules that no endpoint has; only `read` and `write` check permissions. */
   readonly rows: Reader | Tx;
   /** A request header; null when it was not sent. */
@@ -214,6 +216,7 @@ function makeReads(deps: DialectDeps, contract: Calls, context: ReadContext | Wr
     deps,
     workspaceId,
     test: key.test,
+    senders: key.senders,
     rows: "tx" in context ? context.tx : context.read,
     header,
     check,

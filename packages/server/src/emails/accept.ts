@@ -1,6 +1,7 @@
 import { listRecipients, type NamedRecipient, parseAnyMailbox, type SendRequest } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
+import { isAllowedSender } from "../keys/keys.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
@@ -20,6 +21,8 @@ export interface Origin {
   readonly acceptsSuppressed?: boolean | undefined;
   /** Accepts a sender that is not verified: all mail is captured. */
   readonly anySender?: boolean | undefined;
+  /** Addresses and domains that its key may send from; null for all. */
+  readonly senders?: readonly string[] | null | undefined;
 }
 
 /** Subject and bodies of a message. */
@@ -72,16 +75,17 @@ export interface AcceptedSend extends NewSend {
 export const SUPPRESSED = "This recipient is on the suppression list.";
 
 /**
- * Checks what only the database knows of a send: its sender, and who may not get mail. Throws ApiError sender_not_verified,
+ * Checks what only the database knows of a send: its sender, and who may not get mail. Throws ApiError forbidden, sender_not_verified,
  * recipient_suppressed or validation_error.
  */
 export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promise<AcceptedSend> {
   const { request, workspaceId, asIs, anySender, bypassFor } = send;
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
-  if (!anySender)
-    for (const sender of asIs?.sender ? [request.from, asIs.sender] : [request.from])
-      await assertVerified(tx, deps, workspaceId, parseAnyMailbox(sender));
+  for (const sender of asIs?.sender ? [request.from, asIs.sender] : [request.from]) {
+    if (send.senders) assertAllowed(send.senders, sender);
+    if (!anySender) await assertVerified(tx, deps, workspaceId, parseAnyMailbox(sender));
+  }
   assertReceives(deps, request.replyTo);
   const recipients = listRecipients(request);
   const keys = recipients.map(({ box }) => box.key);
@@ -93,6 +97,15 @@ export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promis
     suppressed.clear();
   }
   return { ...send, recipients, suppressed, now, scheduledAt };
+}
+
+/** Throws ApiError forbidden for a sender that a key is not for. */
+function assertAllowed(senders: readonly string[], sender: string): void {
+  if (isAllowedSender(senders, sender)) return;
+  throw new ApiError("forbidden", `This API key cannot send from ${parseAnyMailbox(sender).address}.`, {
+    details: [{ path: "from", code: "sender_not_allowed", message: `The key is for ${senders.slice(0, 5).join(", ")}.` }],
+    hint: "Send from an address that the key is for, or use another key.",
+  });
 }
 
 function refuseAll(refused: readonly NamedRecipient[]): ApiError {

@@ -70,7 +70,7 @@ function toOrigin({
   key,
   acceptsSuppressed,
 }: Pick<KeyContext<EmailDeps>, "workspaceId" | "key" | "acceptsSuppressed">): Origin {
-  return { workspaceId, test: key.test, acceptsSuppressed };
+  return { workspaceId, test: key.test, acceptsSuppressed, senders: key.senders };
 }
 
 /** The same id. A test key sees no mail but that of test keys: throws ApiError not_found. */

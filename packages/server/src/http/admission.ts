@@ -2,6 +2,7 @@ import { type Permission, takesOperatorKey } from "@mailsvc/sdk/contract";
 import type { Limiter } from "../lib/rate.ts";
 import { MB } from "../lib/units.ts";
 import {
+  assertNetwork,
   authenticateAgent,
   authenticateDeveloper,
   authenticateOperator,
@@ -15,6 +16,7 @@ import {
   type SessionLookup,
 } from "./auth.ts";
 import type { Call, Caller, Input } from "./call.ts";
+import { getClientAddress } from "./client-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { AgentContext, KeyContext } from "./handler.ts";
 import type { OperatorRights } from "./operator-rights.ts";
@@ -27,6 +29,8 @@ export const PUBLIC_BODY_BYTES = MB;
 const AGENT_BODY_BYTES = 4 * MB;
 // Base64 takes a third more than the bytes it encodes.
 const BASE64_OVERHEAD = 4 / 3;
+
+const UNLIMITED = { revokedAt: null, expiresAt: null, senders: null, networks: null } as const;
 
 /** A caller with the rights of a developer key, with functions that check if it still has them. */
 interface AdmittedDeveloper {
@@ -46,7 +50,7 @@ export interface AdmissionParts {
 
 /**
  * Admits callers: authenticates the key, takes from its rate limit, and checks that it may call the endpoint, in this order. Each
- * method throws ApiError unauthorized, key_revoked, activation_paused, rate_limited, forbidden or not_found.
+ * method throws ApiError unauthorized, key_revoked, key_expired, activation_paused, rate_limited, forbidden or not_found.
  */
 export class Admission {
   readonly #deps: AdmissionParts["deps"];
@@ -72,6 +76,7 @@ export class Admission {
     const { key, hasShownOperatorKey, recheck, watch } = (await this.#admitSession(call)) ?? (await this.#admitKey(call));
     call.keyId = key.id;
     call.workspaceId = key.workspaceId;
+    if (key.networks !== null) assertNetwork(key, this.#getAddress(call));
     await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
     authorizeDeveloper(key, endpoint);
     const asker = { workspaceId: key.workspaceId, hasShownKey: hasShownOperatorKey };
@@ -120,7 +125,7 @@ export class Admission {
     const asker = { workspaceId: null, hasShownKey: async () => true };
     const settle = async (input: Input): Promise<KeyContext<HttpDeps>> => {
       const workspaceId = await this.#operators.admit(endpoint, input, asker);
-      const key = { id: caller.id, workspaceId, owner: true, test: false, permissions: new Set<Permission>(), revokedAt: null };
+      const key = { id: caller.id, workspaceId, owner: true, test: false, permissions: new Set<Permission>(), ...UNLIMITED };
       return { ...base, workspaceId, key, isOperator: asker.hasShownKey };
     };
     return { ...caller, settle };
@@ -164,12 +169,17 @@ export class Admission {
 
   async #admitKey(call: Call): Promise<AdmittedDeveloper> {
     const { hash, key } = await this.#authenticate(call, (count) => authenticateDeveloper(call.request.headers, this.#keys, count));
+    this.#keys.noteUse(key.id);
     return {
       key,
       hasShownOperatorKey: async () => false,
       recheck: () => confirmDeveloper(this.#keys, hash),
       watch: (until) => this.#keys.watchKey(hash, until),
     };
+  }
+
+  #getAddress({ request: { remoteAddress, headers } }: Call): string {
+    return getClientAddress(remoteAddress, headers.get("x-forwarded-for"), this.#deps.config.trustedProxies);
   }
 
   /** Refusals are counted against the key; one that does not exist, against the client's address. */

@@ -1,6 +1,8 @@
 import type { AgentScope, Endpoint, Permission } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import type { IpNetwork } from "../lib/ip-network.ts";
 import type { HeaderReader } from "./headers.ts";
 
 /** A developer key, revoked or not. */
@@ -12,6 +14,12 @@ export interface DeveloperKey {
   readonly test: boolean;
   readonly permissions: ReadonlySet<Permission>;
   readonly revokedAt: number | null;
+  /** The instant from which it is refused, ms; null for none. */
+  readonly expiresAt: number | null;
+  /** Addresses and domains that it may send from; null for all. */
+  readonly senders: readonly string[] | null;
+  /** Networks that it may be used from; null for all. */
+  readonly networks: readonly IpNetwork[] | null;
 }
 
 /** The key of an activation that is on. */
@@ -29,6 +37,10 @@ type KeyKind = "developer" | "operator" | "agent";
 export interface KeyLookup {
   /** The key of a request of an API that sends it otherwise than as a bearer; null if it names none. */
   readonly readKey?: (headers: HeaderReader) => string | null;
+  /** The time, ms. */
+  now(): number;
+  /** Notes that a developer key was used; written later. */
+  noteUse(id: string): void;
   /** The kind of a well-formed key; null when its shape or its checksum is wrong. Asks no database. */
   parseKind(key: string): KeyKind | null;
   /** The hash under which a key is stored. */
@@ -91,7 +103,7 @@ const UNKNOWN = "Invalid API key.";
 const MALFORMED = "Malformed API key. It may be cut off or mistyped.";
 
 /**
- * Authenticates a request by its developer key. Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
+ * Authenticates a request by its developer key. Throws ApiError unauthorized, key_revoked, key_expired or rate_limited; forbidden
  * for another kind of key.
  */
 export async function authenticateDeveloper(
@@ -102,17 +114,17 @@ export async function authenticateDeveloper(
   const key = parseKey(headers, keys);
   const hash = keys.hash(key);
   const cached = keys.getCached(hash);
-  if (cached !== undefined) return { hash, key: assertLive(cached) };
+  if (cached !== undefined) return { hash, key: assertLive(cached, keys.now()) };
   // A mistyped key costs no database read.
   const kind = keys.parseKind(key) ?? refuse(MALFORMED);
   if (kind === "developer") return { hash, key: await confirmDeveloper(keys, hash) };
   return countRefusals(hash, () => refuseKind(kind, hash, keys));
 }
 
-/** Looks at a key again, after its request has waited. Throws ApiError unauthorized or key_revoked. */
+/** Looks at a key again, after its request has waited. Throws ApiError unauthorized, key_revoked or key_expired. */
 export async function confirmDeveloper(keys: KeyLookup, hash: string): Promise<DeveloperKey> {
   const cached = keys.getCached(hash);
-  return assertLive(cached === undefined ? await keys.findDeveloperKey(hash) : cached);
+  return assertLive(cached === undefined ? await keys.findDeveloperKey(hash) : cached, keys.now());
 }
 
 /** Throws ApiError unauthorized or rate_limited unless the request carries the operator key; forbidden for another kind of key. */
@@ -184,9 +196,20 @@ function parseKey(headers: HeaderReader, { readKey }: KeyLookup): string {
   return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("Invalid Authorization header. Use the form: Bearer <API_KEY>.");
 }
 
-function assertLive(key: DeveloperKey | null): DeveloperKey {
+/** Throws ApiError forbidden if a key may not be used from an address. */
+export function assertNetwork({ networks }: Pick<DeveloperKey, "networks">, address: string): void {
+  if (networks === null || networks.some((network) => network.has(address))) return;
+  throw new ApiError("forbidden", `This API key cannot be used from ${address}.`, {
+    details: [{ path: "", code: "network_not_allowed", message: address }],
+    hint: "Call from a network that the key is for, or create a key for this one. Behind a proxy, the server needs --trust-proxy.",
+  });
+}
+
+function assertLive(key: DeveloperKey | null, now: number): DeveloperKey {
   if (!key) return refuse(UNKNOWN);
   if (key.revokedAt !== null) throw new ApiError("key_revoked", "This API key was revoked.", { headers: { "www-authenticate": "Bearer" } });
+  if (key.expiresAt !== null && key.expiresAt <= now)
+    throw new ApiError("key_expired", `This API key expired at ${iso(key.expiresAt)}.`, { headers: { "www-authenticate": "Bearer" } });
   return key;
 }
 
@@ -202,7 +225,7 @@ const KIND_NAMES: Readonly<Record<KeyKind, string>> = {
 
 /** Refuses a key of a kind the endpoint does not take: 403 if the key exists, otherwise 401. */
 async function refuseKind(kind: KeyKind, hash: string, keys: KeyLookup): Promise<never> {
-  if (kind === "developer") assertLive(await keys.findDeveloperKey(hash));
+  if (kind === "developer") assertLive(await keys.findDeveloperKey(hash), keys.now());
   else if (!(await (kind === "operator" ? keys.isOperatorKey(hash) : keys.agentKeyExists(hash)))) refuse(UNKNOWN);
   throw new ApiError("forbidden", `This is ${KIND_NAMES[kind]}. It cannot be used for this endpoint.`, {
     hint: "Agent keys are for /api/agents/…, the operator key for what concerns the whole server, such as /api/v1/workspaces, developer keys for everything else.",

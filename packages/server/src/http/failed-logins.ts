@@ -7,6 +7,9 @@ import { getClientAddress, toNetwork } from "./client-address.ts";
 import type { HeaderList } from "./headers.ts";
 import { applyRateLimit, formatRate } from "./rate-limit.ts";
 
+/** Errors that refuse a key. */
+const OF_KEYS: ReadonlySet<string> = new Set(["unauthorized", "key_revoked", "key_expired"]);
+
 /** Failed logins of one address. Enough for a team behind one address whose key was revoked; far too few to guess. */
 const FAILED_LOGINS = perMinute(300);
 
@@ -32,7 +35,7 @@ export class FailedLogins {
    * failed too often.
    */
   count(error: unknown, address: string, headers: HeaderList = []): void {
-    if (!(error instanceof ApiError) || (error.code !== "unauthorized" && error.code !== "key_revoked")) return;
+    if (!(error instanceof ApiError) || !OF_KEYS.has(error.code)) return;
     const taken = this.#addresses.take(toNetwork(address), FAILED_LOGINS);
     if (taken.allowed) return;
     applyRateLimit(taken, headers, () => ({

@@ -22,7 +22,7 @@ import { describeEvents, WEBHOOK_PARAMETERS, WEBHOOK_RESPONSE } from "./openapi-
 export function listErrors(e: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(e.errors ?? [])]);
   if (e.access === "dev") codes.add("dev_only");
-  if (needsKey(e)) codes.add("unauthorized").add("key_revoked");
+  if (needsKey(e)) codes.add("unauthorized").add("key_revoked").add("key_expired");
   // Dev endpoints are forbidden to other machines.
   if (needsKey(e) || e.access === "dev") codes.add("forbidden");
   if (isForAgents(e.access)) codes.add("activation_paused");

@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import type { DeveloperKey } from "../http/auth.ts";
 import { growingCache } from "../lib/growing-cache.ts";
+import { readNetworks } from "../lib/ip-network.ts";
 import { hashKey } from "./secret.ts";
 
 /** The fact that holds the SHA-256 of the operator key, hex. */
@@ -62,6 +63,9 @@ export class KeyCache {
           test: row.test,
           permissions: new Set(row.permissions),
           revokedAt: row.revokedAt,
+          expiresAt: row.expiresAt,
+          senders: row.senders,
+          networks: readNetworks(row.networks),
         }
       : null;
     this.#keys.set(hash, { key, at });

@@ -9,10 +9,13 @@ import { type Clock, iso } from "../lib/clock.ts";
 import type { Random } from "../lib/random.ts";
 import type { KeyDeps } from "./deps.ts";
 import type { KeyCache } from "./key-cache.ts";
+import type { KeyUse } from "./key-use.ts";
+import { parseLimits } from "./limits.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 import type { KeyTables } from "./tables.ts";
 
 export { KeyCache, OPERATOR_KEY } from "./key-cache.ts";
+export { isAllowedSender } from "./limits.ts";
 export { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = KeyTables["keys"]["$inferSelect"];
@@ -25,6 +28,9 @@ interface NewKey {
   test?: boolean | undefined;
   /** A key that exists already: a reset of dev mode keeps the keys. */
   key?: string;
+  expiresAt?: string | undefined;
+  senders?: readonly string[] | undefined;
+  networks?: readonly string[] | undefined;
 }
 
 /** Dependencies for creating a key. */
@@ -49,6 +55,7 @@ export async function listKeyNames(read: Reader, workspaceId: string): Promise<K
 /** Creates a key. The key itself is in the result and nowhere else. */
 export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
   const test = wanted.test ?? false;
+  const limits = parseLimits(wanted, deps.clock.now());
   const key = wanted.key ?? makeKey(deps.random, test ? "test" : deps.config.dev ? "dev" : "live");
   const row: Row = {
     id: deps.ids("key"),
@@ -61,15 +68,22 @@ export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wan
     preview: previewKey(key),
     createdAt: deps.clock.now(),
     revokedAt: null,
+    lastUsedAt: null,
+    ...limits,
   };
   await tx.insert(tx.t.keys).values(row);
   // The cache may hold this hash as unknown.
   tx.afterCommit(() => deps.keyCache.clear());
-  return { ...toKey(row), key };
+  return { ...toKey(row, null), key };
 }
 
 /** Throws ApiError forbidden if a key would grant permissions that it does not have. */
 export function assertMayGrant(granter: DeveloperKey, permissions: readonly Permission[]): void {
+  if (granter.expiresAt !== null || granter.senders !== null || granter.networks !== null)
+    throw new ApiError("forbidden", "A key that expires, or is limited to senders or networks, cannot create keys.", {
+      details: [{ path: "", code: "limited_key", message: "the new key would not have its limits" }],
+      hint: "Use a key without such limits, such as the owner key.",
+    });
   const missing = granter.owner ? [] : permissions.filter((p) => !granter.permissions.has(p));
   if (missing.length === 0) return;
   throw new ApiError("forbidden", `This key cannot grant permissions it does not have: ${missing.join(", ")}.`, {
@@ -78,12 +92,17 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
 }
 
 /** Renames a key. Throws ApiError not_found, or forbidden if the key can do more than `renamer`. */
-export async function renameKey(tx: Tx, renamer: DeveloperKey, id: string, name: string): Promise<Key> {
+export async function renameKey(
+  tx: Tx,
+  { keyUse }: Pick<KeyDeps, "keyUse">,
+  renamer: DeveloperKey,
+  { id, name }: Pick<Key, "id" | "name">,
+): Promise<Key> {
   const { keys } = tx.t;
   const row = await getOwnRow(tx, renamer, id);
   assertMayChange("rename", renamer, row);
   await tx.update(keys).set({ name }).where(eq(keys.id, id));
-  return toKey({ ...row, name });
+  return toKey({ ...row, name }, keyUse);
 }
 
 /**
@@ -95,7 +114,7 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
   const { keys } = tx.t;
   const row = await getOwnRow(tx, revoker, id);
   assertMayChange("revoke", revoker, row);
-  if (row.revokedAt !== null) return toKey(row);
+  if (row.revokedAt !== null) return toKey(row, deps.keyUse);
   if (row.owner) {
     // Writing the workspace's row makes two revocations at once collide, each of which still sees the other's key.
     await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
@@ -112,24 +131,29 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
     deps.keyCache.clear();
     deps.keyWatch.checkNow();
   });
-  return toKey({ ...row, revokedAt });
+  return toKey({ ...row, revokedAt }, deps.keyUse);
 }
 
 /** The keys of a workspace, newest first. */
-export function listKeys(read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> {
+export function listKeys(
+  read: Reader,
+  { keyUse }: Pick<KeyDeps, "keyUse">,
+  workspaceId: string,
+  input: PageInput & { revoked?: boolean | undefined },
+): Promise<Page<Key>> {
   const { keys } = read.t;
   const where = and(
     eq(keys.workspaceId, workspaceId),
     input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt),
   );
-  return listPage(read, input, { table: keys, where, toItem: toKey });
+  return listPage(read, input, { table: keys, where, toItem: (row) => toKey(row, keyUse) });
 }
 
 /** One key. Throws ApiError not_found. */
-export async function getKey(read: Reader, id: string): Promise<Key> {
+export async function getKey(read: Reader, { keyUse }: Pick<KeyDeps, "keyUse">, id: string): Promise<Key> {
   const [row] = await findRows(read, read.t.keys, { id });
   if (!row) throw notFound("key", id);
-  return toKey(row);
+  return toKey(row, keyUse);
 }
 
 /** A key of the workspace of another one. Throws ApiError not_found. */
@@ -139,7 +163,8 @@ async function getOwnRow(tx: Tx, { workspaceId }: DeveloperKey, id: string): Pro
   return row;
 }
 
-function toKey(row: Row): Key {
+function toKey(row: Row, use: Pick<KeyUse, "find"> | null): Key {
+  const lastUsedAt = Math.max(row.lastUsedAt ?? 0, use?.find(row.id) ?? 0);
   return {
     id: row.id,
     name: row.name,
@@ -149,6 +174,10 @@ function toKey(row: Row): Key {
     preview: row.preview,
     createdAt: iso(row.createdAt),
     revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),
+    lastUsedAt: lastUsedAt === 0 ? null : iso(lastUsedAt),
+    expiresAt: row.expiresAt === null ? null : iso(row.expiresAt),
+    senders: row.senders,
+    networks: row.networks,
   };
 }
 

@@ -18,6 +18,13 @@ export function keyTables(c: ColumnTypes) {
         preview: c.text("preview").notNull(),
         createdAt: c.instant("created_at").notNull(),
         revokedAt: c.instant("revoked_at"),
+        /** Written about once a minute. */
+        lastUsedAt: c.instant("last_used_at"),
+        expiresAt: c.instant("expires_at"),
+        /** Addresses and domains that it may send from; null for all. */
+        senders: c.json<string[]>("senders"),
+        /** Networks that it may be used from, as CIDR; null for all. */
+        networks: c.json<string[]>("networks"),
       },
       (t) => [c.uniqueIndex("keys_hash").on(t.hash), c.index("keys_workspace").on(t.workspaceId, t.id)],
     ),

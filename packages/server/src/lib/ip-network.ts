@@ -25,6 +25,11 @@ export function parseIpNetwork(text: string): IpNetwork | null {
     : networkOf(address, bits);
 }
 
+/** Reads networks that were checked before; null stays null. */
+export function readNetworks(texts: readonly string[] | null): readonly IpNetwork[] | null {
+  return texts?.map(parseIpNetwork).filter((network) => network !== null) ?? null;
+}
+
 function networkOf(network: ipaddr.IPv4 | ipaddr.IPv6, bits: number): IpNetwork {
   return {
     prefixLength: bits,

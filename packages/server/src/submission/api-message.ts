@@ -31,7 +31,7 @@ interface ApiMessage {
  */
 export async function prepareApiMessage(
   deps: ApiMessageDeps,
-  submitter: Pick<Submitter, "workspaceId" | "test">,
+  submitter: Pick<Submitter, "workspaceId" | "test" | "senders">,
   received: Buffer,
   { from, to, tags }: { readonly from: string | null; readonly to: readonly string[]; readonly tags: Readonly<Record<string, string>> },
 ): Promise<ApiMessage> {

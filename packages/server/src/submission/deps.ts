@@ -16,6 +16,8 @@ export interface Submitter {
   readonly keyId: string;
   /** The hash under which the key is looked at again; null without a key. */
   readonly keyHash: string | null;
+  /** Addresses and domains that the key may send from; null for all. */
+  readonly senders: readonly string[] | null;
 }
 
 /** Admits those who submit mail, by the rules and limits of the API. */

@@ -73,12 +73,12 @@ export class MessageStore {
 /** Prepares what is checked and stored in a transaction: the message as it is, or the template that it names. */
 export async function prepareMessage(
   deps: Pick<SubmissionDeps, keyof EmailDeps>,
-  submitter: Pick<Submitter, "workspaceId" | "test"> & { readonly acceptsSuppressed?: boolean },
+  submitter: Pick<Submitter, "workspaceId" | "test" | "senders"> & { readonly acceptsSuppressed?: boolean },
   message: ReadMessage,
   { captured, refused = 0 }: Envelope,
 ): Promise<Accept> {
-  const { workspaceId, test, acceptsSuppressed } = submitter;
-  const origin = { workspaceId, test, acceptsSuppressed, anySender: captured, refused };
+  const { workspaceId, test, senders, acceptsSuppressed } = submitter;
+  const origin = { workspaceId, test, senders, acceptsSuppressed, anySender: captured, refused };
   const { from, sender, subject, messageId, bytes, instructions } = message;
   const { idempotencyKey: _, template, variables, ...fields } = instructions;
   const request = { ...toRecipients(message, refused), from, ...fields };

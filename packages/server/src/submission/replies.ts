@@ -10,6 +10,7 @@ const MAX_TEXT = 480;
 const REPLIES: Partial<Readonly<Record<ErrorCode, readonly [number, string]>>> = {
   unauthorized: [535, "5.7.8"],
   key_revoked: [535, "5.7.8"],
+  key_expired: [535, "5.7.8"],
   forbidden: [550, "5.7.1"],
   sender_not_verified: [550, "5.7.1"],
   recipient_suppressed: [550, "5.7.1"],

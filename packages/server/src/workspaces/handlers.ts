@@ -29,7 +29,7 @@ export function workspaceHandlers(tables: WorkspaceDataByTable): Handlers<typeof
 export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
   get: async (_input, { read, deps, workspaceId, key, isOperator }) => ({
     workspace: await getWorkspace(read, workspaceId),
-    key: await showKey(read, key),
+    key: await showKey(read, deps, key),
     server: await showServer(read, deps, isOperator),
   }),
   checkRelays: async (_input, { read, deps, workspaceId, isOperator }) => {
@@ -40,8 +40,8 @@ export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
 };
 
 /** The key of a call. A session of the dashboard by an owner key has the permissions of its role only, unless that is the owner. */
-async function showKey(read: Reader, { id, owner, permissions }: DeveloperKey): Promise<Me["key"]> {
-  const key = await getKey(read, id);
+async function showKey(read: Reader, deps: WorkspaceDeps, { id, owner, permissions }: DeveloperKey): Promise<Me["key"]> {
+  const key = await getKey(read, deps, id);
   return owner ? key : { ...key, owner, permissions: [...permissions] };
 }
 

@@ -31,6 +31,7 @@ const CAMEL_CASE = /\b[a-z]+(?:[A-Z][a-z]+)+\b/g;
 const WORDINGS: Partial<Readonly<Record<ErrorCode, Wording>>> = {
   unauthorized: { name: "invalid_api_key", status: 401 },
   key_revoked: { name: "invalid_api_key", status: 401 },
+  key_expired: { name: "invalid_api_key", status: 401 },
   forbidden: { name: "restricted_api_key", status: 401 },
   sender_not_verified: { name: "validation_error", status: 403 },
   not_found: { name: "not_found", status: 404 },

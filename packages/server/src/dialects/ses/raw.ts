@@ -17,10 +17,10 @@ interface RawMail {
 }
 
 /** Prepares a mail in MIME, which goes out as it is, as one that came over SMTP does. */
-export async function prepareRaw(data: string, mail: RawMail, { deps, workspaceId, test }: Preparation): Promise<PreparedRaw> {
+export async function prepareRaw(data: string, mail: RawMail, { deps, workspaceId, test, senders }: Preparation): Promise<PreparedRaw> {
   const { ToAddresses, CcAddresses, BccAddresses } = mail.Destination ?? {};
   const to = [...(ToAddresses ?? []), ...(CcAddresses ?? []), ...(BccAddresses ?? [])];
-  const message = await prepareApiMessage(deps, { workspaceId, test }, Buffer.from(data, "base64"), {
+  const message = await prepareApiMessage(deps, { workspaceId, test, senders }, Buffer.from(data, "base64"), {
     ...{ from: mail.FromEmailAddress ?? null, to, tags: toTags(mail.EmailTags, mail) },
   });
   return { from: message.from, store: ({ tx }) => message.store(tx) };

@@ -2,9 +2,11 @@ import { ErrorBody } from "@mailsvc/sdk/contract";
 import type { H3, H3Event } from "h3";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
+import type { IpNetwork } from "../../lib/ip-network.ts";
 import type { Log } from "../../lib/log.ts";
 import { MB } from "../../lib/units.ts";
 import { checkMediaType, parseObjectOrArray } from "../body/json.ts";
+import { getClientAddress } from "../client-address.ts";
 import type { FailedLogins } from "../failed-logins.ts";
 import type { InFlightRequests } from "../in-flight.ts";
 import { RoutedRequest } from "../routed-request.ts";
@@ -34,6 +36,8 @@ interface McpRouteParts {
   readonly inFlight: InFlightRequests;
   readonly failedLogins: FailedLogins;
   readonly dev: boolean;
+  /** Proxies whose X-Forwarded-For names the client. */
+  readonly trustedProxies: readonly IpNetwork[];
 }
 
 // Arguments of a tool: a template, or a mail with small files.
@@ -70,7 +74,7 @@ export function mountMcp(h3: H3, parts: McpRouteParts): void {
   });
 }
 
-function serveWith(h3: H3, { load, failedLogins, dev }: McpRouteParts): (event: H3Event) => Promise<Response> {
+function serveWith(h3: H3, { load, failedLogins, dev, trustedProxies }: McpRouteParts): (event: H3Event) => Promise<Response> {
   let loading: Promise<ServeMcp> | undefined;
   return async (event) => {
     const request = new RoutedRequest(event);
@@ -83,7 +87,8 @@ function serveWith(h3: H3, { load, failedLogins, dev }: McpRouteParts): (event: 
     assertOwnOrigin(headers);
     if (method === "POST") checkMediaType(headers);
     const signal = request.leaving();
-    const call = callWith(h3, headers.get("authorization"), signal);
+    const address = getClientAddress(request.remoteAddress, headers.get("x-forwarded-for"), trustedProxies);
+    const call = callWith(h3, { authorization: headers.get("authorization"), address }, signal);
     const me = await call({ method: "GET", path: "/api/v1/me", query: {}, body: undefined, headers: {} }, signal);
     if (me.status !== 200) {
       const refusal = toApiError(me);
@@ -107,8 +112,14 @@ function assertOwnOrigin(headers: Headers): void {
   });
 }
 
+/** The sender of a request. */
+interface Client {
+  readonly authorization: string | null;
+  readonly address: string;
+}
+
 /** Calls that end when the client of the request has left, or when it cancels the call of a tool. */
-function callWith(h3: H3, authorization: string | null, left: AbortSignal): CallApi {
+function callWith(h3: H3, { authorization, address }: Client, left: AbortSignal): CallApi {
   return async ({ method, path, query, body, headers }, signal) => {
     const search = new URLSearchParams(query).toString();
     const response = await h3.fetch(
@@ -117,6 +128,8 @@ function callWith(h3: H3, authorization: string | null, left: AbortSignal): Call
         signal: AbortSignal.any([left, signal]),
         headers: {
           ...headers,
+          // A key may be limited to networks.
+          "x-forwarded-for": address,
           ...(authorization === null ? {} : { authorization }),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
