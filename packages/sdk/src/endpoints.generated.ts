@@ -174,6 +174,8 @@ export const ENDPOINTS: EndpointTable = {
   },
   metrics: {
     get: { method: "GET", path: "/api/v1/metrics", query: true },
+    limits: { method: "GET", path: "/api/v1/metrics/limits" },
+    setLimits: { method: "PATCH", path: "/api/v1/metrics/limits", body: true },
     verify: { method: "GET", path: "/api/v1/metrics/verify", query: true },
   },
   webhooks: {

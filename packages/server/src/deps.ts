@@ -112,4 +112,5 @@ export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<DeliveryDeps, "mailTransforms" | "deliveryHooks"> &
   Pick<ListingDeps, "listingHooks"> &
   Pick<ActivationDeps, "activationHooks"> &
+  Pick<MailMetricsDeps, "rateHooks"> &
   Pick<MarketplaceDeps, "proposalHooks">;

@@ -7,7 +7,7 @@ import { automationsReader, foreseeEntries } from "./automations/listener.ts";
 import { listAutomationsOfTemplate } from "./automations/of-template.ts";
 import { runDueEntries } from "./automations/run.ts";
 import { withdrawAutomationMail } from "./automations/withdrawals.ts";
-import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
+import { CANCEL_JOB, cancelRecipients, pauseCampaigns } from "./campaigns/control.ts";
 import { finishCampaign } from "./campaigns/finish.ts";
 import { FINISH_JOB } from "./campaigns/finish-job.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
@@ -258,6 +258,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       },
     },
     activationHooks: connectActivations(deps),
+    rateHooks: { pauseCampaigns: (tx, workspaceId, reason) => pauseCampaigns(tx, deps(), workspaceId, reason) },
     proposalHooks: connectProposals(deps),
   };
 }

@@ -162,6 +162,7 @@ export const PERSON_DATA: PersonDataByTable = {
   fileParts: "nothing",
   heldAgentEvents: { nothing: "The text of received mail that is in them goes with the messages." },
   heldDomains: "nothing",
+  mailAlarms: "nothing",
   mailReceivers: { nothing: "Domains and who takes their mail, of all workspaces together." },
   heldEmails: { nothing: "The id of an email, until its domain is released." },
   inboundDomains: { nothing: "The workspace's own domains." },

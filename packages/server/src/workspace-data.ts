@@ -109,6 +109,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   eventArrivals: { workspace: "workspaceId", unexported: SHORT },
   eventStreams: { workspace: "workspaceId" },
   mailMetrics: { workspace: "workspaceId" },
+  mailAlarms: { workspace: "workspaceId" },
   eventReaders: { workspace: "workspaceId", unexported: SHORT },
   trackedLinks: { workspace: "workspaceId", secretless: ["hash"], remove: (tx, where, { tracker }) => deleteLinks(tx, tracker, where) },
   engagements: { workspace: "workspaceId" },

@@ -1,4 +1,4 @@
-import type { MailCounts, MetricsReport, MetricsRow, MetricsVerification } from "@mailsvc/sdk/contract";
+import type { MailCounts, MailLimits, MetricsReport, MetricsRow, MetricsVerification } from "@mailsvc/sdk/contract";
 import { formatNumber } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
@@ -7,6 +7,8 @@ import type { View } from "./view.ts";
 
 export const metricsViews: Readonly<Record<string, View>> = {
   "metrics.get": { object: renderReport },
+  "metrics.limits": { object: renderLimits },
+  "metrics.setLimits": { object: renderLimits },
   "metrics.verify": { object: renderVerification },
 };
 
@@ -73,6 +75,30 @@ function partsOf(at: string, zone: string): { readonly date: string; readonly ti
   const parts = new Intl.DateTimeFormat("en-US", { ...options, timeZone: zone }).formatToParts(Date.parse(at));
   const of = (name: string): string => parts.find(({ type }) => type === name)?.value ?? "";
   return { date: `${of("year")}-${of("month")}-${of("day")}`, time: `${of("hour")}:${of("minute")}` };
+}
+
+/** The rates and their limits, and how to go on once campaigns are paused. */
+function renderLimits({ leastMails, ...rates }: MailLimits, { term: { out, columns: width } }: Session): string {
+  const states = { OK: out.green("ok"), WARNED: out.yellow("warned"), PAUSED: out.red("campaigns paused") };
+  const share = (n: number | null): string => (n === null ? "none" : `${Number((n * 100).toPrecision(3))} %`);
+  const table = renderTable(
+    [
+      { name: "bounces, 24 hours", ...rates.bounce },
+      { name: "complaints, 7 days", ...rates.complaint },
+    ],
+    [
+      { title: "rate of", value: ({ name }) => name },
+      { title: "now", value: ({ rate, mails }) => (rate === null ? "no mail" : `${share(rate)} of ${formatNumber(mails)}`) },
+      { title: "warns at", value: ({ warn }) => share(warn) },
+      { title: "pauses at", value: ({ pause }) => share(pause) },
+      { title: "state", value: ({ state }) => states[state] },
+    ],
+    out,
+    width,
+  );
+  const paused = rates.bounce.state === "PAUSED" || rates.complaint.state === "PAUSED";
+  const next = paused ? `\nGo on with: ${out.bold("mailsvc campaigns resume ID")}` : "";
+  return `${table}\n${out.dim(`Counts from ${formatNumber(leastMails)} emails on.`)}${next}`;
 }
 
 function renderVerification(v: MetricsVerification, { term: { out, columns: width } }: Session): string {

@@ -38,7 +38,7 @@ export const Campaign = z
     resendOf: ResendOf.nullable(),
     status: z.enum(CAMPAIGN_STATUSES),
     /** Reason the service held or paused it; null if you did. */
-    statusReason: z.object({ code: z.enum([...ERROR_CODES, "late"]), message: z.string() }).nullable(),
+    statusReason: z.object({ code: z.enum([...ERROR_CODES, "late", "bounce_rate", "complaint_rate"]), message: z.string() }).nullable(),
     scheduledAt: Instant.nullable(),
     throttle: Throttle.nullable(),
     /** The relay of its mail; null for that of its sender or workspace. */

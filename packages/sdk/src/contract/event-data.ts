@@ -197,6 +197,17 @@ export const EventData = z.object({
     { ...SENDER, reason: "The TXT record is missing." },
   ),
   "domain.record_restored": data("A missing DNS record is back.", checkedDomain, SENDER),
+  "mail.rate_high": data(
+    "Too much mail bounces or is reported as spam; campaigns pause at the second limit.",
+    {
+      kind: z.enum(["bounce", "complaint"]),
+      state: z.enum(["WARNED", "PAUSED"]),
+      rate: z.number().meta({ description: "Share of the mails" }),
+      mails: z.int(),
+      message: text("The same in words"),
+    },
+    { kind: "bounce", state: "WARNED", rate: 0.06, mails: 500, message: "6 % of 500 emails bounced in the last 24 hours." },
+  ),
   "webhook.test": data("A test of a webhook was asked for.", { webhookId: z.string() }, WEBHOOK),
   "webhook.disabled": data(
     "A webhook was disabled, because it failed for days.",

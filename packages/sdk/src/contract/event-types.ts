@@ -30,6 +30,9 @@ export const AUTOMATION_EVENT_TYPES = [
 /** Events about the DNS records of verified domains, senders and inbound ones: one has been missing for a day; it is back. */
 export const DOMAIN_EVENT_TYPES = ["domain.record_missing", "domain.record_restored"] as const;
 
+/** An event about all mail: too much of it bounces, or is reported as spam. */
+const RATE_EVENT_TYPES = ["mail.rate_high"] as const;
+
 /** Events about developer webhooks themselves: a test that was asked for, and one that was disabled since it failed for days. */
 export const WEBHOOK_EVENT_TYPES = ["webhook.test", "webhook.disabled"] as const;
 
@@ -43,6 +46,7 @@ export const EVENT_TYPES = [
   ...CAMPAIGN_EVENT_TYPES,
   ...AUTOMATION_EVENT_TYPES,
   ...DOMAIN_EVENT_TYPES,
+  ...RATE_EVENT_TYPES,
   ...WEBHOOK_EVENT_TYPES,
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

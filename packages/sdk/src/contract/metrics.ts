@@ -113,6 +113,38 @@ export const MetricsVerification = z
   .meta({ id: "MetricsVerification" });
 export type MetricsVerification = z.infer<typeof MetricsVerification>;
 
+/** Rates that have limits. */
+export const RATE_ALARMS = ["bounce", "complaint"] as const;
+export type RateKind = (typeof RATE_ALARMS)[number];
+
+/** The limits of a rate, and how it is. */
+export const RateAlarm = z
+  .object({
+    /** Share, 0 to 1, from which you are warned, and from which campaigns pause; null for never. */
+    warn: Share,
+    pause: Share,
+    /** The rate now, of so many emails: bounces of the last 24 hours, complaints of the last 7 days; null without mail. */
+    rate: Share,
+    mails: z.int(),
+    state: z.enum(["OK", "WARNED", "PAUSED"]),
+    /** Beginning of a state other than OK. */
+    since: Instant.nullable(),
+  })
+  .meta({ id: "RateAlarm" });
+export type RateAlarm = z.infer<typeof RateAlarm>;
+
+export const MailLimits = z
+  .object({
+    /** Emails from which on a rate counts. */
+    leastMails: z.int(),
+    bounce: RateAlarm,
+    complaint: RateAlarm,
+  })
+  .meta({ id: "MailLimits" });
+export type MailLimits = z.infer<typeof MailLimits>;
+
+const Limit = (description: string) => z.number().gt(0).max(1).nullable().optional().meta({ description });
+
 const LocalDate = z.iso.date().meta({ examples: ["2026-01-31"] });
 
 const period = {
@@ -160,6 +192,38 @@ export const metrics = {
       { summary: "By receiver", query: { interval: "all", by: "domain" } },
       { summary: "A day by the hour", query: { from: "2026-01-31", to: "2026-01-31", interval: "hour", zone: "Europe/Berlin" } },
     ],
+  }),
+  limits: endpoint({
+    method: "GET",
+    path: "/api/v1/metrics/limits",
+    access: { permission: "events:read" },
+    summary: "Show the limits of bounces and complaints, and how near you are",
+    description:
+      "Campaigns pause when too much mail bounces or is reported as spam, until a person resumes one; all other mail goes on. Mail of test keys never counts.",
+    output: MailLimits,
+    examples: [{ summary: "The rates and their limits" }],
+  }),
+  setLimits: endpoint({
+    method: "PATCH",
+    path: "/api/v1/metrics/limits",
+    access: { permission: "campaigns:write" },
+    mailsTo: "nobody",
+    summary: "Set the limits of bounces and complaints",
+    description: "Limits are shares, 0 to 1; null for none. What you leave out stays.",
+    body: z.strictObject({
+      leastMails: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .optional()
+        .meta({ description: "Emails from which on a rate counts; 200 unless you set it" }),
+      bounceWarn: Limit("Share of bounces that warns; 0.05 unless you set it"),
+      bouncePause: Limit("Share of bounces that pauses campaigns; 0.1 unless you set it"),
+      complaintWarn: Limit("Share of complaints that warns; 0.001 unless you set it"),
+      complaintPause: Limit("Share of complaints that pauses campaigns; 0.003 unless you set it"),
+    }),
+    output: MailLimits,
+    examples: [{ summary: "Pause at 8 % bounces", body: { bouncePause: 0.08 } }],
   }),
   verify: endpoint({
     method: "GET",

@@ -1,8 +1,10 @@
 import type { CampaignDetail, CampaignStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { moveEmails, OF_CAMPAIGN, WAITING } from "../emails/emails.ts";
 import { assertRevision } from "../lib/revision.ts";
+import { endRateStop } from "../metrics/metrics.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { findCampaignRow, getCampaignRow, showDetail, toRevision } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -25,6 +27,17 @@ export async function pauseCampaign(tx: Tx, deps: CampaignDeps, workspaceId: str
   return showDetail(tx, await changeStatus(tx, deps, row, ["SENDING"], { status: "PAUSED" }, { type: "campaign.paused" }));
 }
 
+/** Pauses all campaigns of a workspace that are being sent, for a reason that each shows. */
+export async function pauseCampaigns(
+  tx: Tx,
+  deps: CampaignDeps,
+  workspaceId: string,
+  reason: NonNullable<CampaignDetail["statusReason"]>,
+): Promise<void> {
+  for (const row of await findRows(tx, tx.t.campaigns, { workspaceId, status: "SENDING" }))
+    await changeStatus(tx, deps, row, ["SENDING"], { status: "PAUSED" }, { type: "campaign.paused", reason });
+}
+
 /**
  * Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, conflict if it was changed since
  * `revision`, invalid_state or what keeps it from starting.
@@ -39,7 +52,12 @@ export async function resumeCampaign(
   const row = await getCampaignRow(tx, workspaceId, id);
   assertRevision("campaign", toRevision(row), revision);
   if (row.status === "SENDING") return showDetail(tx, row);
-  if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], prepared));
+  if (row.status === "PAUSED" && row.startedAt === null) {
+    const started = await start(tx, deps, row, ["PAUSED"], prepared);
+    await endRateStop(tx, deps, workspaceId);
+    return showDetail(tx, started);
+  }
+  await endRateStop(tx, deps, workspaceId);
   const resumed = await changeStatus(
     tx,
     deps,

@@ -5,6 +5,7 @@ import { assertReceives, insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
+import { endRateStop, findRateStop } from "../metrics/metrics.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
@@ -58,7 +59,9 @@ export async function sendCampaign(
   const row = await getCampaignRow(tx, workspaceId, id);
   assertRevision("campaign", toRevision(row), revision);
   assertWithinYear(row.localTime, deps.clock.now());
-  return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], prepared));
+  const started = await start(tx, deps, row, ["DRAFT", "SCHEDULED"], prepared);
+  await endRateStop(tx, deps, workspaceId);
+  return showDetail(tx, started);
 }
 
 /** Work done before the transaction of a start, which may await nothing but its queries. */
@@ -143,6 +146,11 @@ export function startScheduled(deps: CampaignDeps): JobHandler {
             { status: "PAUSED" },
             { type: "campaign.paused", reason: { code: "late", message } },
           );
+          return;
+        }
+        const stop = await findRateStop(tx, workspaceId, deps.clock.now());
+        if (stop !== null) {
+          await changeStatus(tx, deps, row, ["SCHEDULED"], { status: "PAUSED" }, { type: "campaign.paused", reason: stop });
           return;
         }
         try {

@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { countInDoubt, countStatus } from "../emails/emails.ts";
 import { loadStreamEnds } from "../events/events.ts";
 import type { ServedRequest } from "../http/serve-requests.ts";
+import { countAlarms } from "../metrics/metrics.ts";
 import type { MetricsDeps } from "./deps.ts";
 import type { FileWatch } from "./file-watch.ts";
 
@@ -177,6 +178,12 @@ function listSources({ deps: { db, queue, clock, storage, webhooks, relays, even
       help: "Workspaces in which a reader of events cannot go on in this process, by reader",
       label: "reader",
       read: async () => Object.fromEntries(eventReaders.countFailing()),
+    },
+    {
+      name: "mailsvc_rate_alarms",
+      help: "Workspaces that have too many bounces or complaints, by state: warned, or paused until a person resumes campaigns",
+      label: "state",
+      read: () => countAlarms(db.read),
     },
     {
       name: "mailsvc_sending_paused",

@@ -5,11 +5,13 @@ import { contains } from "../db/dialect.ts";
 import { type EventReader, holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { SECOND } from "../lib/units.ts";
+import { watchRates } from "./alarms.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, type Dimension, Sums } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
 import { addSums, OTHER } from "./rows.ts";
 import type { MetricsTables, Quarters } from "./tables.ts";
 
+export { countAlarms, endRateStop, findRateStop } from "./alarms.ts";
 export { MailCounters } from "./mail-counters.ts";
 export { RECEIVERS_JOB } from "./receivers-job.ts";
 
@@ -17,7 +19,7 @@ export { RECEIVERS_JOB } from "./receivers-job.ts";
 const METRICS_READER = "metrics";
 
 /** Counts what happens to mail, by quarters of an hour: all of it, and by tag, sender, receiver, relay, campaign and template. */
-export function metricsReader(deps: () => Pick<MailMetricsDeps, "mailCounters">): EventReader {
+export function metricsReader(deps: () => MailMetricsDeps): EventReader {
   return {
     name: METRICS_READER,
     types: COUNTED_TYPES,
@@ -27,6 +29,7 @@ export function metricsReader(deps: () => Pick<MailMetricsDeps, "mailCounters">)
       const sums = new Sums();
       await countEvents(tx, workspaceId, events, sums);
       await addSums(tx, workspaceId, sums.all);
+      await watchRates(tx, deps(), workspaceId, sums.all);
       tx.afterCommit(() => deps().mailCounters.add(sums.all));
     },
   };

@@ -1,7 +1,29 @@
+import type { RateAlarm, RateKind } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 
 /** Numbers by the quarter of the UTC day, 0 to 95: those of `METRICS` in their order, without zeros at the end. */
 export type Quarters = Readonly<Record<string, readonly number[]>>;
+
+/** Limits of rates, as shares of 1; null for none. */
+export interface RateLimits {
+  readonly leastMails: number;
+  readonly bounceWarn: number | null;
+  readonly bouncePause: number | null;
+  readonly complaintWarn: number | null;
+  readonly complaintPause: number | null;
+}
+
+/** The state of an alarm, and the time (ms) at which it began. */
+export interface Alarm {
+  readonly state: RateAlarm["state"];
+  readonly at: number;
+  /** The quarter of an hour since 1970 from which mail counts, without the numbers that it had then. */
+  readonly from: number;
+  readonly mails: number;
+  readonly bad: number;
+}
+
+export type Alarms = Readonly<Partial<Record<RateKind, Alarm>>>;
 
 export function metricsTables(c: ColumnTypes) {
   return {
@@ -27,6 +49,12 @@ export function metricsTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.test, t.dimension, t.day, t.value] })],
     ),
+    /** Limits of bounces and complaints that a workspace has set, and the states of its alarms. */
+    mailAlarms: c.table("mail_alarms", {
+      workspaceId: c.text("workspace_id").primaryKey(),
+      limits: c.json<Partial<RateLimits>>("limits").notNull(),
+      alarms: c.json<Alarms>("alarms").notNull(),
+    }),
     /** Domains whose mail servers were looked up. */
     mailReceivers: c.table("mail_receivers", {
       domain: c.text("domain").primaryKey(),
