@@ -25,6 +25,7 @@ export const NAVIGATION: readonly Group[] = [
   {
     group: "Mail",
     entries: [
+      { name: "Overview", path: "/overview", permission: "events:read" },
       { name: "Activity", path: "/activity", permission: "transactional:read" },
       { name: "Inbox", path: "/inbox", permission: "transactional:read" },
       { name: "Received", path: "/received", permission: "received:read" },
@@ -102,6 +103,7 @@ export function findNeed(at: string): Entry["permission"] | null {
 
 /** The pages. Each is its own module, which the browser loads when it is first shown. */
 export const ROUTES: readonly Route[] = [
+  { path: "/overview", load: () => import("./pages/overview.tsx") },
   { path: "/activity", load: () => import("./pages/activity.tsx") },
   { path: "/activity/:id", load: () => import("./pages/email.tsx") },
   { path: "/inbox", load: () => import("./pages/inbox.tsx") },

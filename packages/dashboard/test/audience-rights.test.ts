@@ -36,7 +36,7 @@ const pages = (): readonly (readonly [path: string, text: string | RegExp])[] =>
 async function listButtons(role: "owner" | "marketer" | "viewer"): Promise<Readonly<Record<string, string[]>>> {
   const { url } = await live.call<{ url: string }>("POST", "/api/v1/dashboard/links", { role });
   const { page, faults } = await live.open(url);
-  await page.getByRole("heading", { name: "Activity" }).waitFor();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
   const found: Record<string, string[]> = {};
   for (const [path, text] of pages()) {
     await page.goto(`/dashboard/${path}`);
@@ -118,7 +118,7 @@ test(
     page.context().on("console", (message) => {
       if (message.text() === EXECUTED) executed += 1;
     });
-    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     for (const path of paths) {
       await page.evaluate((to) => {
         history.pushState(null, "", to);

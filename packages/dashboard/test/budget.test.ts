@@ -48,6 +48,7 @@ const PAGES: Readonly<Record<string, number>> = {
   lists: 8,
   "new-listing": 5,
   "new-segment": 13.5,
+  overview: 12,
   people: 5,
   queue: 9,
   relay: 6,

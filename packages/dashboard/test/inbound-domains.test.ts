@@ -11,7 +11,7 @@ test.each([
     await stage.call("POST", "/api/v1/inbound-domains", { domain: "mail.acme.example" });
     const { url } = await stage.call<{ url: string }>("POST", "/api/v1/dashboard/links", {});
     const { page } = await stage.open(url);
-    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.goto("/dashboard/inbound-domains");
     await page.getByText("Priority").waitFor();
     await expect.poll(() => page.getByText("No mail can come here yet").count()).toBe(isSaid ? 1 : 0);

@@ -62,6 +62,7 @@ afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** The pages of the navigation and those below them, and a text that is there once all is loaded. */
 const pages = (): readonly Look[] => [
+  ["overview", "/dashboard/overview", "By receiving domain"],
   ["activity", "/dashboard/activity", "Nobody is there"],
   ["email", `/dashboard/activity/${delivered}`, "Timeline"],
   ["email-bounced", `/dashboard/activity/${bounced}`, "Timeline"],

@@ -25,7 +25,7 @@ test(
     await seeHeading(page, "Sign in to mailsvc");
     // Only what stands behind the # changes, so the browser does not load the page again.
     await page.goto(await makeLink());
-    await seeHeading(page, "Activity");
+    await seeHeading(page, "Overview");
     expect(new URL(page.url()).hash).toBe("");
     expect(faults).toEqual([]);
     await page.context().close();
@@ -67,7 +67,7 @@ test(
   "a link replaces the session that the browser has, before anything is loaded with that one",
   async () => {
     const { page } = await stage.open(await makeLink());
-    await seeHeading(page, "Activity");
+    await seeHeading(page, "Overview");
     const early: string[] = [];
     let isOver = false;
     page.on("request", (request) => {
@@ -82,7 +82,7 @@ test(
     await page.goto("about:blank");
     await page.goto(await makeLink("viewer"));
     await seeRole(page, "viewer");
-    await seeHeading(page, "Activity");
+    await seeHeading(page, "Overview");
     expect(early).toEqual([]);
     await page.context().close();
   },
@@ -94,7 +94,7 @@ test(
   async () => {
     const link = await makeLink();
     const { page: first } = await stage.open(link);
-    await seeHeading(first, "Activity");
+    await seeHeading(first, "Overview");
     await first.goto("about:blank");
     await first.goto(link);
     await first.getByRole("status").getByText("This link does not work any more.").waitFor();
@@ -118,7 +118,7 @@ test(
       stage.server.operatorKey,
     );
     const { page: first } = await stage.open(await makeLink());
-    await seeHeading(first, "Activity");
+    await seeHeading(first, "Overview");
     const second = await first.context().newPage();
     await second.goto("/dashboard/contacts");
     await seeHeading(second, "Contacts");
@@ -181,7 +181,7 @@ test(
   "a list that a busy server did not give is loaded again by itself",
   async () => {
     const { page } = await stage.open(await makeLink());
-    await seeHeading(page, "Activity");
+    await seeHeading(page, "Overview");
     const busy = { error: { code: "storage_unavailable", message: "The database is away." } };
     await page.route("**/api/v1/templates?*", (route) => route.fulfill({ status: 503, json: busy }), { times: 1 });
     await page.getByRole("link", { name: "Templates", exact: true }).click();
@@ -197,7 +197,7 @@ test(
   "a page whose script cannot be loaded says so in words, and is loaded by a button",
   async () => {
     const { page } = await stage.open(await makeLink());
-    await seeHeading(page, "Activity");
+    await seeHeading(page, "Overview");
     await page.route("**/assets/templates-*", (route) => route.abort());
     await page.getByRole("link", { name: "Templates", exact: true }).click();
     await page.getByText("The server does not answer, or has another version by now.").waitFor();
@@ -213,7 +213,7 @@ test(
   "a page that was left before its script arrived does not replace the page that is shown",
   async () => {
     const { page } = await stage.open(await makeLink());
-    await seeHeading(page, "Activity");
+    await seeHeading(page, "Overview");
     const released = Promise.withResolvers<void>();
     await page.route("**/assets/templates-*", async (route) => {
       await released.promise;

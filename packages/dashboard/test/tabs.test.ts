@@ -42,7 +42,7 @@ test(
     await using live = await createStage({ dev: false });
     const { url } = await live.call<{ url: string }>("POST", "/api/v1/dashboard/links", {});
     const { page } = await live.open(url);
-    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     const second = await page.context().newPage();
     await second.goto("/dashboard/people");
     await second.getByText("Let somebody in").waitFor();

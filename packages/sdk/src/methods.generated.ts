@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, RequestRecord, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, MailLimits, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, RequestRecord, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -2022,6 +2022,33 @@ export interface MailsvcMethods {
       test?: boolean | undefined;
     }, options?: CallOptions): APIPromise<MetricsReport>;
     /**
+     * Show the limits of bounces and complaints, and how near you are.
+     *
+     * Campaigns pause when too much mail bounces or is reported as spam, until a person resumes one; all other mail goes on. Mail of test keys never counts.
+     *
+     * `GET /api/v1/metrics/limits`
+     */
+    limits(options?: CallOptions): APIPromise<MailLimits>;
+    /**
+     * Set the limits of bounces and complaints.
+     *
+     * Limits are shares, 0 to 1; null for none. What you leave out stays.
+     *
+     * `PATCH /api/v1/metrics/limits`
+     */
+    setLimits(input?: {
+      /** Emails from which on a rate counts; 200 unless you set it */
+      leastMails?: number | undefined;
+      /** Share of bounces that warns; 0.05 unless you set it */
+      bounceWarn?: number | null | undefined;
+      /** Share of bounces that pauses campaigns; 0.1 unless you set it */
+      bouncePause?: number | null | undefined;
+      /** Share of complaints that warns; 0.001 unless you set it */
+      complaintWarn?: number | null | undefined;
+      /** Share of complaints that pauses campaigns; 0.003 unless you set it */
+      complaintPause?: number | null | undefined;
+    }, options?: CallOptions): APIPromise<MailLimits>;
+    /**
      * Count all events of some days anew and compare.
      *
      * Days are those of UTC. Reads all events of the days: some seconds for a million emails. While mail is being sent, differences may be changes between two reads. Days whose events the server may have deleted since (`--keep`) are refused.
@@ -2150,7 +2177,7 @@ export interface MailsvcMethods {
       /** Only deliveries in this state */
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
-      type?: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "domain.record_missing" | "domain.record_restored" | "webhook.test" | "webhook.disabled" | undefined;
+      type?: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "domain.record_missing" | "domain.record_restored" | "mail.rate_high" | "webhook.test" | "webhook.disabled" | undefined;
       /** Only events of this email, by its id */
       email?: string | undefined;
     }, options?: CallOptions): PagePromise<WebhookDelivery>;

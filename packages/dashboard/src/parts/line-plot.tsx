@@ -23,6 +23,8 @@ const HEIGHT = 150;
 // Beside the plot, for the numbers of the grid.
 const SIDES = 52;
 const STEPS = 4;
+// With more times the table has only the numbers of all.
+const MOST_READ = 100;
 
 /** A few lines over time, as SVG. Readers who do not see it get its numbers as a table. */
 export function LinePlot({ label, times, lines }: Props) {
@@ -70,11 +72,25 @@ export function LinePlot({ label, times, lines }: Props) {
       </svg>
       <table class="hidden">
         <caption>{label}</caption>
+        {times.length > MOST_READ ? null : (
+          <thead>
+            <tr>
+              <td />
+              <th scope="col">All</th>
+              {times.map((time, i) => (
+                <th key={i} scope="col">
+                  {time}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
         <tbody>
           {lines.map((line) => (
             <tr key={line.name}>
               <th scope="row">{line.name}</th>
               <td>{read(line)}</td>
+              {times.length > MOST_READ ? null : line.values.map((value, i) => <td key={i}>{value}</td>)}
             </tr>
           ))}
         </tbody>

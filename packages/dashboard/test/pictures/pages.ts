@@ -22,6 +22,12 @@ const graph = async (page: Page): Promise<void> => page.locator(".flow-graph .st
 
 /** The pictures, by the path of the route, in the order of the navigation. */
 export const PICTURES: Readonly<Record<string, PictureOf>> = {
+  "/overview": {
+    words: "Overview: what needs a person, what is under way, and the mail of a month by day and by receiving domain",
+    at: () => "/overview",
+    text: "By receiving domain",
+    ready: chart,
+  },
   "/activity": { words: "Activity: what was sent, newest first, with its state", at: () => "/activity", text: "New in January" },
   "/activity/:id": {
     words: "One email: its HTML, and beside it what happened, from the request to the click",

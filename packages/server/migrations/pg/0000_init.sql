@@ -805,6 +805,12 @@ CREATE TABLE "lists" (
 	"deleted_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "mail_alarms" (
+	"workspace_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"limits" json NOT NULL,
+	"alarms" json NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "mail_metrics" (
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"test" boolean NOT NULL,

@@ -893,6 +893,12 @@ CREATE TABLE `lists` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lists_id` ON `lists` (`id`);--> statement-breakpoint
 CREATE INDEX `lists_workspace` ON `lists` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `mail_alarms` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`limits` text NOT NULL,
+	`alarms` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `mail_metrics` (
 	`workspace_id` text NOT NULL,
 	`test` integer NOT NULL,
