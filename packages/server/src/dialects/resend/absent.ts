@@ -7,10 +7,7 @@ export const ABSENT: readonly AbsentOperation[] = [
   ...list("An address for others to see one email is not here. A person can look at it in the dashboard: mailsvc open.", [
     ["POST", "/emails/:id/share"],
   ]),
-  ...list("Numbers of a campaign: mailsvc campaigns stats ID. Those of all mail: mailsvc events list, and --metrics of the server.", [
-    ["GET", "/emails/metrics"],
-    ["GET", "/usage"],
-  ]),
+  ...list("Numbers of all mail: GET /emails/metrics, or mailsvc metrics get.", [["GET", "/usage"]]),
   ...list("Domains belong to the workspace that verifies them first: mailsvc senders create, mailsvc senders verify ID.", [
     ["POST", "/domains/claim"],
     ["GET", "/domains/:id/claim"],

@@ -347,7 +347,8 @@ test("hostile input is refused in Resend's form, and never an error of the serve
       expect(answer.body).toEqual({ statusCode: answer.status, name: expect.any(String), message: expect.any(String) });
     }
   }
-  for (const { path } of RESEND_OPERATIONS.filter((one) => one.method === "GET"))
+  // Metrics have no pages, and ignore their parameters as they do others that are unknown.
+  for (const { path } of RESEND_OPERATIONS.filter((one) => one.method === "GET" && one.path !== "/emails/metrics"))
     for (const query of ["?limit=0", "?limit=x", "?after=%00", "?before=em_1", "?after=em_1&before=em_1"]) {
       const answer = await call(server, "GET", `${path.replace(/:\w+/g, "%F0%9F%92%A9")}${query}`);
       expect([path, query, answer.status]).toEqual([path, query, expect.toSatisfy((n) => n >= 400 && n < 500)]);

@@ -90,7 +90,11 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
     "emails.update": () => here(object("email"), { id: made["emails.create"], scheduledAt: "in 2 hours" }),
     "emails.cancel": () => here(object("email"), made["emails.create"]),
     "emails.share": () => absent(made["emails.send"]),
-    "emails.metrics": () => absent({ from: "2030-01-01", to: "2030-01-02" }),
+    "emails.metrics": () =>
+      here(
+        expect.objectContaining({ object: "metrics", totals: { sent: expect.any(Number) }, data: expect.any(Array), granularity: "daily" }),
+        { metrics: ["sent"], dimensions: ["period"] },
+      ),
     "emails.attachments.list": () => here(page(expect.objectContaining({ id, filename: "a.txt" })), { emailId: made["emails.send"] }),
     "emails.attachments.get": () =>
       here(object("attachment", { download_url: expect.stringContaining("/resend/files/") }), { emailId: made["emails.send"], id: "1" }),

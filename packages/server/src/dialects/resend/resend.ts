@@ -16,6 +16,7 @@ import { domainOperations } from "./domains.ts";
 import { emailOperations } from "./emails.ts";
 import { describeError } from "./errors.ts";
 import { FIELD_NAMES } from "./field-names.ts";
+import { getMetrics } from "./metrics.ts";
 import { receivingOperations } from "./receiving.ts";
 import { suppressionOperations } from "./suppressions.ts";
 import { templateOperations } from "./templates.ts";
@@ -28,6 +29,7 @@ const PREFIX = "/resend";
 /** Supported operations of Resend's API. */
 export const RESEND_OPERATIONS: readonly Operation[] = [
   ...emailOperations,
+  getMetrics,
   ...attachmentOperations,
   ...receivingOperations,
   ...domainOperations,
