@@ -73,13 +73,10 @@ const CONTACT_FIELDS: RuleFields = {
 };
 
 const DETAIL_SCHEMAS = {
-  within: { type: "string" as const, description: "For what people did: only within this duration before now, such as 30d" },
-  campaign: { type: "string" as const, description: "For received, opened, clicked and replied: only mail of the campaign with this id" },
-  template: { type: "string" as const, description: "For received, opened, clicked and replied: only mail of the template with this slug" },
-  where: {
-    type: "object" as const,
-    description: "For did.<name>: a rule about value, currency and properties.<name> of the event; for clicked: about the url",
-  },
+  within: { type: "string" as const, description: "A duration before now, such as 30d" },
+  campaign: { type: "string" as const, description: "Its id" },
+  template: { type: "string" as const, description: "Its slug" },
+  where: { type: "object" as const, description: "A rule about value, currency or properties.<name>; of clicked, about url" },
 };
 
 /** The facts that `where` may name in conditions on a field. */
@@ -171,7 +168,7 @@ export const SegmentRuleSchema = z
     description:
       "A rule tree. { all: [rules] }, { any: [rules] } and { not: rule } combine rules; { field, operator, value } is a condition. " +
       "Texts are compared case-insensitively. A field the contact does not have matches only negative operators. " +
-      "received, opened, clicked, replied and did.<event of yours> count what the contact did; within, campaign, template and where tell what counts.",
+      "received, opened, clicked, replied and did.<event> count what the contact did, narrowed by within, campaign, template or where.",
     anyOf: describeRules("SegmentRule", CONTACT_FIELDS),
     examples: [example],
   });

@@ -66,17 +66,21 @@ function isOfPerson({ type, emailId, contactId, machine, data }: ReadEvent): boo
 }
 
 async function findPeople(q: Reader | Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<Personal[]> {
-  const ofMail = (event: ReadEvent): boolean => event.type in INSTANTS;
-  const ofContacts = events.filter((event) => !ofMail(event));
-  const emailIds = [...new Set(events.flatMap(({ emailId }) => emailId ?? []))];
+  const [emailIds, contactIds] = [new Set<string>(), new Set<string>()];
+  for (const { type, emailId, contactId } of events) {
+    if (emailId !== null) emailIds.add(emailId);
+    if (!(type in INSTANTS) && contactId !== null) contactIds.add(contactId);
+  }
   const [mails, contacts] = await Promise.all([
-    emailIds.length === 0 ? [] : findRecipients(q, workspaceId, emailIds),
-    ofContacts.length === 0 ? [] : findContacts(q, workspaceId, [...new Set(ofContacts.flatMap(({ contactId }) => contactId ?? []))]),
+    emailIds.size === 0 ? [] : findRecipients(q, workspaceId, [...emailIds]),
+    contactIds.size === 0 ? [] : findContacts(q, workspaceId, [...contactIds]),
   ]);
-  const [byEmail, byId] = [new Map(mails.map((mail) => [mail.emailId, mail])), new Map(contacts.map((contact) => [contact.id, contact]))];
+  if (mails.length === 0 && contacts.length === 0) return [];
+  const byEmail = new Map(mails.map((mail) => [mail.emailId, mail]));
+  const byId = new Map(contacts.map((contact) => [contact.id, contact]));
   return events.flatMap((event): Personal[] => {
     const mail = byEmail.get(event.emailId ?? "");
-    const person = ofMail(event) ? mail : byId.get(event.contactId ?? "");
+    const person = event.type in INSTANTS ? mail : byId.get(event.contactId ?? "");
     if (person === undefined) return [];
     const { seq, contactSeq } = person;
     return [{ event, seq, contactSeq, template: mail?.template?.replace(/@[^@]*$/, "") ?? null, ...pickInstants(person) }];

@@ -157,6 +157,7 @@ export async function syncMembershipBy(
   changed: ReadonlySet<string>,
   how: Change = { cause: "contact", startsNothing: false },
 ): Promise<void> {
+  if (seqs.length === 0) return;
   const segments = await listActiveSegments(tx, workspaceId);
   const affected = segments.filter(({ rules }) => listConditions(rules).some(({ field }) => changed.has(field)));
   await updateAll(tx, deps, workspaceId, affected, seqs, how);
