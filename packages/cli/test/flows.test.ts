@@ -230,6 +230,18 @@ test("api sends anything, and shows status and headers when asked", async () => 
   const made = await mailsvc(["api", "POST", "/api/v1/senders", "-d", '{"domain":"shop.example"}', "-i"]);
   expect(made.stdout).toMatch(/^HTTP 201 Created\n/);
   expect(made.stdout).toContain('"value":"shop.example"');
+  const contact = ["api", "POST", "/api/v1/contacts", "-f", "email=ada@example.com", "-F", 'customFields={"plan":"pro","seats":5}'];
+  expect((await mailsvc([...contact, "--dry-run"])).stdout).toContain('"seats":5');
+  expect((await mailsvc(contact)).code).toBe(0);
+  const found = await mailsvc(["api", "GET", "/api/v1/contacts", "-f", "search=ada@example.com", "-F", "limit=1"]);
+  expect(found.json.data).toMatchObject([{ email: "ada@example.com" }]);
+  for (const wrong of [
+    ["-F", "limit=many"],
+    ["-f", "limit"],
+    ["-f", "a=1", "-F", "a=2"],
+  ])
+    expect((await mailsvc(["api", "GET", "/api/v1/contacts", ...wrong])).code).toBe(2);
+  expect((await mailsvc([...contact, "-d", "{}"])).stderr).toContain("Give the body by --data, or by --field");
   expect((await mailsvc(["api", "GET", "/api/v1/nothing"])).code).toBe(6);
   expect((await mailsvc(["api", "/api/v1/emails"])).stderr).toMatch(/missing required argument|mailsvc api GET/i);
   expect((await mailsvc(["api", "GET", "api/v1/emails"])).code).toBe(2);

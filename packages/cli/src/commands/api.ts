@@ -20,13 +20,15 @@ export function apiCommand(run: Run): Command {
     .addArgument(setArgumentChoices(new Argument("<method>", METHODS.join(", ")), METHODS))
     .argument("<path>", "Path of the API, e.g. /api/v1/emails")
     .addOption(new Option("-d, --data <json>", "Body: JSON, @file or - for stdin"))
+    .addOption(new Option("-f, --field <name=value>", "Text in the body, or in the query of a GET (repeatable)").argParser(collect))
+    .addOption(new Option("-F, --json-field <name=json>", "The same with a number, true, null, a list or an object").argParser(collect))
     .addOption(new Option("-H, --header <header>", '"Name: value" (repeatable)').argParser(collect))
     .addOption(new Option("--query <name=value>", "Query field (repeatable)").argParser(collect))
     .option("--paginate", "Follow a list to its end, one JSON document per line")
     .option("-i, --include", "Print the status and headers first")
     .addHelpText(
       "after",
-      '\nExamples:\n  mailsvc api GET /api/v1/emails --query status=bounced --paginate\n  mailsvc api POST /api/v1/senders -d \'{"domain":"acme.example"}\'',
+      '\nExamples:\n  mailsvc api GET /api/v1/emails --query status=bounced --paginate\n  mailsvc api GET /api/v1/contacts -f search=ada\n  mailsvc api POST /api/v1/senders -f domain=acme.example\n  mailsvc api POST /api/v1/contacts -f email=ada@example.com -F tags=\'["vip"]\'\n  mailsvc api POST /api/v1/senders -d \'{"domain":"acme.example"}\'',
     );
   return runAction(command, run, "write", async (session, [verb = "", path = ""], flags) => {
     const method = verb.toUpperCase();
@@ -57,6 +59,26 @@ function splitPair(text: string, at: number, flag: string, example: string): [st
   return [text.slice(0, at).trim(), text.slice(at + 1)];
 }
 
+/** The fields of -f and -F. Throws CliError for one that is no JSON, or is given twice. */
+function readFields(flags: Flags): Map<string, unknown> {
+  const fields = new Map<string, unknown>();
+  const add = (name: string, value: unknown): void => {
+    if (fields.has(name)) throw usageError(`The field ${name} is given twice. A list is one value: -F ${name}='["a","b"]'`);
+    fields.set(name, value);
+  };
+  for (const text of (flags["field"] as string[] | undefined) ?? []) add(...splitPair(text, text.indexOf("="), "--field", "name=value"));
+  for (const text of (flags["jsonField"] as string[] | undefined) ?? []) {
+    const [name, json] = splitPair(text, text.indexOf("="), "--json-field", "name=5");
+    try {
+      add(name, JSON.parse(json));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw usageError(`--json-field: the value of ${name} is not JSON. For text: --field ${name}=…`);
+    }
+  }
+  return fields;
+}
+
 async function buildRawCall(session: Session, method: string, path: string, flags: Flags): Promise<Call> {
   const query: Record<string, string> = {};
   for (const text of (flags["query"] as string[] | undefined) ?? []) {
@@ -68,14 +90,18 @@ async function buildRawCall(session: Session, method: string, path: string, flag
     const [name, value] = splitPair(text, text.indexOf(":"), "--header", '"Accept: application/json"');
     headers[name] = value.trim();
   }
+  const fields = readFields(flags);
+  if (fields.size > 0 && flags["data"] !== undefined) throw usageError("Give the body by --data, or by --field and --json-field.");
+  if (!isWrite(method)) for (const [name, value] of fields) query[name] = typeof value === "string" ? value : JSON.stringify(value);
   const data = flags["data"] === undefined ? undefined : await session.input.json(String(flags["data"]), "--data");
+  const body = data ?? (isWrite(method) && fields.size > 0 ? Object.fromEntries(fields) : undefined);
   return withIdempotency(session, {
     method,
     path,
     query,
     headers,
     withKey: path.startsWith("/api/"),
-    ...(data === undefined ? {} : { body: data }),
+    ...(body === undefined ? {} : { body }),
   });
 }
 
