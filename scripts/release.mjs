@@ -12,10 +12,11 @@
 // npm signs where and from which commit a package was built (provenance), which it can only do in a CI job with an identity
 // (GitHub: `permissions: id-token: write`; GitLab: an id token for sigstore). For a registry without it: `--no-provenance`.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { constants, zstdCompressSync } from "node:zlib";
 import semver from "semver";
 import { PUBLISHED } from "./published.mjs";
 
@@ -58,6 +59,14 @@ export function writeVersion(root, version, date) {
 
   if (!before.includes(UNRELEASED)) throw new Error(`CHANGELOG.md has no heading "${UNRELEASED.trim()}".`);
   writeFileSync(changes, before.replace(UNRELEASED, `${UNRELEASED}\n## ${version} (${date})\n`));
+}
+
+/** Keeps the API of a version, with which test/api-promise.test.ts compares every later one. */
+function keepApi(root, version) {
+  const folder = join(root, "test/fixtures/api");
+  mkdirSync(folder, { recursive: true });
+  const document = readFileSync(join(root, "openapi.json"));
+  writeFileSync(join(folder, `${version}.json.zst`), zstdCompressSync(document, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }));
 }
 
 /** The path of a folder that was given on the command line. */
@@ -131,6 +140,7 @@ async function main() {
   if (command === "version") {
     writeVersion(root, argument, new Date().toISOString().slice(0, 10));
     execFileSync(process.execPath, [join(root, "scripts/generate.mjs")], { stdio: "inherit" });
+    keepApi(root, argument);
   } else if (command === "publish") {
     const { tag, provenance, stage } = values;
     await publish(root, { folder: argument ? given(argument) : undefined, dryRun: values["dry-run"] === true, tag, provenance, stage });

@@ -45,6 +45,7 @@ export const GUIDE = {
     "docs/reliability.md",
     "docs/comparison.md",
     "docs/security.md",
+    "docs/versions.md",
   ],
   Recipes: ["docs/recipes/ci.md", "docs/recipes/docker.md", "docs/recipes/nginx.md", "docs/recipes/caddy.md", "docs/recipes/systemd.md"],
   "Moving here": ["docs/moving/from-resend.md", "docs/moving/from-sendgrid.md", "docs/moving/from-ses.md", "docs/moving/from-mailpit.md"],

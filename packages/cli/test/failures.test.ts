@@ -380,20 +380,6 @@ describe("what the program itself does", () => {
     expect((await cli(["emails", "list", "--help"])).code).toBe(0);
   });
 
-  test("docs answers questions, shows pages and lists them", async () => {
-    const answer = await cli(["docs", "how", "do", "I", "verify", "a", "webhook", "signature"]);
-    expect([answer.code, answer.stdout]).toEqual([0, expect.stringMatching(/^# Webhooks: Verifying\n/)]);
-    expect(answer.stdout).toContain("The whole page: mailsvc docs webhooks");
-    expect((await cli(["docs", "start/server"])).stdout).toMatch(/^# Run a server\n/);
-    expect((await cli(["docs"])).stdout).toMatch(/^start\/terminal +Send from a terminal$/m);
-    expect((await cli(["docs", "simulate a bounce", "--json"])).json.results[0]).toMatchObject({
-      page: "emails",
-      section: "Simulated recipients",
-    });
-    const nothing = await cli(["docs", "xyzzy"]);
-    expect([nothing.code, nothing.stderr]).toEqual([6, expect.stringContaining('No page has "xyzzy".')]);
-  });
-
   test("errors explains one code", async () => {
     const { code, json } = await cli(["errors", "sender_not_verified"]);
     expect([code, json]).toEqual([

@@ -104,11 +104,19 @@ function buildCall(endpoint: Named, { params, fields, options }: Input, settings
     longPollMs: longPollMs(facts, fields),
     options,
     read: async (response, request) => {
+      warnOfEnd(label, response.headers, settings);
       const data = produces === undefined ? readJson(response, request) : binary ? response.bytes : readText(response);
       await validateData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
       return data;
     },
   };
+}
+
+/** Warns of an operation that will be gone, once for each client. */
+function warnOfEnd(label: string, { deprecation, sunset }: Readonly<Record<string, string>>, { announced, runtime }: Settings): void {
+  if (deprecation === undefined || announced.has(label)) return;
+  announced.add(label);
+  runtime.warn(`${label} is deprecated${sunset ? ` and gone from ${sunset}` : ""}. The API reference says what to use instead.`);
 }
 
 /** The data of the messages of a stream. */

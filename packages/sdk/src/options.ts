@@ -55,7 +55,7 @@ export interface MailsvcOptions extends Partial<Pick<Runtime, "now" | "random" |
   readonly idempotencyKey?: (() => string) | false | undefined;
   /** Validate responses against the contract, on Node only. Default `off`. */
   readonly validate?: ValidateMode | undefined;
-  /** Receives the warnings of `validate: "warn"`. Default: a process warning. */
+  /** Receives warnings: of `validate: "warn"`, and of operations that will be gone. Default: a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called before the wait of every retry. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
@@ -93,6 +93,8 @@ export interface Settings {
   readonly log: ((line: string) => void) | undefined;
   /** True to refuse calls without a key before they are sent. A custom transport may add its own key. */
   readonly requireKey: boolean;
+  /** Deprecated operations that the program has been warned of. */
+  readonly announced: Set<string>;
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly stream: StreamTransport;
@@ -144,6 +146,7 @@ export function resolveSettings(options: MailsvcOptions): Settings {
     onRetry: options.onRetry,
     log: createLog(options.debug ?? environment("MAILSVC_DEBUG") !== undefined),
     requireKey: isDefaultTransport,
+    announced: new Set(),
     runtime: {
       ...systemRuntime,
       ...(options.now && { now: options.now }),

@@ -1,4 +1,5 @@
 import {
+  type Contract,
   contract,
   type DomainCheck,
   type InboundDomain,
@@ -299,13 +300,26 @@ async function checkBrand(session: Session): Promise<Finding[]> {
   return (await lacksName(session)) ? [warning("name", "mail and pages name no sender", `Name it: ${NAME_BRAND}`)] : [];
 }
 
+/** Names operations that will be gone; nothing when there are none. */
+export function checkEnds(operations: Contract): Finding[] {
+  const ending = Object.entries(operations).flatMap(([noun, verbs]) =>
+    Object.entries(verbs).flatMap(([verb, { deprecated }]) =>
+      deprecated === undefined ? [] : [{ name: `${noun}.${verb}`, ...deprecated }],
+    ),
+  );
+  const [next] = ending.toSorted((a, b) => a.sunset.localeCompare(b.sunset));
+  if (next === undefined) return [];
+  const others = ending.length > 1 ? `, and ${ending.length - 1} more later` : "";
+  return [warning("api", `${next.name} is gone from ${next.sunset}${others}`, next.instead)];
+}
+
 async function diagnose(session: Session): Promise<Finding[]> {
   const first = [checkNode(session), checkConfig(session)];
   if (first[1]?.check.status === "fail")
     return [...first, skipped("server", "needs a readable config"), skipped("key", "needs a readable config")];
   const reached = await checkServer(session);
   if (reached.check.status === "fail") return [...first, reached, skipped("key", "needs a server"), skipped("mailer", "needs a server")];
-  return [...first, reached, ...(await checkAccount(session))];
+  return [...first, reached, ...(await checkAccount(session)), ...checkEnds(contract)];
 }
 
 function render(checks: readonly Check[], { term: { out } }: Session): string {

@@ -41,6 +41,7 @@ export async function createTransport(session: Session): Promise<Transport> {
         ...(limitMs === null ? {} : { timeoutMs: limitMs, attemptTimeoutMs: limitMs }),
       });
       done(answer.status, answer.headers["x-request-id"]);
+      if (answer.headers["deprecation"] !== undefined) session.out.note(describeEnd(call, answer.headers["sunset"]));
       assertShallow(answer.body);
       return { status: answer.status, headers: answer.headers, data: answer.body, bytes: answer.bytes };
     } catch (error) {
@@ -49,6 +50,12 @@ export async function createTransport(session: Session): Promise<Transport> {
       throw error;
     }
   };
+}
+
+/** Says that an operation will be gone. */
+function describeEnd({ method, path }: Call, sunset: string | undefined): string {
+  const when = sunset === undefined ? "" : ` and gone from ${safeText(sunset)}`;
+  return `${method} ${safeText(path)} is deprecated${when}. The API reference says what to use instead.`;
 }
 
 /** The time limit of a call that has one of its own, ms; null for the client's. */

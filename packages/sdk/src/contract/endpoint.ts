@@ -69,6 +69,16 @@ export interface Example {
   readonly body?: unknown;
 }
 
+/** The announced end of an operation. Headers, the OpenAPI document, the SDK's warning and `mailsvc doctor` follow from it. */
+export interface Deprecation {
+  /** Day of the announcement, such as 2027-03-01. */
+  readonly since: `${number}-${number}-${number}`;
+  /** First day on which it may be gone, at least a year after the announcement. */
+  readonly sunset: `${number}-${number}-${number}`;
+  /** Replacement, as a sentence: "Use emails.list with the filter tag." */
+  readonly instead: string;
+}
+
 /**
  * One endpoint, as plain data. The server's routing and validation, the SDK's methods, the CLI's commands,
  * the OpenAPI document and the API reference all follow from it; nothing repeats these facts.
@@ -137,6 +147,8 @@ export interface Endpoint {
   /** Further bucket of an agent's endpoint: `message` for each activation, `log` for each of its runs. */
   readonly agentBucket?: "message" | "log";
   readonly examples?: readonly Example[];
+  /** Its announced end, if it has one. */
+  readonly deprecated?: Deprecation;
   /** The name of its tool for MCP clients, where it has one of its own; `api_call` reaches most others. */
   readonly tool?: string;
 }

@@ -221,6 +221,11 @@ function describeRight({ operatorRight }: Endpoint): string {
   return "";
 }
 
+/** The announced end of it; empty where there is none. */
+function describeEnd({ deprecated }: Endpoint): string {
+  return deprecated === undefined ? "" : `Deprecated since ${deprecated.since}, gone from ${deprecated.sunset}. ${deprecated.instead}`;
+}
+
 function description(e: Endpoint): string {
   const who =
     e.access === "dev"
@@ -234,7 +239,7 @@ function description(e: Endpoint): string {
             : e.access === "operator"
               ? "Needs the operator key, which the first start of a server prints."
               : "Open to anyone.";
-  return [e.description, [who, describeRight(e)].filter(Boolean).join(" ")].filter(Boolean).join("\n\n");
+  return [describeEnd(e), e.description, [who, describeRight(e)].filter(Boolean).join(" ")].filter(Boolean).join("\n\n");
 }
 
 /** The schema of a body sent as a form, with its file in `file`. */
@@ -264,6 +269,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, { conv
     operationId: `${noun}.${verb}${suffix}`,
     tags: [noun],
     summary: e.summary,
+    ...(e.deprecated && { deprecated: true }),
     description: alias === 0 ? description(e) : `Another path of \`${noun}.${verb}\`.`,
     ...(alias === 0 ? {} : { "x-alias-of": `${noun}.${verb}` }),
     security: listSecurity(e),

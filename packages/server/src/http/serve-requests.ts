@@ -1,6 +1,7 @@
 import type { Endpoint, ErrorCode } from "@mailsvc/sdk/contract";
 import type { Tracing } from "../lib/tracing.ts";
 import type { AnyHandler, Call } from "./call.ts";
+import { listDeprecationHeaders } from "./deprecation.ts";
 import type { HttpDeps } from "./deps.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
@@ -77,11 +78,12 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
     }
   };
 
-  return (endpoint: Endpoint, handler: AnyHandler): Serve =>
-    async (request) => {
+  return (endpoint: Endpoint, handler: AnyHandler): Serve => {
+    const announced = listDeprecationHeaders(endpoint);
+    return async (request) => {
       const requestId = ids("req");
       const startedAt = observe && clock.real.now();
-      const headers: HeaderList = [["x-request-id", requestId]];
+      const headers: HeaderList = [["x-request-id", requestId], ...announced];
       if (inFlight.draining) headers.push(["connection", "close"]);
       const { received, end } = inFlight.begin();
       try {
@@ -106,6 +108,7 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
         end();
       }
     };
+  };
 }
 
 /** Serves a request in a span that continues the trace of the caller. */
