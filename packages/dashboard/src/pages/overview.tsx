@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { MetricsReport } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
+import { CaptureNote } from "../parts/capture-note.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { FirstSteps } from "../parts/overview/first-steps.tsx";
@@ -37,6 +38,7 @@ export default function Overview() {
     loaded && report.data?.total.accepted === 0 && report.data.total.sent === 0 && needs.data?.length === 0 && underWay.data?.length === 0;
   return (
     <Page title="Overview" actions={loaded && !isNew ? <Period days={days} /> : null}>
+      <CaptureNote />
       {!loaded ? (
         error === null ? (
           <Loading />
