@@ -198,7 +198,7 @@ function queryParameters(schema: JsonSchema, e: Endpoint) {
     return {
       name,
       in: "query",
-      required: required.includes(name),
+      ...(required.includes(name) && { required: true }),
       ...(description === undefined ? {} : { description }),
       schema: type,
       ...(example === undefined ? {} : { example: type.type === "boolean" ? example === "true" : example }),
