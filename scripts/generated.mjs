@@ -11,6 +11,7 @@ import { lintRulesPage } from "./lint-rules.mjs";
 import { manifests } from "./manifests.mjs";
 import { openApiAnswers, shownAnswers } from "./openapi-answers.mjs";
 import { listParity, parityPage } from "./parity.mjs";
+import { recipientTexts } from "./recipient-texts.mjs";
 import { reference } from "./reference.mjs";
 import { scalingPage } from "./scaling.mjs";
 import { sdkAnswers } from "./sdk-answers.mjs";
@@ -35,6 +36,7 @@ export const generated = async () => {
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     "packages/cli/src/templates/render-program.generated.ts": renderProgram(),
     "packages/dashboard/src/parts/automations/step-fields.generated.ts": stepFields(),
+    "packages/dashboard/src/parts/audience/recipient-texts.generated.ts": recipientTexts(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
     "docs/scaling.md": scalingPage(),

@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, number>> = {
   event: 4,
   events: 6,
   form: 9,
-  forms: 7,
+  forms: 11,
   "inbound-domains": 5,
   inbox: 9.5,
   install: 5,

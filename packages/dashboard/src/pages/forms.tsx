@@ -2,6 +2,7 @@
 import type { SignUpForm } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
+import { BrandTexts } from "../parts/audience/brand-texts.tsx";
 import { readForm, SignUpFields } from "../parts/audience/sign-up-fields.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -59,6 +60,7 @@ export default function Forms() {
           </Empty>
         }
       />
+      {may("brand:read") ? <BrandTexts /> : null}
     </Page>
   );
 }

@@ -146,11 +146,10 @@ function renderFooter(
   const parts = [
     ...(brand?.name ? [renderWebsite(brand.name, brand.website)] : []),
     ...(unsubscribePath === undefined ? [] : [`<a href="${escapeHtml(unsubscribePath)}">${texts.html("unsubscribe")}</a>`]),
-    ...(menu === undefined ? [] : [renderMenu(texts, menu)]),
   ];
-  if (parts.length === 0) return "";
+  if (parts.length === 0 && menu === undefined) return "";
   const other = language === texts.language ? "" : texts.attributes;
-  return `<footer class="bottom"${other}><div class="frame">${parts.join(" · ")}</div></footer>`;
+  return `<footer class="bottom"${other}><div class="frame">${parts.join(" · ")}${menu === undefined ? "" : renderMenu(texts, menu)}</div></footer>`;
 }
 
 function renderWebsite(name: string, website: string | null): string {

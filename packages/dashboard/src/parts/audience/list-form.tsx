@@ -23,6 +23,9 @@ export function ListFields({ list }: { readonly list?: List }) {
       <Field label="Description" hint="For you and your colleagues.">
         <textarea name="description" rows={2} maxLength={1000} defaultValue={list?.description ?? ""} />
       </Field>
+      <Field label="Language" hint="Of its confirmation email and pages, such as de or pt-BR. That of your brand if empty.">
+        <input name="language" maxLength={35} defaultValue={list?.language ?? ""} autocomplete="off" spellcheck={false} />
+      </Field>
       <label class="check">
         <input type="checkbox" name="public" defaultChecked={list?.public ?? true} />
         <span>
@@ -77,6 +80,7 @@ export function readList(values: FormValues) {
   return {
     name: values.text("name"),
     description: values.text("description") || null,
+    language: values.text("language") || null,
     public: values.has("public"),
     doubleOptIn,
     ...(doubleOptIn && {

@@ -1,0 +1,137 @@
+/** @jsxImportSource preact */
+import type { Brand } from "@mailsvc/sdk/contract";
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
+import { Field } from "../field.tsx";
+import { FormButton, type FormValues } from "../form-button.tsx";
+import { Loaded } from "../loaded.tsx";
+import { useResource } from "../resource.ts";
+import { RowMenu } from "../row-menu.tsx";
+import { ENGLISH, LANGUAGES } from "./recipient-texts.generated.ts";
+
+type Change = NonNullable<Parameters<typeof api.brand.update>[0]["texts"]>;
+
+/** The language of a brand's pages and mail, and the texts that replace those of the server. */
+export function BrandTexts() {
+  const brand = useResource((signal) => api.brand.get({ signal }), []);
+  const save = async (change: Parameters<typeof api.brand.update>[0]): Promise<void> => {
+    await api.brand.update(change);
+    brand.reload();
+  };
+  return (
+    <section aria-labelledby="texts">
+      <h2 id="texts">Language and texts</h2>
+      <Loaded from={brand}>
+        {(data) => (
+          <>
+            <p class="soft">
+              Forms, confirmation emails, and pages to unsubscribe are in{" "}
+              {data.locale === null ? "the language of each visitor's browser, else English" : nameLanguage(data.locale)}. A language of the
+              list or the person goes before it.
+            </p>
+            {may("brand:write") ? <Buttons brand={data} save={save} /> : null}
+            <OwnTexts brand={data} save={save} />
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+interface Props {
+  readonly brand: Brand;
+  readonly save: (change: Parameters<typeof api.brand.update>[0]) => Promise<void>;
+}
+
+function Buttons({ brand: { locale }, save }: Props) {
+  return (
+    <p class="actions">
+      <FormButton
+        label="Language"
+        title="Language of your pages and mail"
+        submit="Save"
+        act={(values) => save({ locale: values.text("locale") || null })}
+      >
+        <Field label="Language" hint="A tag such as de or pt-BR. That of each visitor's browser if empty.">
+          <input name="locale" list="languages" maxLength={35} defaultValue={locale ?? ""} autocomplete="off" spellcheck={false} />
+        </Field>
+        <Languages />
+      </FormButton>{" "}
+      <FormButton label="Replace a text" title="A text of your own" submit="Save" act={(values) => save({ texts: readText(values) })}>
+        <Field label="Language" hint="Any, also one that this server does not speak.">
+          <input
+            name="language"
+            list="languages"
+            required
+            maxLength={35}
+            defaultValue={locale ?? "en"}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </Field>
+        <Languages />
+        <Field label="Text of the server">
+          <select name="key" required>
+            {Object.entries(ENGLISH).map(([key, text]) => (
+              <option key={key} value={key}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Your text" hint="One line, without HTML. Words in braces, such as {address}, are filled in.">
+          <input name="text" required maxLength={500} autocomplete="off" />
+        </Field>
+      </FormButton>
+    </p>
+  );
+}
+
+function Languages() {
+  return (
+    <datalist id="languages">
+      {LANGUAGES.map((tag) => (
+        <option key={tag} value={tag}>
+          {nameLanguage(tag)}
+        </option>
+      ))}
+    </datalist>
+  );
+}
+
+function OwnTexts({ brand: { texts }, save }: Props) {
+  const own = Object.entries(texts).flatMap(([language, all]) => Object.entries(all).map(([key, text]) => ({ language, key, text })));
+  if (own.length === 0) return null;
+  return (
+    <ul class="items">
+      {own.map(({ language, key, text }) => (
+        <li key={`${language} ${key}`}>
+          <span lang={language} dir="auto">
+            {typeof text === "string" ? text : Object.values(text as Record<string, string>).join(" / ")}
+          </span>{" "}
+          <span class="soft">
+            {nameLanguage(language)} · {ENGLISH[key] ?? key}
+          </span>
+          {may("brand:write") ? (
+            <RowMenu
+              label={`Change ${key} in ${language}`}
+              entries={[{ label: "Use the server's text", act: () => save({ texts: { [language]: { [key]: null } } as Change }) }]}
+            />
+          ) : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function readText(values: FormValues): Change {
+  return { [values.text("language")]: { [values.text("key")]: values.text("text") } } as Change;
+}
+
+function nameLanguage(tag: string): string {
+  try {
+    return new Intl.DisplayNames(["en"], { type: "language" }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}

@@ -1,0 +1,93 @@
+import { Mailsvc } from "@mailsvc/sdk";
+import { RECIPIENT_LANGUAGES } from "@mailsvc/sdk/contract";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listBarriers } from "./barriers.ts";
+import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { DEVICES } from "./looks.ts";
+
+// Pages that recipients meet. A run looks at them in Arabic, from right to left, and in one of the other languages, another one each day;
+// with EVERY_LANGUAGE=1 in all of them.
+
+const DAY_MS = 86_400_000;
+const others = RECIPIENT_LANGUAGES.filter((one) => one !== "ar");
+const turn = others[Math.floor(Date.now() / DAY_MS) % others.length] ?? "en";
+const languages = process.env["EVERY_LANGUAGE"] === "1" ? RECIPIENT_LANGUAGES : (["ar", turn] as const);
+
+let stage: Stage;
+let sdk: Mailsvc;
+let page: Page;
+
+beforeAll(async () => {
+  stage = await createStage();
+  sdk = new Mailsvc({ apiKey: stage.server.apiKey ?? "", baseUrl: stage.server.url, timeoutMs: PATIENCE_MS });
+  await sdk.brand.update({ name: "Fern & Field", website: "https://fern.example/", colors: { primary: "#0f766e" } });
+  page = await (await stage.browser.newContext()).newPage();
+}, PATIENCE_MS * 3);
+afterAll(async () => {
+  await page?.context().close();
+  await stage?.[Symbol.asyncDispose]();
+});
+
+/** A page as the server answers. It runs no scripts, those of axe neither, so it is shown in a page that does. */
+async function show(url: string, language: string, form?: Record<string, string>): Promise<string> {
+  const response = await fetch(new URL(url, stage.server.url), {
+    ...(form && { method: "POST", body: new URLSearchParams(form) }),
+    headers: { accept: "text/html", "accept-language": language },
+  });
+  const html = await response.text();
+  await page.setContent(html);
+  return html;
+}
+
+/** Looks at the page that is shown, wide in the light and narrow in the dark. */
+async function look(name: string, language: string): Promise<void> {
+  expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([
+    language,
+    language === "ar" ? "rtl" : "ltr",
+  ]);
+  await page.locator("details.languages summary").click();
+  for (const [device, size] of Object.entries(DEVICES)) {
+    const theme = device === "desktop" ? "light" : "dark";
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: theme });
+    await picture(page, `recipient-${language}-${name}-${theme}`);
+    expect([name, theme, await listBarriers({ page })]).toEqual([name, theme, []]);
+    const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+    expect([name, device, isTooWide]).toEqual([name, device, false]);
+  }
+}
+
+const linkTo = (path: string, text: string | null): string => new RegExp(`https?://\\S+/${path}/[^\\s"]+`).exec(text ?? "")?.[0] ?? "";
+
+test.each(languages)(
+  "pages in %s have no barriers and are no wider than a phone",
+  async (language) => {
+    await sdk.brand.update({ locale: language });
+    const list = await sdk.lists.create({ name: `News ${language}` });
+    const form = await sdk.forms.create({
+      ...{ name: "Fern & Field", listId: list.id, fields: ["firstName", "lastName", "phone"], consentCheckbox: true },
+    });
+    const email = `ada.${language}@example.com`;
+    await show(form.url, language);
+    await look("form", language);
+    await show(form.url, language, { email: "x" });
+    await look("form-refused", language);
+    await show(form.url, language, { email, consent: "yes" });
+    await look("thanks", language);
+    await show(`${form.url}/unsubscribe`, language);
+    await look("leave", language);
+    const { text } = await sdk.inbox.wait({ to: email, timeout: 60 });
+    const confirm = linkTo("lists/confirm", text);
+    await show(confirm, language);
+    await look("confirm", language);
+    await show(confirm, language, {});
+    await look("confirmed", language);
+    const preferences = linkTo("unsubscribe", text);
+    await show(preferences, language);
+    await look("preferences", language);
+    await show(preferences, language, { action: "all" });
+    await look("unsubscribed", language);
+  },
+  PATIENCE_MS * 5,
+);
