@@ -13,7 +13,7 @@ import { downloadPath, openLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
 import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
 import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage, withLanguage } from "./render.ts";
-import { readForm, readPrefill, signUp, unsubscribeByForm } from "./signups.ts";
+import { readForm, readPrefill, SignUps, unsubscribeByForm } from "./signups.ts";
 import { ViewCounter } from "./views.ts";
 import { getDailySalt, hashVisitor } from "./visitors.ts";
 
@@ -48,11 +48,13 @@ class LandingPages {
   readonly #deps: PageDeps;
   readonly #limiter: Limiter;
   readonly #counter: ViewCounter;
+  readonly #signUps: SignUps;
 
   constructor(deps: PageDeps, limiter: Limiter) {
     this.#deps = deps;
     this.#limiter = limiter;
     this.#counter = new ViewCounter(deps);
+    this.#signUps = new SignUps(deps);
   }
 
   /** The page of an address: a published one, or any for the holder of a preview link. */
@@ -136,7 +138,7 @@ class LandingPages {
     const { brand, texts } = await this.#read(visit, page);
     const reading = readForm(page, texts, await this.#receiveForm(visit, page), this.#deps.config);
     if ("errors" in reading) return html(400, renderLandingPage(page, brand, texts, this.#deps, reading.errors), NO_STORE);
-    if ("signup" in reading) await signUp(this.#deps, page, { brand, texts }, reading.signup);
+    if ("signup" in reading) await this.#signUps.add(page, { brand, texts }, reading.signup);
     if (page.redirectUrl !== null) return redirect(303, page.redirectUrl);
     const file =
       page.leadMagnetId === null

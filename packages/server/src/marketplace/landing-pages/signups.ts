@@ -63,18 +63,74 @@ export function readForm(page: PageRow, texts: Texts, bytes: Uint8Array, config:
     : { errors: { values: removeControls(values), wrong } };
 }
 
+/** A sign-up that waits to be recorded. */
+interface WaitingSignUp {
+  readonly page: PageRow;
+  readonly read: ReadPage;
+  readonly signup: Signup;
+  done(): void;
+  failed(error: unknown): void;
+}
+
+// Sign-ups in one transaction; others wait for it.
+const TOGETHER = 20;
+
 /**
- * Records a sign-up: creates or completes the contact and adds it to the page's list. It is counted whether or not the
- * address was known, so that no number reveals it.
+ * Records sign-ups: creates or completes the contact and adds it to the page's list. Each is counted whether or not the address was known,
+ * so that no number reveals it. Those of a page that arrive during a transaction are recorded together in the next one: they write the same
+ * rows, and would make each other fail on Postgres.
  */
-export async function signUp(deps: PageDeps, page: PageRow, read: ReadPage, signup: Signup): Promise<void> {
-  const attempt = () => deps.db.tx((tx) => recordSignup(tx, deps, page, read, signup));
-  try {
-    await attempt();
-  } catch (error) {
-    // Another server created the same contact at the same time.
-    if (!(error instanceof UniqueViolation)) throw error;
-    await attempt();
+export class SignUps {
+  readonly #deps: PageDeps;
+  readonly #lines = new Map<string, WaitingSignUp[]>();
+
+  constructor(deps: PageDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves once the sign-up is stored. */
+  add(page: PageRow, read: ReadPage, signup: Signup): Promise<void> {
+    return new Promise((done, failed) => {
+      const one = { page, read, signup, done, failed };
+      const line = this.#lines.get(page.id);
+      if (line) line.push(one);
+      else void this.#record(page.id, [one]);
+    });
+  }
+
+  async #record(pageId: string, line: WaitingSignUp[]): Promise<void> {
+    this.#lines.set(pageId, line);
+    while (line.length > 0) {
+      const batch = line.splice(0, TOGETHER);
+      const stored =
+        batch.length > 1 &&
+        (await this.#store(batch).then(
+          () => true,
+          () => false,
+        ));
+      for (const one of batch) {
+        if (stored) one.done();
+        // Alone, so that one that fails keeps no other from being stored.
+        else await this.#storeAlone(one).then(one.done, one.failed);
+      }
+    }
+    this.#lines.delete(pageId);
+  }
+
+  async #storeAlone(one: WaitingSignUp): Promise<void> {
+    try {
+      await this.#store([one]);
+    } catch (error) {
+      // Another server created the same contact at the same time.
+      if (!(error instanceof UniqueViolation)) throw error;
+      await this.#store([one]);
+    }
+  }
+
+  #store(batch: readonly WaitingSignUp[]): Promise<void> {
+    return this.#deps.db.tx(async (tx) => {
+      for (const { page, read, signup } of batch) await recordSignup(tx, this.#deps, page, read, signup);
+    });
   }
 }
 
