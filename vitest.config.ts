@@ -90,7 +90,7 @@ const CI_ONLY = [
   // Every recorded answer of the reference.
   "test/{reference,recording}.test.ts",
   // Pages with tabs, and what people write on pages.
-  "packages/dashboard/test/{builder,received,tabs}.test.ts",
+  "packages/dashboard/test/{builder,received,recipient-barriers,tabs}.test.ts",
   // Programs of users that are made and run.
   "packages/cli/test/{agent-init,agent-start,dev-recording}.test.ts",
   "examples/{receiver-python,test-with-node}/*.test.ts",
@@ -104,6 +104,8 @@ const LONG = [
   "packages/dashboard/test/{every-page,large-campaign,pages,templates}.test.ts",
   // Large tables on Postgres. queue/store.pg.test.ts and other rooms of the server stay.
   "packages/server/{test/list-rows,src/db/postgres/months}.pg.test.ts",
+  // Floods of sign-ups. forms.test.ts stays.
+  "packages/server/src/marketplace/landing-pages/flood.test.ts",
   // Hostile mail that is to cost no more time than other mail.
   "packages/server/src/{inbox/hostile-mail,submission/hostile-messages}.test.ts",
   "test/{hostile-mail,smtp-clients}.test.ts",
