@@ -58,7 +58,7 @@ test("a language that is chosen in the menu of a form goes before that of the br
   const form = await createForm("By menu");
   const page = await ask(`${form.url}?email=bob%40example.com`, "fr");
   expect([languageOf(page.html), languageOfForm(page.html)]).toEqual(["de", "de"]);
-  // What was filled in stays.
+  // Fields that were filled in stay.
   const chosen = /href="(\?[^"]*lang(?:=|&#x3D;)ar)"/.exec(page.html)?.[1]?.replaceAll("&amp;", "&").replaceAll("&#x3D;", "=") ?? "";
   const arabic = await ask(new URL(chosen, form.url).href, "fr");
   expect([languageOf(arabic.html), languageOfForm(arabic.html)]).toEqual(["de", "ar"]);

@@ -1,20 +1,20 @@
 /** @jsxImportSource preact */
-import type { Brand } from "@mailsvc/sdk/contract";
+import type { BrandSettings } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { Field } from "../field.tsx";
-import { FormButton, type FormValues } from "../form-button.tsx";
+import { FormButton } from "../form-button.tsx";
 import { Loaded } from "../loaded.tsx";
 import { useResource } from "../resource.ts";
 import { RowMenu } from "../row-menu.tsx";
 import { ENGLISH, LANGUAGES } from "./recipient-texts.generated.ts";
 
-type Change = NonNullable<Parameters<typeof api.brand.update>[0]["texts"]>;
+type Update = Parameters<typeof api.brand.update>[0];
 
 /** The language of a brand's pages and mail, and the texts that replace those of the server. */
 export function BrandTexts() {
   const brand = useResource((signal) => api.brand.get({ signal }), []);
-  const save = async (change: Parameters<typeof api.brand.update>[0]): Promise<void> => {
+  const save = async (change: Update): Promise<void> => {
     await api.brand.update(change);
     brand.reload();
   };
@@ -39,8 +39,8 @@ export function BrandTexts() {
 }
 
 interface Props {
-  readonly brand: Brand;
-  readonly save: (change: Parameters<typeof api.brand.update>[0]) => Promise<void>;
+  readonly brand: BrandSettings;
+  readonly save: (change: Update) => Promise<void>;
 }
 
 function Buttons({ brand: { locale }, save }: Props) {
@@ -57,7 +57,12 @@ function Buttons({ brand: { locale }, save }: Props) {
         </Field>
         <Languages />
       </FormButton>{" "}
-      <FormButton label="Replace a text" title="A text of your own" submit="Save" act={(values) => save({ texts: readText(values) })}>
+      <FormButton
+        label="Replace a text"
+        title="A text of your own"
+        submit="Save"
+        act={(values) => save(replaceText(values.text("language"), values.text("key"), values.text("text")))}
+      >
         <Field label="Language" hint="Any, also one that this server does not speak.">
           <input
             name="language"
@@ -100,7 +105,7 @@ function Languages() {
 }
 
 function OwnTexts({ brand: { texts }, save }: Props) {
-  const own = Object.entries(texts).flatMap(([language, all]) => Object.entries(all).map(([key, text]) => ({ language, key, text })));
+  const own = Object.entries(texts).flatMap(([language, all]) => Object.entries(all ?? {}).map(([key, text]) => ({ language, key, text })));
   if (own.length === 0) return null;
   return (
     <ul class="items">
@@ -115,7 +120,7 @@ function OwnTexts({ brand: { texts }, save }: Props) {
           {may("brand:write") ? (
             <RowMenu
               label={`Change ${key} in ${language}`}
-              entries={[{ label: "Use the server's text", act: () => save({ texts: { [language]: { [key]: null } } as Change }) }]}
+              entries={[{ label: "Use the server's text", act: () => save(replaceText(language, key, null)) }]}
             />
           ) : null}
         </li>
@@ -124,8 +129,9 @@ function OwnTexts({ brand: { texts }, save }: Props) {
   );
 }
 
-function readText(values: FormValues): Change {
-  return { [values.text("language")]: { [values.text("key")]: values.text("text") } } as Change;
+/** The change that sets a text; null takes that of the server. */
+function replaceText(language: string, key: string, text: string | null): Update {
+  return { texts: { [language]: { [key]: text } } } as Update;
 }
 
 function nameLanguage(tag: string): string {

@@ -84,11 +84,7 @@ test("an address that is entered from everywhere at once gets one mail", { timeo
   await world.settle();
   const before = await countRows(world);
   const statuses = await Promise.all(Array.from({ length: 400 }, () => enter(world, form.url, "victim@example.com")));
-  expect(
-    Map.groupBy(statuses, (status) => status)
-      .keys()
-      .toArray(),
-  ).toEqual([303]);
+  expect([...new Set(statuses)]).toEqual([303]);
   await world.settle();
   const after = await countRows(world);
   expect(await world.inbox.all({ to: "victim@example.com" })).toHaveLength(1);
