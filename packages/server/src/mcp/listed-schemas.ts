@@ -19,7 +19,10 @@ const SILENT = new Set([
   "additionalProperties",
 ]);
 
-/** The schema of arguments as it is listed: without patterns and lengths, definitions in their places. */
+// Values of a choice, such as the codes of errors. A value that is none of them is refused with the nearest ones.
+const MAX_CHOICES = 40;
+
+/** The schema of arguments as it is listed: without long lists of values, patterns and lengths, definitions in their places. */
 export function listArguments(schema: ObjectSchema): ObjectSchema {
   const definitions = readDefinitions(schema);
   const slim = (value: unknown, above: ReadonlySet<string>): unknown => {
@@ -33,7 +36,7 @@ export function listArguments(schema: ObjectSchema): ObjectSchema {
     const inner = name === undefined ? above : new Set([...above, name]);
     return Object.fromEntries(
       Object.entries(whole).flatMap(([key, entry]): [string, unknown][] => {
-        if (SILENT.has(key)) return [];
+        if (SILENT.has(key) || (key === "enum" && Array.isArray(entry) && entry.length > MAX_CHOICES)) return [];
         if (key === "properties" && isSchema(entry))
           return [[key, Object.fromEntries(Object.entries(entry).map(([field, type]) => [field, slim(type, inner)]))]];
         const shown = slim(entry, inner);

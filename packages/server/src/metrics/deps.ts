@@ -6,7 +6,7 @@ import type { DomainRecords } from "../lib/domain-records.ts";
 import type { MailCounters } from "./mail-counters.ts";
 
 /** Reactions to rates that are too high. */
-export interface RateHooks {
+interface RateHooks {
   /** Pauses the campaigns that are being sent. */
   pauseCampaigns(tx: Tx, workspaceId: string, reason: NonNullable<Campaign["statusReason"]>): Promise<void>;
 }
