@@ -9,6 +9,7 @@ import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { RelayForm } from "../parts/relay-form.tsx";
 import { useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
@@ -49,6 +50,7 @@ export default function RelayPage({ params }: PageProps) {
               <input name="from" type="email" />
             </Field>
           </FormButton>
+          {relay.data?.source === "api" ? <RelayForm relay={relay.data} done={relay.reload} /> : null}
           {relay.data?.source === "api" ? (
             <ConfirmButton label="Remove" question={`Remove the relay ${name}?`} danger act={remove}>
               <p>Only a relay that no workspace, sender or campaign names can be removed.</p>

@@ -1,26 +1,29 @@
 /** @jsxImportSource preact */
 import { api } from "../api/client.ts";
-import { CodeBlock } from "../parts/code-block.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { RelayForm } from "../parts/relay-form.tsx";
 import { useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
-import { toHref } from "../router.tsx";
+import { go, toHref } from "../router.tsx";
 
 /** The mail servers that take this server's mail. */
 export default function Relays() {
   const relays = useResource((signal) => api.relays.list({ signal }), []);
   return (
-    <Page title="Relays" about="The mail servers that take this server's mail.">
+    <Page
+      title="Relays"
+      about="The mail servers that take this server's mail."
+      actions={<RelayForm done={({ name }) => go(`/relays/${encodeURIComponent(name)}`)} />}
+    >
       <div class="scroll">
         <Loaded from={relays}>
           {({ data }) =>
             data.length === 0 ? (
               <Empty title="No relays">
-                <p>Without one, mail is captured. Secrets are best given in a terminal:</p>
-                <CodeBlock label="A command that adds a relay" code="mailsvc relays add --help" />
+                <p>Without one, mail is captured. For a login with OAuth2, add it in a terminal: mailsvc relays add --help.</p>
               </Empty>
             ) : (
               <ul class="items card">

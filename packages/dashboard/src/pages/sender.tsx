@@ -17,6 +17,7 @@ import { type Resource, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
+import { toZoneFile } from "../parts/zone-file.ts";
 import { go, type PageProps, toHref } from "../router.tsx";
 
 const NAMES: Readonly<Record<DomainFinding["check"], string>> = {
@@ -131,7 +132,20 @@ function Dns({ check: { data, error, reload } }: { readonly check: Resource<Doma
           <Finding key={i} finding={finding} />
         ))}
       </ul>
+      <ZoneFile findings={data.findings} />
     </section>
+  );
+}
+
+/** Every record that is to be published, at once. */
+function ZoneFile({ findings }: { readonly findings: readonly DomainFinding[] }) {
+  const zone = toZoneFile(findings.flatMap(({ record }) => record ?? []));
+  if (zone === "") return null;
+  return (
+    <details>
+      <summary class="soft">All of these records as a zone file</summary>
+      <CodeBlock label="The records as a zone file" code={zone} />
+    </details>
   );
 }
 

@@ -14,7 +14,7 @@ afterAll(dropDatabases);
 scenarios("events refuse", [
   { name: "a request without a key", method: "GET", path: at, key: null, status: 401, code: "unauthorized" },
   { name: "an unknown type", method: "GET", path: `${at}?type=email.sent,email.bounce`, status: 400, details: ["type unknown_event_type"] },
-  { name: "an unknown kind", method: "GET", path: `${at}?type=mail.*`, status: 400, details: ["type unknown_event_type"] },
+  { name: "an unknown kind", method: "GET", path: `${at}?type=letter.*`, status: 400, details: ["type unknown_event_type"] },
   { name: "an instant that is none", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
   {
     name: "machine that is neither true nor false",
