@@ -18,6 +18,23 @@ test(
     expect(await plot.getByRole("rowheader").allTextContents()).toEqual(["Accepted", "Delivered", "Opened", "Clicked"]);
     await page.getByRole("button", { name: "7 days" }).click();
     await expect.poll(() => plot.getByRole("columnheader").count()).toBe(8);
+
+    await page.getByRole("button", { name: "Limits" }).click();
+    const limits = page.getByRole("dialog", { name: "Limits of bounces and complaints" });
+    expect(await limits.getByRole("spinbutton").evaluateAll((all) => all.map((input) => (input as HTMLInputElement).value))).toEqual([
+      "5",
+      "10",
+      "0.1",
+      "0.3",
+      "200",
+    ]);
+    await limits.getByRole("spinbutton").nth(1).fill("7");
+    await limits.getByRole("spinbutton").nth(3).fill("");
+    await limits.getByRole("button", { name: "Save" }).click();
+    await limits.waitFor({ state: "hidden" });
+    expect(await stage.call("GET", "/api/v1/metrics/limits")).toMatchObject({
+      ...{ leastMails: 200, bounce: { warn: 0.05, pause: 0.07 }, complaint: { warn: 0.001, pause: null } },
+    });
     expect(faults).toEqual([]);
     await page.context().close();
   },

@@ -1,10 +1,12 @@
 /** @jsxImportSource preact */
 import type { MetricsReport } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { FirstSteps } from "../parts/overview/first-steps.tsx";
+import { LimitsButton } from "../parts/overview/limits.tsx";
 import { loadNeeds, type Need } from "../parts/overview/needs.ts";
 import { Receivers, Totals } from "../parts/overview/totals.tsx";
 import { loadUnderWay, type UnderWay } from "../parts/overview/under-way.ts";
@@ -37,7 +39,17 @@ export default function Overview() {
   const isNew =
     loaded && report.data?.total.accepted === 0 && report.data.total.sent === 0 && needs.data?.length === 0 && underWay.data?.length === 0;
   return (
-    <Page title="Overview" actions={loaded && !isNew ? <Period days={days} /> : null}>
+    <Page
+      title="Overview"
+      actions={
+        loaded && !isNew ? (
+          <>
+            <Period days={days} />
+            {may("campaigns:write") ? <LimitsButton /> : null}
+          </>
+        ) : null
+      }
+    >
       <CaptureNote />
       {!loaded ? (
         error === null ? (
