@@ -150,6 +150,10 @@ describeDb("transactions that share a commit", (t) => {
       owner: true,
       test: false,
       revokedAt: null,
+      lastUsedAt: null,
+      expiresAt: null,
+      senders: null,
+      networks: null,
     };
     const rows = [
       { ...key, id: "1", hash: "1", createdAt: 8_640_000_000_000_000 },

@@ -191,6 +191,8 @@ test("a brand and the builder of its agent see nothing of each other but the age
   ];
   let asked = 0;
   for (const { id, path } of reads) {
+    // Each sees its own requests there, which have asked for what is the other one's.
+    if (id === "requests.list") continue;
     const params = paramNames(path);
     for (const value of params.length === 0 ? [""] : values)
       for (const { key, hidden } of sides) {

@@ -24,6 +24,11 @@ describe("a filter of secrets", () => {
     ],
     ["the token behind a #", `http://127.0.0.1:1/dashboard#${TOKEN}`, "http://127.0.0.1:1/dashboard#[removed]"],
     ["a parameter that opens a page", "/p/spring-1?x=1&preview=abc&y=2", "/p/spring-1?x=1&preview=[removed]&y=2"],
+    [
+      "a link of such a page to itself",
+      '<a href="?preview&#x3D;abc&amp;lang&#x3D;de">Deutsch</a>',
+      '<a href="?preview&#x3D;[removed]&amp;lang&#x3D;de">Deutsch</a>',
+    ],
     ["the password of an address", "smtps://user:pass%20word@mail.example", "smtps://user:[removed]@mail.example"],
   ])("removes %s from a text", (_what, text, cleaned) => {
     expect(filter.clean(text)).toBe(cleaned);

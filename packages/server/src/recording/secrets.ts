@@ -46,7 +46,11 @@ export class SecretFilter {
   addPages(pages: readonly SecretPage[]): void {
     const tokens = pages.flatMap(({ path }) => (path.includes(":token") ? [escapeRegex(path.slice(0, path.indexOf(":token")))] : []));
     const queries = pages.flatMap(({ path, secretQuery = [] }) =>
-      secretQuery.map((name) => `${escapeRegex(path).replace(/:\w+/g, "[^/?\\s]+")}\\?(?:[^\\s#"'<>]*&)?${escapeRegex(name)}=`),
+      // In a link of the page to itself there is no path, and in HTML the sign is an entity.
+      secretQuery.map(
+        (name) =>
+          `(?:${escapeRegex(path).replace(/:\w+/g, "[^/?\\s]+")}|(?<=["']))\\?(?:[^\\s#"'<>]*[&;])?${escapeRegex(name)}(?:=|&#x3D;)`,
+      ),
     );
     if (tokens.length > 0) this.#tokens = new RegExp(`(${[...new Set(tokens)].join("|")})[A-Za-z0-9_.~%-]{8,}`, "g");
     if (queries.length > 0) this.#queries = new RegExp(`(${queries.join("|")})[^&#\\s"'<>]+`, "g");
