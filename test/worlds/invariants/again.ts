@@ -45,11 +45,17 @@ async function restoreTwice(universe: Universe): Promise<string[]> {
 // Tables in which a process keeps notes about itself.
 const OWN = new Set(["meta", "jobs", "processes", "rate_buckets"]);
 
+/** A row without the last use of a key, which is written when a process stops. */
+function withoutUse(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { lastUsedAt: _, ...rest } = row;
+  return rest;
+}
+
 async function fingerprints(universe: Universe): Promise<ReadonlyMap<string, string>> {
   const prints = new Map<string, string>();
   for (const [name, rows] of await readAllRows(universe)) {
     if (OWN.has(name)) continue;
-    const lines = rows.map((row) => JSON.stringify(row)).sort();
+    const lines = rows.map((row) => JSON.stringify(withoutUse(row))).sort();
     prints.set(name, createHash("sha256").update(lines.join("\n")).digest("hex"));
   }
   return prints;
