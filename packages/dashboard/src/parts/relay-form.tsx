@@ -28,7 +28,7 @@ export function RelayForm({ relay, done }: Props) {
     <FormButton label={label} title={relay ? `Change ${relay.name}` : label} submit={relay ? "Save" : "Add"} primary={!relay} act={act}>
       {relay ? null : (
         <Field label="Name" hint="Workspaces, senders and campaigns name it. The relay called default takes all other mail.">
-          <input name="name" required pattern="[a-z0-9][a-z0-9-]*" placeholder="default" spellcheck={false} />
+          <input name="name" required pattern="[a-z0-9][a-z0-9\-]*" placeholder="default" spellcheck={false} />
         </Field>
       )}
       <Field label="Host">
