@@ -84,24 +84,21 @@ const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
 /** Files that `npm test` leaves out, and CI runs. */
 const CI_ONLY = [
   // A server that is killed while it delivers.
-  "test/{delivery-kills,crash-stop}.test.ts",
+  "test/delivery-kills.test.ts",
   // Worlds that became a test.
   "test/worlds/found.test.ts",
   // Every recorded answer of the reference.
   "test/{reference,recording}.test.ts",
-  // Pages with tabs, and what people write on pages.
-  "packages/dashboard/test/{builder,received,recipient-barriers,tabs}.test.ts",
-  // A project that is made and run.
-  "packages/cli/test/agent-init.test.ts",
-  "examples/test-with-node/*.test.ts",
+  // Pages that recipients meet.
+  "packages/dashboard/test/recipient-barriers.test.ts",
   "packages/server/src/developer-webhooks/forgetting.pg.test.ts",
 ];
 
 /** Files that only `npm test -- --all` runs. */
 const LONG = [
   // Stories in a browser. shell.test.ts stays.
-  "packages/dashboard/test/{audience,audience-*,automations,brand,campaigns,hostile,hostile-content}.test.ts",
-  "packages/dashboard/test/{every-page,large-campaign,pages,templates}.test.ts",
+  "packages/dashboard/test/{audience,audience-*,automations,brand,builder,campaigns,hostile,hostile-content}.test.ts",
+  "packages/dashboard/test/{every-page,large-campaign,pages,received,tabs,templates}.test.ts",
   // Large tables on Postgres. queue/store.pg.test.ts and other rooms of the server stay.
   "packages/server/{test/list-rows,src/db/postgres/months}.pg.test.ts",
   // Floods of sign-ups. forms.test.ts stays.
@@ -111,16 +108,18 @@ const LONG = [
   "test/{hostile-mail,smtp-clients}.test.ts",
   // Receivers and projects that are programs of their own. process.test.ts of the command line stays.
   "packages/agent-kit/src/conformance/{check-agent,gallery}.test.ts",
-  "packages/cli/test/{agent-start,dev-command,dev-recording,templates-rendered}.test.ts",
-  "examples/{receiver-*,test-with-jest,test-with-phpunit,test-with-playwright,test-with-pytest}/*.test.ts",
+  "packages/cli/test/{agent-init,agent-start,dev-command,dev-recording,templates-rendered}.test.ts",
+  "examples/{receiver-*,test-with-jest,test-with-node,test-with-phpunit,test-with-playwright,test-with-pytest}/*.test.ts",
   // Servers that are killed or stopped again and again, and several on one database. marketplace.test.ts and upgrade.test.ts stay.
   "test/{*-cluster,automation-kills,campaign-crash,developer-webhooks-crash,inbound-crash,marketplace-crash,uploads-crash}.test.ts",
   "test/{relay-kills,smtp-kills,workspace-deletion-kills,cluster,contacts-import,crash,events-poller,marketplace-steps}.test.ts",
-  "test/{stop-in-time,upgrade-load}.test.ts",
+  "test/{crash-stop,stop-in-time,upgrade-load}.test.ts",
   "test/proof/proof.test.ts",
   // Worlds that are disturbed: more of them, on both databases, and the test that one of them becomes. worlds.test.ts stays.
   "test/worlds/{many,printed}.test.ts",
   "examples/agent-with-approvals/kill.test.ts",
+  // Clients that others generate from the OpenAPI document.
+  "test/generated-clients.test.ts",
   // The packages, the binary, the release. build.test.ts and sdk-bundles.test.ts stay.
   "test/{agent-templates,binary,binary-packages,newcomer,packages,registry,release}.test.ts",
   // Each write of the contract, raced with an erasure on Postgres. data-subjects/races.pg.test.ts stays.

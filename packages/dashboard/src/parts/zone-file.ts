@@ -1,5 +1,5 @@
 /** A record of DNS to publish. */
-export interface DnsRecord {
+interface DnsRecord {
   readonly type: string;
   /** Full name, without a dot at its end. */
   readonly name: string;
