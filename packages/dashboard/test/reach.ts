@@ -77,6 +77,7 @@ function scrollToStart(): void {
 function findPlace(): { readonly x: number; readonly top: number; readonly bottom: number } {
   const areas = [
     ".columns",
+    ".overview",
     ".scroll",
     ".editor",
     ".template-editor",
