@@ -28,7 +28,7 @@ const environment = (): Record<string, string | undefined> => {
  * something is missing, is what every clean checkout begins its tests with, by the same bootstrap.mjs; see also `build.test.ts`.
  */
 const linkPackages = (clone: string): void => {
-  for (const folder of ["node_modules", ...globSync("packages/*/node_modules", { cwd: root })])
+  for (const folder of ["node_modules", ...globSync("{packages/*,test/clients}/node_modules", { cwd: root })])
     linkEntries(join(root, folder), join(clone, folder));
 };
 
