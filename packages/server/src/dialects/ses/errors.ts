@@ -10,24 +10,33 @@ interface Wording {
 }
 
 const WORDINGS: Partial<Readonly<Record<ErrorCode, Wording>>> = {
-  unauthorized: { type: "UnrecognizedClientException", status: 403 },
-  key_revoked: { type: "UnrecognizedClientException", status: 403 },
-  forbidden: { type: "AccessDeniedException", status: 403 },
   sender_not_verified: { type: "MessageRejected", status: 400 },
   recipient_suppressed: { type: "MessageRejected", status: 400 },
-  not_found: { type: "NotFoundException", status: 404 },
-  template_not_found: { type: "NotFoundException", status: 404 },
   conflict: { type: "AlreadyExistsException", status: 400 },
-  rate_limited: { type: "TooManyRequestsException", status: 429 },
-  internal_error: { type: "InternalServiceErrorException", status: 500 },
-  queue_failed: { type: "InternalServiceErrorException", status: 500 },
-  storage_unavailable: { type: "ServiceUnavailableException", status: 503 },
-  not_implemented: { type: "UnknownOperationException", status: 501 },
+  slug_taken: { type: "AlreadyExistsException", status: 400 },
 };
+
+/** Words for all other errors, by their status: AWS's programs try again by it. */
+const BY_STATUS: Readonly<Record<number, Wording>> = {
+  401: { type: "UnrecognizedClientException", status: 403 },
+  403: { type: "AccessDeniedException", status: 403 },
+  404: { type: "NotFoundException", status: 404 },
+  408: { type: "RequestTimeoutException", status: 408 },
+  409: { type: "ConflictException", status: 409 },
+  429: { type: "TooManyRequestsException", status: 429 },
+  501: { type: "UnknownOperationException", status: 501 },
+  503: { type: "ServiceUnavailableException", status: 503 },
+};
+
+function toWording({ code, status }: Pick<ApiError, "code" | "status">): Wording {
+  const known = WORDINGS[code] ?? BY_STATUS[status];
+  if (known) return known;
+  return status >= 500 ? { type: "InternalServiceErrorException", status } : { type: "BadRequestException", status: 400 };
+}
 
 /** Formats an error as AWS does. Its message ends with the hint, which has no field of its own. */
 export function describeError(error: ApiError, headers: HeaderReader): DialectAnswer {
-  const known = WORDINGS[error.code] ?? { type: "BadRequestException", status: 400 };
+  const known = toWording(error);
   const isWithoutKey = error.code === "unauthorized" && headers.get("authorization") === null;
   const type = isWithoutKey ? "MissingAuthenticationTokenException" : known.type;
   return { status: known.status, body: { __type: type, message: describe(error) }, headers: { "x-amzn-errortype": type } };
