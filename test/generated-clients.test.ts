@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const tools = join(root, "test/clients/node_modules");
 const run = promisify(execFile);
 
-/** What both programs do with a webhook: verify it, and read its data by its type. */
+/** The part of both programs about a webhook: verifies it, and reads its data by its type. */
 const RECEIVE = `
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";

@@ -2108,7 +2108,7 @@ export interface Heartbeat {
 
 /** An invitation: {method, content}. Mail programs show it with buttons, and as the file invite.ics */
 export interface IcalEvent {
-  /** What it asks for; must be METHOD of the content, which it is when absent */
+  /** Purpose, as METHOD of the content says it; taken from there when absent */
   method?: "REQUEST" | "CANCEL" | "REPLY" | "PUBLISH" | "ADD" | "REFRESH" | "COUNTER" | "DECLINECOUNTER" | undefined;
   /** The calendar, from BEGIN:VCALENDAR to END:VCALENDAR, up to 1 MiB */
   content: string;

@@ -115,7 +115,7 @@ export const IcalEvent = z
     method: z
       .preprocess((word) => (typeof word === "string" ? word.toUpperCase() : word), Method)
       .optional()
-      .meta({ description: "What it asks for; must be METHOD of the content, which it is when absent" }) as unknown as z.ZodOptional<
+      .meta({ description: "Purpose, as METHOD of the content says it; taken from there when absent" }) as unknown as z.ZodOptional<
       typeof Method
     >,
     content: Content.refine((text) => new TextEncoder().encode(text).length <= CALENDAR_LIMITS.content, {

@@ -143,7 +143,7 @@ test("long lines are folded between characters, and what the parsers of others r
   ).toBe(true);
 });
 
-/** What Python's email package reads in messages. A machine without Python fails the test. */
+/** Messages as Python's email package reads them. A machine without Python fails the test. */
 async function readByPython(messages: Buffer[]): Promise<Record<string, unknown>[]> {
   const program = `
 import base64, email, json, sys

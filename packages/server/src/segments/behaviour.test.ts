@@ -139,7 +139,7 @@ test("a rule about mail counts what people received, opened, clicked and answere
   expect(await whoMatches(world, { field: "replied", operator: "exists" })).toEqual([]);
   await world.reply("ada@example.com", { text: "Thank you" });
   expect(await whoMatches(world, { field: "replied", operator: "equals", value: 1, template: "receipt", within: "1h" })).toEqual(["ada"]);
-  // Who has another address now is the same person.
+  // A person with another address is still the same person.
   const [ada] = (await sdk.contacts.list({ search: "ada" })).data;
   await sdk.contacts.update(ada?.id ?? "", { email: "ada.new@example.com" });
   const [early] = (await db.read.select().from(db.read.t.emails)).filter((one) => one.campaignId === id && one.toKey === "ada@example.com");

@@ -65,7 +65,7 @@ test("10,000 sign-ups of other people's addresses are one mail to each of them, 
   const added = Object.fromEntries(Object.entries(after).map(([name, rows]) => [name, rows - (before[name] ?? 0)]));
   expect(added).toEqual({
     ...{ contacts: 2000, listMembers: 2000, emails: 2000, inbox: 2000 },
-    // What each of them agreed to, each time, and one row for the day.
+    // The consent of each of them, each time, and one row for the day.
     ...{ landingPageSubmissions: 10_000, landingPageDays: 1 },
   });
   // Nothing waits but what waits once, however much happened.
