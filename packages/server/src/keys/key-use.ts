@@ -35,7 +35,7 @@ export class KeyUse {
     this.#unsaved.add(id);
     this.#timer ??= this.#clock.real.after(MINUTE, () => {
       this.#timer = null;
-      this.save().catch((error: unknown) => this.#log.warn("the last use of keys was not written", { error: String(error) }));
+      void this.#trySave();
     });
   }
 
@@ -68,8 +68,19 @@ export class KeyUse {
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
-    const saving = this.save().catch((error: unknown) => this.#log.warn("the last use of keys was not written", { error: String(error) }));
-    await Promise.race([saving, this.#clock.real.sleep(STOP_MS)]);
+    if (this.#unsaved.size === 0) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = this.#clock.real.after(STOP_MS, resolve);
+    await Promise.race([this.#trySave(), late]);
+    timer.cancel();
+  }
+
+  async #trySave(): Promise<void> {
+    try {
+      await this.save();
+    } catch (error) {
+      this.#log.warn("the last use of keys was not written", { error: String(error) });
+    }
   }
 
   /** Forgets what it knows: the data was replaced. */

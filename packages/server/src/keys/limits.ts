@@ -1,4 +1,4 @@
-import { AddressError, type Permission, parseAnyMailbox } from "@mailsvc/sdk/contract";
+import { AddressError, type Permission, parseAnyMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { invalid } from "../lib/api-error.ts";
 import { parseIpNetwork } from "../lib/ip-network.ts";
 
@@ -8,8 +8,6 @@ interface WantedLimits {
   readonly senders?: readonly string[] | undefined;
   readonly networks?: readonly string[] | undefined;
 }
-
-const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Reads the limits of a new key. Throws ApiError validation_error that names the field. */
 export function parseLimits({ permissions, expiresAt, senders, networks }: WantedLimits, now: number) {
@@ -39,12 +37,11 @@ export function isAllowedSender(senders: readonly string[], mailbox: string): bo
   return senders.includes(key) || senders.includes(key.slice(key.lastIndexOf("@") + 1));
 }
 
-/** The form in which addresses and domains are compared. */
+/** The form in which addresses and domains are compared; a domain may be written as `@acme.example`. */
 function toSender(text: string, i: number): string {
-  const domain = text.trim().toLowerCase().replace(/^@/, "");
-  if (DOMAIN.test(domain)) return domain;
+  const domain = text.trim().replace(/^@/, "");
   try {
-    return parseAnyMailbox(text).key;
+    return domain.includes("@") ? parseAnyMailbox(text).key : toDomain(domain);
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     throw invalid(`senders.${i}`, "invalid_sender", "Write an address such as hello@acme.example, or a domain such as acme.example.");
