@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -63,6 +64,20 @@ test("too many bounces first warn, then pause campaigns but no other mail; a per
   expect((await sdk.campaigns.get(id)).status).toBe("PAUSED");
   expect(await listHigh(world)).toEqual(["WARNED", "PAUSED", "PAUSED"]);
   expect(await sdk.metrics.verify()).toMatchObject({ correct: true });
+});
+
+test("a campaign that was started at the moment of a pause is paused by the next bounce", async () => {
+  await using world = await createWorld();
+  const { sdk, app } = world;
+  await sdk.metrics.setLimits({ leastMails: 20 });
+  const id = await startSlow(world);
+  await send(world, 10, 12);
+  expect((await sdk.campaigns.get(id)).status).toBe("PAUSED");
+  // As a transaction left it that had not seen the alarm yet.
+  await app.deps.db.tx((tx) => tx.update(tx.t.campaigns).set({ status: "SENDING" }).where(eq(tx.t.campaigns.id, id)));
+  await send(world, 1, 2);
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "PAUSED", statusReason: { code: "bounce_rate" } });
+  expect(await listHigh(world)).toEqual(["PAUSED"]);
 });
 
 test("mail of test keys never counts, and a limit of null does nothing", async () => {

@@ -67,12 +67,13 @@ export async function watchRates(tx: Tx, deps: MailMetricsDeps, workspaceId: str
     const before = alarms[kind] ?? null;
     const found = await countRate(tx, workspaceId, kind, before, now);
     const state = decide(kind, limits, before, found, now);
-    if (state === (before?.state ?? "OK")) continue;
-    next[kind] = { ...(before ?? NEW), state, at: now };
+    const isNew = state !== (before?.state ?? "OK");
+    if (isNew) next[kind] = { ...(before ?? NEW), state, at: now };
     if (state === "OK") continue;
     const message = describe(kind, limits, found, state);
     const data = { kind, state, rate: found.rate, mails: found.mails, message };
-    await recordEvents(tx, deps, [{ workspaceId, type: "mail.rate_high", at: now, data }]);
+    if (isNew) await recordEvents(tx, deps, [{ workspaceId, type: "mail.rate_high", at: now, data }]);
+    // Also a campaign that another transaction started at the moment at which the others were paused.
     if (state === "PAUSED") await deps.rateHooks.pauseCampaigns(tx, workspaceId, { code: `${kind}_rate`, message });
   }
   if (JSON.stringify(next) !== JSON.stringify(alarms)) await storeAlarms(tx, workspaceId, { alarms: next });
