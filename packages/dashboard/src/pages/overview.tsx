@@ -3,14 +3,14 @@ import type { MetricsReport } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
+import { CodeBlock } from "../parts/code-block.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
-import { FirstSteps } from "../parts/overview/first-steps.tsx";
 import { LimitsButton } from "../parts/overview/limits.tsx";
 import { loadNeeds, type Need } from "../parts/overview/needs.ts";
 import { Receivers, Totals } from "../parts/overview/totals.tsx";
-import { loadUnderWay, type UnderWay } from "../parts/overview/under-way.ts";
 import { Page } from "../parts/page.tsx";
+import { count } from "../parts/plural.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { serverNow } from "../parts/time.tsx";
 import { query, setQuery, toHref } from "../router.tsx";
@@ -122,5 +122,65 @@ function UnderWayList({ entries }: { readonly entries: readonly UnderWay[] }) {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** A campaign or an automation at work. */
+interface UnderWay {
+  readonly name: string;
+  readonly what: string;
+  readonly path: string;
+}
+
+const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+// Of each kind; the pages of the navigation have all.
+const SHOWN = 5;
+
+/** Loads what is being sent, is scheduled or runs. */
+async function loadUnderWay(signal: AbortSignal): Promise<UnderWay[]> {
+  const looks: Promise<UnderWay[]>[] = [];
+  if (may("campaigns:read")) looks.push(listCampaigns("SENDING", signal), listCampaigns("SCHEDULED", signal));
+  if (may("automations:read")) looks.push(listAutomations(signal));
+  return (await Promise.all(looks)).flat();
+}
+
+async function listCampaigns(status: "SENDING" | "SCHEDULED", signal: AbortSignal): Promise<UnderWay[]> {
+  const { data } = await api.campaigns.list({ status, limit: SHOWN }, { signal });
+  return data.map(({ id, name, scheduledAt }) => ({
+    name,
+    what: status === "SENDING" ? "is being sent" : scheduledAt === null ? "is scheduled" : `starts ${WHEN.format(Date.parse(scheduledAt))}`,
+    path: `/campaigns/${id}`,
+  }));
+}
+
+async function listAutomations(signal: AbortSignal): Promise<UnderWay[]> {
+  const { data, pagination } = await api.automations.list({ status: "ACTIVE", limit: SHOWN }, { signal });
+  const shown = data.map(({ id, name }) => ({ name, what: "automation, active", path: `/automations/${id}` }));
+  const more = pagination.total - shown.length;
+  return more > 0 ? [...shown, { name: count(more, "more automation"), what: "active", path: "/automations" }] : shown;
+}
+
+const SEND = 'npx mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text "It works."';
+
+/** Three steps for a server without mail. */
+function FirstSteps() {
+  return (
+    <ol class="first-steps">
+      <li class="card">
+        <h2>Send a first mail</h2>
+        <p>From a terminal, or with the API from your program. It shows up under Activity at once.</p>
+        <CodeBlock code={SEND} label="Command that sends a mail" />
+      </li>
+      <li class="card">
+        <h2>Verify your domain</h2>
+        <p>Publish one DNS record, so that mail may leave from your own address.</p>
+        {may("senders:read") ? <a href={toHref("/senders")}>Add a sender</a> : null}
+      </li>
+      <li class="card">
+        <h2>Bring your contacts</h2>
+        <p>Import a CSV file, then write to them with a campaign.</p>
+        {may("contacts:read") ? <a href={toHref("/contacts/import")}>Import contacts</a> : null}
+      </li>
+    </ol>
   );
 }

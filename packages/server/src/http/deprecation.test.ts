@@ -1,7 +1,7 @@
 import { type Contract, contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { listDeprecationHeaders } from "./deprecation.ts";
 import { buildOpenApi } from "./openapi.ts";
+import { listDeprecationHeaders } from "./serve-requests.ts";
 
 const ending: Endpoint = {
   ...contract.emails.list,

@@ -1,7 +1,6 @@
 import type { Endpoint, ErrorCode } from "@mailsvc/sdk/contract";
 import type { Tracing } from "../lib/tracing.ts";
 import type { AnyHandler, Call } from "./call.ts";
-import { listDeprecationHeaders } from "./deprecation.ts";
 import type { HttpDeps } from "./deps.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
@@ -123,4 +122,14 @@ function traceRequest(tracing: Tracing, call: Call, respond: (call: Call) => Pro
     if (response.status >= 500) span.fail(String(response.status));
     return response;
   });
+}
+
+/** The headers that announce the end of an operation: Deprecation (RFC 9745) and Sunset (RFC 8594). None for all others. */
+export function listDeprecationHeaders({ deprecated }: Endpoint): HeaderList {
+  if (deprecated === undefined) return [];
+  const { since, sunset } = deprecated;
+  return [
+    ["deprecation", `@${Date.parse(`${since}T00:00:00Z`) / 1000}`],
+    ["sunset", new Date(`${sunset}T00:00:00Z`).toUTCString()],
+  ];
 }

@@ -2,10 +2,10 @@ import { contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { PreparedCall } from "../../http/contract-calls.ts";
 import { invalid } from "../../lib/api-error.ts";
+import { prepareApiMessage } from "../../submission/submission.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Preparation, type Writes, writeOperation } from "../operation.ts";
-import { type PreparedRaw, prepareRaw } from "./raw.ts";
 import {
   Destination,
   ListManagement,
@@ -16,6 +16,7 @@ import {
   Tags,
   TemplateUse,
   toShared,
+  toTags,
 } from "./send-fields.ts";
 import { toSlug } from "./template-name.ts";
 
@@ -29,6 +30,12 @@ const Mail = z.object({
   ...ListManagement,
 });
 type Mail = z.output<typeof Mail>;
+
+/** A mail that its program made itself. */
+interface PreparedRaw {
+  readonly from: string;
+  store(calls: Writes): Promise<string>;
+}
 
 type PreparedMail = { readonly from: string | undefined } & (
   | { readonly direct: PreparedCall<typeof contract.emails.send> }
@@ -79,4 +86,14 @@ async function finishMail(mail: PreparedMail, calls: Writes): Promise<string> {
   const answer = "direct" in mail ? await calls.finish(mail.direct) : await calls.finish(mail.rendered);
   if ("id" in answer) return answer.id;
   throw new Error("One mail has one id.");
+}
+
+/** Prepares a mail in MIME, which goes out as it is, as one that came over SMTP does. */
+async function prepareRaw(data: string, mail: Mail, { deps, workspaceId, test, senders }: Preparation): Promise<PreparedRaw> {
+  const { ToAddresses, CcAddresses, BccAddresses } = mail.Destination ?? {};
+  const to = [...(ToAddresses ?? []), ...(CcAddresses ?? []), ...(BccAddresses ?? [])];
+  const message = await prepareApiMessage(deps, { workspaceId, test, senders }, Buffer.from(data, "base64"), {
+    ...{ from: mail.FromEmailAddress ?? null, to, tags: toTags(mail.EmailTags, mail) },
+  });
+  return { from: message.from, store: ({ tx }) => message.store(tx) };
 }

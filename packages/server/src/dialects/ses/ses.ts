@@ -1,19 +1,43 @@
+import { contract } from "@mailsvc/sdk/contract";
 import type { ContractCalls } from "../../http/contract-calls.ts";
 import type { Dialect } from "../../http/dialect.ts";
+import type { HeaderReader } from "../../http/headers.ts";
+import { DAY } from "../../lib/units.ts";
 import type { DialectDeps } from "../deps.ts";
 import { lookUpForeignKeys } from "../foreign-keys.ts";
-import { type AbsentOperation, buildRoutes, type Operation } from "../operation.ts";
+import { type AbsentOperation, buildRoutes, type Operation, readOperation } from "../operation.ts";
 import { renameFields } from "../rename-fields.ts";
-import { getAccount } from "./account.ts";
 import { sendBulkEmail } from "./bulk.ts";
 import { sendEmail } from "./emails.ts";
 import { describeError } from "./errors.ts";
 import { FIELD_NAMES } from "./field-names.ts";
-import { readKeyId } from "./key.ts";
 import { suppressionOperations } from "./suppressions.ts";
 import { templateOperations } from "./templates.ts";
 
 const PREFIX = "/ses";
+
+/** `GetAccount`: the rate at which this key may send, and how much was sent in the last day. */
+const getAccount: Operation = readOperation({
+  path: "/v2/email/account",
+  note: "SentLast24Hours counts whole hours",
+  run: async (_input, { deps, read }) => {
+    const now = deps.clock.now();
+    const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+    const { data } = await read(contract.metrics.get, { from: dayOf(now - DAY), to: dayOf(now), interval: "hour", zone: "UTC" });
+    const recent = data.filter(({ to }) => Date.parse(to) > now - DAY);
+    return {
+      ...{ DedicatedIpAutoWarmupEnabled: false, EnforcementStatus: "HEALTHY", SendingEnabled: true },
+      // Mail of a server in dev mode stays there, as that of an account in the sandbox does.
+      ProductionAccessEnabled: !deps.config.dev,
+      SendQuota: {
+        Max24HourSend: -1,
+        MaxSendRate: deps.config.rates.send.perSecond,
+        SentLast24Hours: recent.reduce((sum, { sent }) => sum + sent, 0),
+      },
+      SuppressionAttributes: { SuppressedReasons: ["BOUNCE", "COMPLAINT"] },
+    };
+  },
+});
 
 /** Supported operations of the API of SES, version 2. */
 const SES_OPERATIONS: readonly Operation[] = [sendEmail, sendBulkEmail, ...templateOperations, ...suppressionOperations, getAccount];
@@ -43,11 +67,22 @@ const ABSENT: readonly AbsentOperation[] = [
 ];
 
 /** The API of SES, version 2: a program of AWS's SDK runs with its endpoint set to this server. */
-export function createSes(deps: DialectDeps, contract: ContractCalls, devKey: string | null): Dialect {
+export function createSes(deps: DialectDeps, calls: ContractCalls, devKey: string | null): Dialect {
   return {
     prefix: PREFIX,
     lookUpKeys: (keys) => ({ ...lookUpForeignKeys(keys, (key) => !key.startsWith("ms_"), devKey), readKey: readKeyId }),
     describeError,
-    operations: buildRoutes(PREFIX, SES_OPERATIONS, ABSENT, deps, renameFields(contract, FIELD_NAMES)),
+    operations: buildRoutes(PREFIX, SES_OPERATIONS, ABSENT, deps, renameFields(calls, FIELD_NAMES)),
   };
+}
+
+// Authorization: AWS4-HMAC-SHA256 Credential=KEY/20300131/us-east-1/ses/aws4_request, SignedHeaders=…, Signature=…
+const SIGNED = /^AWS4-HMAC-SHA256 +(?:.*[ ,])?Credential=([^/,\s]+)\/\d{8}\//;
+
+/**
+ * The access key id of a signed request, which is the key; null if it is not signed. The signature itself is not checked: it is made with
+ * a secret that this server never had. An id in the address of a request does not count, because addresses end up in logs.
+ */
+function readKeyId(headers: HeaderReader): string | null {
+  return SIGNED.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
