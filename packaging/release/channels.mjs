@@ -11,6 +11,7 @@ import { cleanEnvironment, findProgram, pack, run } from "./command.mjs";
 import { serveFiles } from "./serve-files.mjs";
 
 const HOME = "https://github.com/mailsvc/mailsvc";
+const IMAGE = "ghcr.io/mailsvc/mailsvc";
 const sources = fileURLToPath(new URL("../channels", import.meta.url));
 const chartOf = (version) => `mailsvc-chart-${version}.tgz`;
 const NAMES = ["compose.yaml", "mailsvc.rb", "flake.nix", "install.sh"];
@@ -32,7 +33,7 @@ export const channels = {
 
   async check({ folder, version, place, ok, notTried }) {
     const [compose] = parseYaml(readFileSync(join(folder, "compose.yaml"), "utf8"), "compose.yaml");
-    if (compose.services.mailsvc.image !== `ghcr.io/mailsvc/mailsvc:${version}`) throw new Error("compose.yaml names another image.");
+    if (compose.services.mailsvc.image !== `${IMAGE}:${version}`) throw new Error("compose.yaml names another image.");
     ok("compose.yaml is YAML and names the image of this version");
     const unpacked = place("chart");
     await run("tar", ["-xzf", join(folder, chartOf(version)), "-C", unpacked]);
@@ -58,7 +59,7 @@ export async function writeChannels(folder, version, epoch) {
     VERSION: version,
     HOME,
     RELEASES: releases,
-    IMAGE: "ghcr.io/mailsvc/mailsvc",
+    IMAGE,
     NPM_FILE: npm,
     NPM_SUM: sumOf(folder, npm),
     NIX_FILES: sums
