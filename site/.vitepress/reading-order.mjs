@@ -48,7 +48,14 @@ export const GUIDE = {
     "docs/versions.md",
   ],
   Recipes: ["docs/recipes/ci.md", "docs/recipes/docker.md", "docs/recipes/nginx.md", "docs/recipes/caddy.md", "docs/recipes/systemd.md"],
-  "Moving here": ["docs/moving/from-resend.md", "docs/moving/from-sendgrid.md", "docs/moving/from-ses.md", "docs/moving/from-mailpit.md"],
+  "Moving here": [
+    "docs/moving/from-resend.md",
+    "docs/moving/from-sendgrid.md",
+    "docs/moving/from-ses.md",
+    "docs/moving/from-mailpit.md",
+    "docs/moving/from-listmonk.md",
+    "docs/moving/from-mailchimp.md",
+  ],
   "About the project": ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"],
 };
 

@@ -25,6 +25,7 @@ import { lintCommand } from "./commands/lint.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { moveCommand } from "./commands/move.ts";
 import { planCommand } from "./commands/plans.ts";
 import { recipientsCommand } from "./commands/recipients.ts";
 import { recoverKeyCommand } from "./commands/recover-key.ts";
@@ -99,6 +100,7 @@ export async function addAllCommands(program: Command, run: Run, argv: readonly 
     recoverKeyCommand(run),
     rotateKeyCommand(run),
     migrateCommand(run),
+    moveCommand(run),
   ])
     program.addCommand(command.helpGroup("Setup:"));
   for (const command of [

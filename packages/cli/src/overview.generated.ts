@@ -72,6 +72,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"recover-key","usage":"[options]","about":"Create another owner or operator key in the data itself, when the first one is lost; stop the server first","group":"Setup:"},
   {"name":"rotate-key","usage":"[options]","about":"Replace the key that encrypts secrets, while servers run; links in mail that was sent stay valid","group":"Setup:"},
   {"name":"migrate","usage":"[options]","about":"Move an installation between a data folder and Postgres, or to another database","group":"Setup:"},
+  {"name":"import","usage":"[options] [command]","about":"Move people, lists, suppressions and templates from another service","group":"Setup:"},
   {"name":"docs","usage":"[options] [words...]","about":"Read the documentation: a page, or what answers a question","group":"More:"},
   {"name":"api","usage":"[options] <method> <path>","about":"Send any request and print the answer","group":"More:"},
   {"name":"signature","usage":"[options] [command]","about":"Sign, verify and explain signatures of webhooks","group":"More:"},

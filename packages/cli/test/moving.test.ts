@@ -1,0 +1,454 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Contact } from "@mailsvc/sdk/contract";
+import { zipSync } from "fflate";
+import { describe, expect, test } from "vitest";
+import { type FakeListmonk, type FakeSubscriber, type FormerService, fakeListmonk, fakeResend } from "./former-services.ts";
+import { folder, type Result, type Setup } from "./harness.ts";
+import { type Beside, startCliWithServer } from "./world.ts";
+
+const LISTMONK = "https://lists.acme.example";
+const KEYS = { LISTMONK_API_USER: "mover", LISTMONK_API_TOKEN: "secret", RESEND_API_KEY: "re_secret" };
+const PARTS = ["lists", "suppressions", "people", "memberships", "templates"] as const;
+
+/** Runs a command with a former service beside the server. */
+const beside = ({ world, mailsvc }: Beside, service: FormerService | null) => {
+  const fetch: typeof globalThis.fetch = (url, init) =>
+    String(url).startsWith(world.url) || service === null ? world.fetch(url as string, init) : service.fetch(url, init);
+  return (argv: readonly string[], setup: Setup = {}) => mailsvc(argv, { ...setup, fetch, env: { ...KEYS, ...setup.env } });
+};
+
+const numbers = (sums: Record<string, number>) => Object.fromEntries(Object.entries(sums).filter(([, n]) => n > 0));
+
+/** Checks that every row that was read is accounted for, and returns the numbers that are not 0. */
+const readReport = ({ json }: Result) => {
+  for (const part of PARTS) {
+    const { read, added, changed, unchanged, leftOut, failed } = json[part];
+    expect([part, added + changed + unchanged + leftOut + failed]).toEqual([part, read]);
+  }
+  return Object.fromEntries(PARTS.flatMap((part) => (json[part].read > 0 ? [[part, numbers(json[part])]] : [])));
+};
+
+const people = async ({ world }: Beside) =>
+  Object.fromEntries((await world.sdk.contacts.list({ limit: 100 }).toArray()).map((one: Contact) => [one.email.toLowerCase(), one]));
+
+const members = async ({ world }: Beside, name: string): Promise<string[]> => {
+  const list = (await world.sdk.lists.list({ search: name })).data.find((one) => one.name === name);
+  const all = list ? await world.sdk.lists.contacts(list.id, { limit: 100 }).toArray() : [];
+  return all.map(({ contact }) => contact.email.toLowerCase()).sort();
+};
+
+/** All that a move can change, without times. */
+const everything = async (cli: Beside) => {
+  const { sdk } = cli.world;
+  const lists = await sdk.lists.list().toArray();
+  return {
+    contacts: Object.values(await people(cli)).map(({ id, email, status, customFields, tags, updatedAt }) => [
+      id,
+      email,
+      status,
+      customFields,
+      tags,
+      updatedAt,
+    ]),
+    suppressions: (await sdk.suppressions.list({ limit: 100 }).toArray()).map(({ id, scope, reason, updatedAt }) => [
+      id,
+      scope,
+      reason,
+      updatedAt,
+    ]),
+    lists: await Promise.all(lists.map(async ({ id, name }) => [id, name, await members(cli, name)])),
+    templates: (await sdk.templates.list().toArray()).map(({ id, slug, revision }) => [id, slug, revision]),
+  };
+};
+
+const on = (id: number, subscription_status = "confirmed") => ({ id, subscription_status });
+
+const FORMER: FakeListmonk = {
+  lists: [
+    { id: 1, name: "Newsletter", optin: "double", description: "weekly" },
+    { id: 2, name: "Product", type: "private" },
+    { id: 3, name: "Product" },
+  ],
+  subscribers: [
+    { id: 1, email: "ada@example.com", name: "Ada King Lovelace", attribs: { city: "London", seats: 5 }, lists: [on(1), on(2)] },
+    { id: 2, email: "unconfirmed@example.com", name: "Una", lists: [on(1, "unconfirmed")] },
+    { id: 3, email: "single@example.com", lists: [on(2, "unconfirmed")] },
+    { id: 4, email: "left-all@example.com", lists: [on(1, "unsubscribed")] },
+    { id: 5, email: "left-one@example.com", lists: [on(1, "unsubscribed"), on(3)] },
+    { id: 6, email: "blocked@example.com", status: "blocklisted", lists: [on(2)] },
+    { id: 7, email: "disabled@example.com", status: "disabled", lists: [on(2)] },
+    { id: 8, email: "nowhere@example.com" },
+    { id: 9, email: "bounced@example.com", lists: [on(2)] },
+    { id: 10, email: "not an address", lists: [on(2)] },
+    { id: 11, email: "ADA@example.com", lists: [on(3)] },
+    { id: 12, email: "big@example.com", attribs: { text: "x".repeat(20_000) }, lists: [on(2)] },
+  ],
+  bounces: [
+    { id: 1, type: "soft", email: "ada@example.com" },
+    { id: 2, type: "hard", email: "bounced@example.com" },
+    { id: 3, type: "complaint", email: "angry@example.com" },
+  ],
+  templates: [
+    {
+      id: 1,
+      name: "Default",
+      type: "campaign",
+      body: '<html>{{ template "content" . }}<a href="{{ UnsubscribeURL }}">no</a>{{ TrackView }}</html>',
+    },
+    { id: 2, name: "Receipt", type: "tx", subject: "Order {{ .Tx.Data.order }}", body: "<p>Hi {{ .Subscriber.FirstName }}</p>" },
+    { id: 3, name: "Clever", type: "tx", subject: "s", body: "{{ if .Subscriber.Attribs.vip }}VIP{{ end }}" },
+  ],
+};
+
+describe("from listmonk", () => {
+  const importing = ["import", "listmonk", LISTMONK];
+
+  test("people, lists, suppressions and templates are moved, and every row is accounted for", async () => {
+    const cli = await startCliWithServer();
+    const service = fakeListmonk(LISTMONK, FORMER);
+    const cwd = folder();
+    const done = await beside(cli, service)([...importing, "--errors-file", "left.csv"], { cwd });
+    expect([done.code, done.stderr]).toEqual([11, ""]);
+    expect(done.json).toMatchObject({ complete: true, dryRun: false, open: 0 });
+    expect(readReport(done)).toEqual({
+      lists: { read: 3, added: 3 },
+      suppressions: { read: 3, added: 3 },
+      people: { read: 12, added: 9, changed: 1, failed: 2 },
+      memberships: { read: 12, added: 6, unchanged: 2, leftOut: 4 },
+      templates: { read: 3, added: 2, leftOut: 1 },
+    });
+    const found = await people(cli);
+    expect(Object.fromEntries(Object.entries(found).map(([email, { status }]) => [email, status]))).toEqual({
+      "ada@example.com": "SUBSCRIBED",
+      "unconfirmed@example.com": "UNSUBSCRIBED",
+      "single@example.com": "SUBSCRIBED",
+      "left-all@example.com": "UNSUBSCRIBED",
+      "left-one@example.com": "SUBSCRIBED",
+      "blocked@example.com": "UNSUBSCRIBED",
+      "disabled@example.com": "UNSUBSCRIBED",
+      "nowhere@example.com": "UNSUBSCRIBED",
+      "bounced@example.com": "BOUNCED",
+    });
+    expect(found["ada@example.com"]).toMatchObject({
+      firstName: "Ada",
+      lastName: "King Lovelace",
+      customFields: { city: "London", seats: 5 },
+      tags: [],
+    });
+    expect(await members(cli, "Newsletter")).toEqual(["ada@example.com"]);
+    expect(await members(cli, "Product")).toEqual(["ada@example.com", "bounced@example.com", "single@example.com"]);
+    expect(await members(cli, "Product (3)")).toEqual(["ada@example.com", "left-one@example.com"]);
+    const templates = await cli.world.sdk.templates.list().toArray();
+    expect(templates.map(({ slug, type, status }) => [slug, type, status])).toEqual([
+      ["receipt", "transactional", "ACTIVE"],
+      ["default", "layout", "ACTIVE"],
+    ]);
+    expect(done.json.reasons).toContainEqual(
+      expect.objectContaining({
+        part: "templates",
+        outcome: "leftOut",
+        reason: "{{ if .Subscriber.Attribs.vip }} has no counterpart here.",
+      }),
+    );
+    expect(done.json.remarks).toEqual([expect.stringContaining("Newsletter")]);
+    const left = readFileSync(join(cwd, "left.csv"), "utf8").trim().split("\r\n");
+    expect(left).toHaveLength(1 + 2 + 4 + 1);
+    expect(left).toContainEqual(expect.stringMatching(/^people,failed,subscriber 10,not an address,"?email: /));
+    // Nobody was mailed.
+    expect((await cli.world.sdk.emails.list()).data).toEqual([]);
+  });
+
+  test("run again, also after a kill at any request, nothing changes that was there", async () => {
+    const whole = await startCliWithServer();
+    await beside(whole, fakeListmonk(LISTMONK, FORMER))(importing);
+    const wanted = await everything(whole);
+    expect(readReport(await beside(whole, fakeListmonk(LISTMONK, FORMER))(importing))).toEqual({
+      lists: { read: 3, unchanged: 3 },
+      suppressions: { read: 3, unchanged: 3 },
+      people: { read: 12, unchanged: 10, failed: 2 },
+      memberships: { read: 12, unchanged: 8, leftOut: 4 },
+      templates: { read: 3, unchanged: 2, leftOut: 1 },
+    });
+    expect(await everything(whole)).toEqual(wanted);
+
+    const cli = await startCliWithServer();
+    const shape = ({ contacts, suppressions, lists, templates }: typeof wanted) => ({
+      contacts: contacts.map((row) => row.slice(1, 5)).sort(),
+      suppressions: suppressions.map((row) => row.slice(1, 3)).sort(),
+      lists: lists.map((row) => row.slice(1)).sort(),
+      templates: templates.map((row) => row.slice(1)),
+    });
+    for (let last = 1, complete = false; !complete; last += 1) {
+      // The write with this number arrives, and the program is gone before it hears the answer.
+      let writes = 0;
+      const dying = fakeListmonk(LISTMONK, FORMER);
+      const done = await cli.mailsvc(importing, {
+        env: KEYS,
+        fetch: async (url, init) => {
+          if (!String(url).startsWith(cli.world.url)) return dying.fetch(url, init);
+          const response = await cli.world.fetch(url as string, init);
+          if (init?.method === "POST") writes += 1;
+          // Nothing is tried again after this answer.
+          if (writes >= last) return new Response('{"error":{"code":"unauthorized","message":"killed"}}', { status: 401 });
+          return response;
+        },
+      });
+      complete = done.code === 11;
+      expect(last).toBeLessThan(40);
+    }
+    expect(shape(await everything(cli))).toEqual(shape(wanted));
+  });
+
+  test("two runs at a time make one list of each, and one that was deleted is made again", async () => {
+    const cli = await startCliWithServer();
+    const run = beside(cli, fakeListmonk(LISTMONK, FORMER));
+    await Promise.all([run(importing), run(importing)]);
+    const lists = await cli.world.sdk.lists.list().toArray();
+    expect(lists.map(({ name }) => name).sort()).toEqual(["Newsletter", "Product", "Product (3)"]);
+    for (const { id } of lists) await cli.world.sdk.lists.delete(id);
+    expect(readReport(await run(importing))).toMatchObject({ lists: { read: 3, added: 3 }, memberships: { added: 6 } });
+    expect(await members(cli, "Newsletter")).toEqual(["ada@example.com"]);
+  });
+
+  test("pages of fifty are read whole, waits are obeyed and failures repeated", async () => {
+    const cli = await startCliWithServer();
+    const subscribers = Array.from({ length: 175 }, (_, i): FakeSubscriber => ({ id: i + 1, email: `p${i}@example.com`, lists: [on(1)] }));
+    const service = fakeListmonk(LISTMONK, {
+      lists: [{ id: 1, name: "All" }],
+      subscribers,
+      before: (path, n) => {
+        if (n % 3 === 1) return new Response(JSON.stringify({ message: "slow down" }), { status: 429, headers: { "retry-after": "2" } });
+        if (n % 7 === 2) return new Response("upstream", { status: 502 });
+        if (path === "/api/bounces" && n < 6) throw new TypeError("socket hang up");
+        return undefined;
+      },
+    });
+    const done = await beside(cli, service)(importing);
+    expect([done.code, done.stderr]).toEqual([0, ""]);
+    expect(readReport(done)).toMatchObject({ people: { read: 175, added: 175 }, memberships: { read: 175, added: 175 } });
+    expect(service.asked.filter((path) => path.startsWith("/api/subscribers?page=4")).length).toBeGreaterThan(0);
+  });
+
+  test("people who said no here, or left a list here, stay as they are, also when the source says otherwise", async () => {
+    const cli = await startCliWithServer();
+    const former = { ...FORMER, bounces: [], templates: [], subscribers: FORMER.subscribers.slice(0, 1) };
+    await beside(cli, fakeListmonk(LISTMONK, former))(importing);
+    const [list] = (await cli.world.sdk.lists.list({ search: "Newsletter" })).data;
+    await cli.world.sdk.lists.remove(list?.id ?? "", { contacts: ["ada@example.com"] });
+    await cli.world.sdk.contacts.update("ada@example.com", { status: "UNSUBSCRIBED" });
+    const again = await beside(cli, fakeListmonk(LISTMONK, former))(importing);
+    expect(readReport(again)).toMatchObject({ people: { read: 1, unchanged: 1 }, memberships: { read: 2, unchanged: 1, leftOut: 1 } });
+    expect(again.json.reasons).toEqual([expect.objectContaining({ reason: "The person left this list here." })]);
+    expect((await people(cli))["ada@example.com"]?.status).toBe("UNSUBSCRIBED");
+    expect(await members(cli, "Newsletter")).toEqual([]);
+  });
+
+  test("people who leave a list at listmonk between two moves leave it here", async () => {
+    const cli = await startCliWithServer();
+    const former = (status: string): FakeListmonk => ({
+      lists: [
+        { id: 1, name: "Newsletter" },
+        { id: 2, name: "Product" },
+      ],
+      subscribers: [{ id: 1, email: "ada@example.com", lists: [on(1, status), on(2)] }],
+    });
+    await beside(cli, fakeListmonk(LISTMONK, former("confirmed")))(importing);
+    expect(await members(cli, "Newsletter")).toEqual(["ada@example.com"]);
+    const again = await beside(cli, fakeListmonk(LISTMONK, former("unsubscribed")))(importing);
+    expect(readReport(again)).toMatchObject({ memberships: { read: 2, changed: 1, unchanged: 1 } });
+    expect([await members(cli, "Newsletter"), await members(cli, "Product")]).toEqual([[], ["ada@example.com"]]);
+  });
+
+  test("a dry run foresees the same numbers and stores nothing", async () => {
+    const cli = await startCliWithServer();
+    const before = await everything(cli);
+    const dry = await beside(cli, fakeListmonk(LISTMONK, FORMER))([...importing, "--dry-run"]);
+    expect(await everything(cli)).toEqual(before);
+    const foreseen = readReport(dry);
+    const real = readReport(await beside(cli, fakeListmonk(LISTMONK, FORMER))(importing));
+    expect(foreseen).toEqual(real);
+  });
+
+  test("a list here that asks for confirmation is refused before anybody is mailed", async () => {
+    const cli = await startCliWithServer();
+    await cli.world.sdk.lists.create({ name: "Newsletter", doubleOptIn: true, confirmationFrom: "hello@acme.test" });
+    const done = await beside(cli, fakeListmonk(LISTMONK, FORMER))(importing);
+    expect([done.code, done.stdout]).toEqual([7, ""]);
+    expect(done.stderr).toContain("--no-double-opt-in");
+    expect(await people(cli)).toEqual({});
+  });
+
+  test.each([
+    [{ LISTMONK_API_TOKEN: "wrong" }, 5, "answered 403: invalid API credentials"],
+    [{ LISTMONK_API_USER: "" }, 2, "Set LISTMONK_API_USER and LISTMONK_API_TOKEN."],
+  ])("wrong credentials %j end with %i before anything is stored", async (env, code, message) => {
+    const cli = await startCliWithServer();
+    const done = await beside(cli, fakeListmonk(LISTMONK, FORMER))(importing, { env });
+    expect([done.code, done.stdout]).toEqual([code, ""]);
+    expect(done.stderr).toContain(message);
+    expect(done.stderr).not.toContain("wrong");
+  });
+
+  test("a file makes nobody mailable unless all agreed, and never those who are blocklisted", async () => {
+    const cli = await startCliWithServer();
+    const cwd = folder();
+    const lines = [
+      "uuid,email,name,attributes,status,created_at,updated_at",
+      'u1,ada@example.com,Ada Lovelace,"{""city"":""London""}",enabled,2026-01-01,2026-01-01',
+      "u2,bob@example.com,Bob,{},blocklisted,2026-01-01,2026-01-01",
+      "u3,odd@example.com,Odd,not json,enabled,2026-01-01,2026-01-01",
+      "u4,dis@example.com,Dis,{},disabled,2026-01-01,2026-01-01",
+    ];
+    writeFileSync(join(cwd, "subscribers.csv"), `${lines.join("\n")}\n`);
+    const reading = ["import", "listmonk", "subscribers.csv", "--list", "Newsletter"];
+    const first = await beside(cli, null)(reading, { cwd });
+    expect(readReport(first)).toEqual({
+      lists: { read: 1, added: 1 },
+      suppressions: { read: 1, added: 1 },
+      people: { read: 4, added: 3, failed: 1 },
+    });
+    expect(first.json.remarks).toEqual([expect.stringContaining("--agreed")]);
+    expect(Object.values(await people(cli)).map(({ status }) => status)).toEqual(["UNSUBSCRIBED", "UNSUBSCRIBED", "UNSUBSCRIBED"]);
+
+    const other = await startCliWithServer();
+    const agreed = await beside(other, null)([...reading, "--agreed"], { cwd });
+    expect(readReport(agreed)).toMatchObject({ memberships: { read: 1, added: 1 } });
+    expect(Object.fromEntries(Object.entries(await people(other)).map(([email, { status }]) => [email, status]))).toEqual({
+      "ada@example.com": "SUBSCRIBED",
+      "bob@example.com": "UNSUBSCRIBED",
+      "dis@example.com": "UNSUBSCRIBED",
+    });
+    expect(await members(other, "Newsletter")).toEqual(["ada@example.com"]);
+  });
+});
+
+describe("from Resend", () => {
+  const FORMER_RESEND = {
+    segments: [{ id: "seg-1", name: "Customers" }],
+    topics: [{ id: "top-1", name: "News" }],
+    contacts: [
+      {
+        id: "c1",
+        email: "ada@example.com",
+        first_name: "Ada",
+        last_name: "Lovelace",
+        properties: { plan: { value: "pro", type: "string" } },
+        segments: ["seg-1"],
+        topics: { "top-1": "opt_in" as const },
+      },
+      { id: "c2", email: "gone@example.com", unsubscribed: true, segments: ["seg-1"], topics: { "top-1": "opt_in" as const } },
+      { id: "c3", email: "out@example.com", topics: { "top-1": "opt_out" as const } },
+      ...Array.from({ length: 120 }, (_, i) => ({ id: `p${i}`, email: `p${i}@example.com` })),
+    ],
+    suppressions: [
+      { id: "s1", email: "bounced@example.com", origin: "bounce" },
+      { id: "s2", email: "p7@example.com", origin: "complaint" },
+    ],
+    templates: [
+      {
+        id: "t1",
+        name: "Welcome",
+        alias: "welcome",
+        subject: "Hello {{{NAME}}}",
+        html: "<p>{{{NAME}}}</p>",
+        variables: [{ key: "NAME", type: "string", fallback_value: "friend" }],
+      },
+      { id: "t2", name: "Loop", alias: "loop", subject: "s", html: "{{#each X}}x{{/each}}" },
+    ],
+  };
+
+  test("contacts, segments, topics, suppressions and templates are moved within its limit of requests", async () => {
+    const cli = await startCliWithServer();
+    const service = fakeResend(FORMER_RESEND);
+    const done = await beside(cli, service)(["import", "resend"]);
+    expect([done.code, done.stderr]).toEqual([0, ""]);
+    expect(readReport(done)).toEqual({
+      lists: { read: 2, added: 2 },
+      suppressions: { read: 2, added: 2 },
+      people: { read: 123, added: 123 },
+      memberships: { read: 5, added: 2, unchanged: 1, leftOut: 2 },
+      templates: { read: 2, added: 1, leftOut: 1 },
+    });
+    const found = await people(cli);
+    expect(found["ada@example.com"]).toMatchObject({ firstName: "Ada", status: "SUBSCRIBED", customFields: { plan: "pro" } });
+    expect([found["gone@example.com"]?.status, found["p7@example.com"]?.status]).toEqual(["UNSUBSCRIBED", "COMPLAINED"]);
+    expect([await members(cli, "Customers"), await members(cli, "News")]).toEqual([["ada@example.com"], ["ada@example.com"]]);
+    const before = await everything(cli);
+    expect(readReport(await beside(cli, service)(["import", "resend"]))).toMatchObject({ people: { read: 123, unchanged: 123 } });
+    expect(await everything(cli)).toEqual(before);
+    const welcome = await cli.world.sdk.templates.get((await cli.world.sdk.templates.list()).data[0]?.id ?? "");
+    expect(welcome).toMatchObject({ slug: "welcome", subject: "Hello friend", variables: [{ name: "NAME", default: "friend" }] });
+  });
+
+  test("a key that may only send, a key of this server and the server itself are refused", async () => {
+    const cli = await startCliWithServer();
+    const run = beside(cli, fakeResend(FORMER_RESEND));
+    expect(await run(["import", "resend"], { env: { RESEND_API_KEY: "re_other" } })).toMatchObject({ code: 4, stdout: "" });
+    expect(await run(["import", "resend"], { env: { RESEND_API_KEY: "ms_dev_1" } })).toMatchObject({ code: 2, stdout: "" });
+    expect(await run(["import", "resend", "--from", `${cli.world.url}/resend`])).toMatchObject({ code: 2, stdout: "" });
+    expect(await people(cli)).toEqual({});
+  });
+});
+
+describe("from Mailchimp", () => {
+  const HEAD = "Email Address,First Name,Last Name,Company,MEMBER_RATING,OPTIN_TIME,TAGS";
+  const FILES = {
+    "subscribed_email_audience_export_1.csv": `${HEAD}\nada@example.com,Ada,Lovelace,Acme,2,2026-01-01 00:00:00,"""VIP"",""Beta, closed"""\nboth@example.com,,,,2,,\n`,
+    "unsubscribed_email_audience_export_1.csv": `${HEAD},UNSUB_TIME\nBoth@example.com,Bo,,,2,,,2026-02-01 00:00:00\nno@example.com,,,,2,,,2026-02-01 00:00:00\n`,
+    "cleaned_email_audience_export_1.csv": `${HEAD},CLEAN_TIME\ndead@example.com,,,,1,,,2026-02-01 00:00:00\n`,
+    "nonsubscribed_email_audience_export_1.csv": `${HEAD}\nbuyer@example.com,Buy,,,1,,\nada@example.com,,,,1,,\nbroken,a,b,c,d,e,f,g\n`,
+    "templates/Spring_Sale.html": '<p>Hi *|FNAME|*</p><a href="*|UNSUB|*">no</a>',
+    "templates/Clever.html": "*|IF:VIP|*x*|END:IF|*",
+  };
+  const STATUSES = {
+    "ada@example.com": "SUBSCRIBED",
+    "both@example.com": "UNSUBSCRIBED",
+    "no@example.com": "UNSUBSCRIBED",
+    "dead@example.com": "BOUNCED",
+    "buyer@example.com": "UNSUBSCRIBED",
+  };
+
+  test("an archive is moved: a no counts more than a yes, whichever file has it", async () => {
+    const cli = await startCliWithServer();
+    const cwd = folder();
+    const archive = zipSync(Object.fromEntries(Object.entries(FILES).map(([name, text]) => [name, new TextEncoder().encode(text)])));
+    writeFileSync(join(cwd, "export.zip"), archive);
+    const importing = ["import", "mailchimp", "export.zip", "--list", "Newsletter"];
+    const done = await cli.mailsvc(importing, { cwd });
+    expect([done.code, done.stderr]).toEqual([11, ""]);
+    expect(readReport(done)).toEqual({
+      lists: { read: 1, added: 1 },
+      suppressions: { read: 1, added: 1 },
+      people: { read: 8, added: 5, unchanged: 2, failed: 1 },
+      memberships: { read: 2, added: 2 },
+      templates: { read: 2, added: 1, leftOut: 1 },
+    });
+    const found = await people(cli);
+    expect(Object.fromEntries(Object.entries(found).map(([email, { status }]) => [email, status]))).toEqual(STATUSES);
+    expect(found["ada@example.com"]).toMatchObject({
+      lastName: "Lovelace",
+      tags: ["VIP", "Beta, closed"],
+      customFields: { Company: "Acme" },
+    });
+    const before = await everything(cli);
+    await cli.mailsvc(importing, { cwd });
+    expect(await everything(cli)).toEqual(before);
+  });
+
+  test("a folder and single files give the same; a missing file of those who said no is told", async () => {
+    const cli = await startCliWithServer();
+    const cwd = folder();
+    mkdirSync(join(cwd, "all/templates"), { recursive: true });
+    for (const [name, text] of Object.entries(FILES)) writeFileSync(join(cwd, "all", name), text);
+    const done = await cli.mailsvc(["import", "mailchimp", "all", "--list", "Newsletter"], { cwd });
+    expect(readReport(done)).toMatchObject({ people: { read: 8 }, templates: { read: 2 } });
+    const part = await cli.mailsvc(["import", "mailchimp", "all/subscribed_email_audience_export_1.csv"], { cwd });
+    expect(part.json.remarks).toEqual([expect.stringContaining("unsubscribed")]);
+    expect(await cli.mailsvc(["import", "mailchimp", "all/templates"], { cwd })).toMatchObject({ code: 2, stdout: "" });
+    writeFileSync(join(cwd, "bad.zip"), "no archive");
+    expect(await cli.mailsvc(["import", "mailchimp", "bad.zip"], { cwd })).toMatchObject({ code: 2, stdout: "" });
+    writeFileSync(join(cwd, "subscribed_x.csv"), "mail;name\n");
+    expect(await cli.mailsvc(["import", "mailchimp", "subscribed_x.csv"], { cwd })).toMatchObject({ code: 3 });
+  });
+});
