@@ -111,6 +111,7 @@ async function stopDisturbing(universe: Universe): Promise<void> {
   if (universe.peer) universe.peer.mode = "up";
   universe.mayFail = false;
   await universe.clearFaults();
+  await universe.takeOver();
   await universe.settle();
 }
 

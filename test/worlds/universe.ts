@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isApiError, Mailsvc } from "@mailsvc/sdk";
+import type { PostgresDb } from "../../packages/server/src/db/postgres/database.ts";
 import { factKeyStore } from "../../packages/server/src/installation/installation.ts";
 import { keyFileStore } from "../../packages/server/src/lib/key-file.ts";
 import type { TestWorld } from "../../packages/server/src/testing.ts";
@@ -210,6 +212,23 @@ export class Universe {
   async kill(which: number): Promise<void> {
     this.#servers[which % this.#servers.length]?.kill();
     await this.#reviveTheDead();
+  }
+
+  /** Waits until work that dead servers had begun was taken over, as if they had been silent for long. */
+  async takeOver(): Promise<void> {
+    const { db } = this.world.app.deps;
+    if (db.engine !== "postgres") return;
+    const { raw } = (db as PostgresDb).read;
+    await raw("update workers set seen_at = seen_at - interval '20 seconds'");
+    await raw("update jobs set claimed_at = 0 where state = 'running'");
+    const left = `select count(*)::int as left from jobs
+      where state = 'running' and (claimed_by is null or not exists (select from workers where name = claimed_by))`;
+    const isOver = async (): Promise<boolean> => {
+      const [jobs] = await raw<{ left: number }>(left);
+      const [workers] = await raw<{ all: number }>("select count(*)::int as all from workers");
+      return jobs?.left === 0 && (workers?.all ?? 0) <= this.#servers.length;
+    };
+    while (!(await isOver())) await sleep(50);
   }
 
   /** Stops the servers one after the other as an operator does, and starts each again before the next. */

@@ -51,6 +51,11 @@ const ageKeys = (u: Universe, by: number): Promise<void> =>
     return keys === null ? text : formatKeys(age(keys, by));
   });
 
+/** Lets each server look for a new master key. One that is to be killed may die of it. */
+async function lookForKeys(u: Universe): Promise<void> {
+  for (const { world } of u.servers) await u.call(() => world.app.deps.keyRotation.look());
+}
+
 async function turnMasterKey(u: Universe, pick: Pick, between: () => Promise<unknown>): Promise<boolean> {
   const location = { data: u.place.folder, databaseUrl: u.place.databaseUrl };
   if (!(await isKeyRotated(location))) return false;
@@ -63,12 +68,12 @@ async function turnMasterKey(u: Universe, pick: Pick, between: () => Promise<unk
     }
     await rotateMasterKey({ ...location, forget });
     for (let step = 0; step < 4 && !(await isKeyRotated(location)); step += 1) {
-      for (const { world } of u.servers) await world.app.deps.keyRotation.look();
+      await lookForKeys(u);
       await between();
       // Other servers must have learnt of them.
       await ageKeys(u, HOUR);
     }
-    for (const { world } of u.servers) await world.app.deps.keyRotation.look();
+    await lookForKeys(u);
     if (!(await isKeyRotated(location))) return false;
   }
   return true;
