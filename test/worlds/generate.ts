@@ -78,6 +78,7 @@ export function pairOf(seed: number): { readonly noun: string; readonly disturba
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(["run", "wakeup", "approval", "waitingRun", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]])),
   submission: ["agent", "landingPage"],
+  signUp: ["form"],
   resentCampaign: ["campaign"],
   opening: ["campaign"],
   clicking: ["mail"],

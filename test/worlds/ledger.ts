@@ -43,6 +43,8 @@ interface KeyRecord {
   readonly path: string;
   /** A call that it may never make. */
   readonly forbidden?: string;
+  /** The instant from which it is refused, by the clock of the world, ms. */
+  readonly until?: number;
   works: boolean;
 }
 
@@ -66,6 +68,9 @@ interface Secrets {
   readonly next: string;
   readonly until: number;
 }
+
+/** The invariants that read notes. */
+type NotedInvariant = "follows" | "forgotten" | "keys" | "once";
 
 /** Something that a reader did with a mail, and that the service has answered. */
 interface Reaction {
@@ -91,7 +96,7 @@ export class Ledger {
   /** The secrets of each webhook, by its name; null where a call that was lost may have changed them. */
   readonly secrets = new Map<string, Secrets[] | null>();
   /** Violations seen at a time that is over at rest, by the name of the invariant. */
-  readonly notes = new Map<string, string[]>();
+  readonly notes = new Map<NotedInvariant, string[]>();
   /** The clock of the world. */
   now: () => number = () => 0;
   /** Answers that should not have been: errors of the server, words of another workspace. */
@@ -103,7 +108,7 @@ export class Ledger {
     return this.#order;
   }
 
-  note(invariant: string, ...what: readonly string[]): void {
+  note(invariant: NotedInvariant, ...what: readonly string[]): void {
     this.notes.set(invariant, [...(this.notes.get(invariant) ?? []), ...what]);
   }
 

@@ -377,4 +377,32 @@ export const MUTATIONS: readonly Mutation[] = [
     instead:
       'perform: async ({ now }, entries) => entries.map(({ step }) => ({ outcome: "done", waitUntil: endOfWait(now, durationMs(step.for) / 2) })),',
   },
+  {
+    name: "expired-key-works",
+    about: "A key goes on to work when it has expired.",
+    file: "http/auth.ts",
+    text: "if (key.expiresAt !== null && key.expiresAt <= now)",
+    instead: "if (key.expiresAt === 0)",
+  },
+  {
+    name: "form-asks-nobody",
+    about: "Who signs up on a form joins its list without confirming.",
+    file: "marketplace/landing-pages/signups.ts",
+    text: "confirms: doubleOptIn,",
+    instead: "confirms: false,",
+  },
+  {
+    name: "time-moves-nobody",
+    about: "Segments whose rules ask for a time are not built again as it passes.",
+    file: "segments/jobs.ts",
+    text: "segment.timed ? TIMED_INTERVAL_MS : null",
+    instead: "null",
+  },
+  {
+    name: "totals-not-counted",
+    about: "No mail comes into the totals.",
+    file: "features.ts",
+    text: ", metricsReader(deps)]",
+    instead: "]",
+  },
 ];

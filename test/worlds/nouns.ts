@@ -2,6 +2,7 @@ import type { Noun } from "./noun.ts";
 import { AGENT_NOUNS } from "./nouns/agents.ts";
 import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
 import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
+import { FORM_NOUNS } from "./nouns/forms.ts";
 import { OPERATOR_NOUNS } from "./nouns/operator.ts";
 import { PEOPLE_NOUNS } from "./nouns/people.ts";
 import { RECIPIENT_NOUNS } from "./nouns/recipients.ts";
@@ -19,5 +20,6 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   ...WEBHOOK_NOUNS,
   ...AGENT_NOUNS,
   ...RECIPIENT_NOUNS,
+  ...FORM_NOUNS,
   ...OPERATOR_NOUNS,
 };

@@ -8,7 +8,7 @@ export const FOLLOWS: Invariant = {
   promise: "What is to follow from an event has followed.",
   says: [
     "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
-    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it.",
+    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact.",
     "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
   ],
   check: async (universe) => {

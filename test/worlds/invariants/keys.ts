@@ -4,14 +4,15 @@ export const KEYS: Invariant = {
   name: "keys",
   promise: "Keys work exactly while they should, and for what they were given.",
   says: [
-    "A key works from the moment it was made or told until it is revoked, or its activation is paused or ended, and not a moment longer; a paused activation that goes on has the same key. What a key may not do it may not do at any time.",
+    "A key works from the moment it was made or told until it is revoked or expires, or its activation is paused or ended, and not a moment longer; a paused activation that goes on has the same key. What a key may not do it may not do at any time.",
     "Whoever is signed in to the dashboard has the rights of their role. Where the server gives a person another role, their session has its rights with the next request, and those of no other.",
     "Worlds use each key that they make, and try it again right after it was revoked. At rest they try each key that they have seen, with a call that it is for and with one that it is not for.",
   ],
   check: async (universe) => {
     const found: string[] = [...(universe.ledger.notes.get("keys") ?? [])];
     if (universe.rewound) return found;
-    for (const { tenant, key, path, works, forbidden } of universe.ledger.keys) {
+    for (const { tenant, key, path, forbidden, until = Infinity, works: isGiven } of universe.ledger.keys) {
+      const works = isGiven && universe.now() < until;
       const ask = async (what: string): Promise<number> =>
         (await universe.fetchAs(tenant)(universe.world.url + what, { headers: { authorization: `Bearer ${key}` } })).status;
       const status = await ask(path);

@@ -10,7 +10,7 @@ export const SUMS: Invariant = {
   name: "sums",
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
-    "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none.",
+    "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none, mail by day and all its properties.",
     "The recipients of a campaign by state add up to its recipients. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
   ],
   check: async (universe) => {
@@ -22,6 +22,7 @@ export const SUMS: Invariant = {
       found.push(...(await segments(universe, tenant, { timed: true })));
       found.push(...(await automations(universe, tenant)));
       found.push(...(await credits(universe, tenant)));
+      found.push(...(await totals(universe, tenant)));
     }
     return found;
   },
@@ -143,4 +144,13 @@ async function credits(universe: Universe, tenant: Tenant): Promise<string[]> {
   const sum = entries.reduce((all, { amount }) => all + amount, 0);
   if (balance.balance < 0) return [`The credits of ${tenant} are ${balance.balance}.`];
   return balance.balance === sum ? [] : [`The credits of ${tenant} are ${balance.balance}, and their entries add up to ${sum}.`];
+}
+
+async function totals(universe: Universe, tenant: Tenant): Promise<string[]> {
+  // Days whose events are deleted cannot be counted anew.
+  if (universe.script.keepDays !== null) return [];
+  const iso = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  const days = { from: iso(universe.now() - 40 * 86_400_000), to: iso(universe.now()) };
+  const { correct, differences } = await universe.sdk(tenant).metrics.verify(days);
+  return correct ? [] : [`The totals of mail of ${tenant} are not what its events say: ${JSON.stringify(differences)}.`];
 }

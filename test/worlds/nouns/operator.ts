@@ -45,6 +45,23 @@ export const OPERATOR_NOUNS = {
       resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).senders.verify(id)),
     },
   },
+  limits: {
+    make: async ({ universe: u, tenant, pick, label }) => {
+      const { metrics } = u.sdk(tenant);
+      const set = await u.value(() => metrics.setLimits({ leastMails: pick.of(1, 5, 200), bounceWarn: 0.05, bouncePause: 0.1 }));
+      // Bounces of all kinds come of addresses that worlds have; some of them are many of few mails.
+      const to = Array.from({ length: 2 }, () => "bounce@simulator.mailsvc.test");
+      if (set && pick.oneIn(2))
+        for (const email of to)
+          await u.call(() => u.sdk(tenant).emails.send({ from: "hello@acme.test", to: email, subject: MARKS[tenant], text: "Hello" }));
+      return set && { id: label, also: {} };
+    },
+    verbs: {
+      edit: (u, { tenant }, pick) => u.call(() => u.sdk(tenant).metrics.setLimits({ bouncePause: pick.of(0.02, 0.5) })),
+      cancel: (u, { tenant }) =>
+        u.call(() => u.sdk(tenant).metrics.setLimits({ bounceWarn: null, bouncePause: null, complaintWarn: null, complaintPause: null })),
+    },
+  },
   inboundDomain: {
     make: async ({ universe: u, tenant, label }) =>
       known(await u.value(() => u.sdk(tenant).inboundDomains.create({ domain: `${label.toLowerCase()}.${tenant}.test` }))),

@@ -68,6 +68,8 @@ export const PEOPLE_NOUNS = {
         { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
         { field: "received", operator: "gte", value: pick.int(1, 3) },
         { field: "clicked", operator: "exists", value: false, within: "2d" },
+        { field: "did.purchase", operator: "gte", value: pick.int(1, 2), within: "10d" },
+        { field: "did.login", operator: "exists", value: false },
         {
           any: [
             { field: "customFields.renewsOn", operator: "withinNext", value: "30d" },
@@ -100,6 +102,49 @@ export const PEOPLE_NOUNS = {
         return u.call(() => u.sdk(tenant).suppressions.delete(id));
       },
     },
+  },
+  ownId: {
+    make: async (making) => {
+      const { universe, tenant, label } = making;
+      const { contacts } = universe.sdk(tenant);
+      const externalId = `crm-${label}`;
+      const made = await universe.value(() => contacts.upsert({ ...person(making), externalId }));
+      return known(made, { externalId });
+    },
+    verbs: {
+      // The person stays who they are under another address.
+      edit: async (u, { tenant, id, also }, pick) => {
+        const { contacts } = u.sdk(tenant);
+        const externalId = also["externalId"] ?? "";
+        const moved = await u.value(() => contacts.update(externalId, { email: addressOf(pick.int(61, 80)) }));
+        if (moved && moved.id !== id) u.ledger.note("follows", `The person ${externalId} has another id under another address.`);
+        return moved !== null;
+      },
+      delete: (u, { tenant, also }) => u.call(() => u.sdk(tenant).contacts.delete(also["externalId"] ?? "")),
+    },
+  },
+  trackedBatch: {
+    make: async ({ universe, tenant, pick, label }) => {
+      const events = Array.from({ length: pick.int(2, 12) }, (_, i) => ({
+        ...{
+          id: `${label}-${i}`,
+          name: pick.of("purchase", "login"),
+          contact: addressOf(pick.int(0, 45)),
+          value: pick.int(1, 90),
+          currency: "EUR",
+        },
+        ...(pick.oneIn(2) && { at: new Date(universe.now() - pick.int(0, 20) * 86_400_000).toISOString() }),
+      }));
+      const batch = { events, createContacts: pick.oneIn(2) };
+      const first = await universe.value(() => universe.sdk(tenant).events.trackBatch(batch));
+      if (!first) return null;
+      const again = await universe.value(() => universe.sdk(tenant).events.trackBatch(batch));
+      // A person who was unknown may be known meanwhile.
+      const twice = (again?.results ?? []).filter((result, i) => result === "tracked" && first.results[i] !== "failed").length;
+      if (twice > 0) universe.ledger.note("once", `${twice} events of ${label} were tracked twice.`);
+      return { id: label, also: {} };
+    },
+    verbs: {},
   },
   reader: {
     make: async ({ universe, tenant, pick }) => {

@@ -10,7 +10,7 @@ const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const READING_MS = 10_000;
 
 /** Asks for a page of the service, as a browser or a mail program does. Null if it was lost with a server. */
-function visit(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<number | null> {
+export function visit(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<number | null> {
   const { pathname, search } = new URL(link);
   const body = form && { method: "POST", body: new URLSearchParams(form) };
   const request: RequestInit = { ...body, headers: { "user-agent": BROWSER }, redirect: "manual" };
@@ -24,7 +24,7 @@ interface FoundLink {
 }
 
 /** A mail of a workspace that has arrived, with a word of it and the wanted link; null where none has them. */
-async function findLink(u: Universe, tenant: Tenant, pick: Pick, wanted: RegExp, word = MARKS[tenant]): Promise<FoundLink | null> {
+export async function findLink(u: Universe, tenant: Tenant, pick: Pick, wanted: RegExp, word = MARKS[tenant]): Promise<FoundLink | null> {
   await u.settle();
   const found = u.peer
     ? linksOf(u.peer.arrived.filter(({ workspaceId }) => workspaceId === u.workspaces[tenant]))
@@ -93,7 +93,8 @@ async function react({ universe, tenant }: Making, { link, emailId }: FoundLink,
   return isAnswered;
 }
 
-const OWN = "http://mailsvc\\.test";
+/** Beginning of the links of the service, in a pattern. */
+export const OWN = "http://mailsvc\\.test";
 
 /** Actions of people on their mail. */
 export const RECIPIENT_NOUNS = {
