@@ -89,7 +89,7 @@ export const explanations = {
     access: "key",
     tool: "why",
     summary: "Explain an object: its history, the reasons and what to do next",
-    description: `Takes the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}; or the address or externalId of a contact. The key needs the permission to read it.`,
+    description: `Takes the id of one of these: ${Object.values(EXPLAINED_IDS).flat().join(", ")}; the UUID that an object has below /resend; or the address or externalId of a contact. The key needs the permission to read it.`,
     query: z.object({
       recipient: SoughtAddress.optional().meta({ description: "Of an email to several recipients: only what concerns this address" }),
       activation: z.string().max(100).optional().meta({ description: "Of a run: its activation, if several have a run of this id" }),

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { buildMessageId, findMail } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { toPartUuid, withUuids } from "../lib/uuids.ts";
 import { listListsOfContact } from "../lists/lists.ts";
 import { getReceived } from "../received/received.ts";
 import { getSuppression } from "../suppressions/suppressions.ts";
@@ -47,7 +48,7 @@ export async function composeForResend(q: Reader | Tx, workspaceId: string, even
   const type = TYPES.get(event.type);
   if (type === undefined) return null;
   const data = await compose(q, workspaceId, event);
-  return data && { type, created_at: event.at, data };
+  return data && { type, created_at: event.at, data: withUuids(data) };
 }
 
 async function compose(q: Reader | Tx, workspaceId: string, event: Event): Promise<object | null> {
@@ -120,7 +121,7 @@ async function composeReceived(q: Reader | Tx, workspaceId: string, id: string):
       message_id: mail.messageId ?? "",
       subject: mail.subject,
       attachments: mail.attachments.map(({ number, filename, contentType, contentId }) => ({
-        id: String(number),
+        id: toPartUuid(mail.id, number),
         filename,
         content_type: contentType,
         content_disposition: contentId === null ? "attachment" : "inline",

@@ -1,7 +1,7 @@
 import type { Endpoint, Params } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { Reader, Tx } from "../db/db.ts";
-import type { AnyHandler, Input } from "../http/call.ts";
+import type { AnyHandler, Input, RunAny } from "../http/call.ts";
 import type { AnswerOf, CallOf, PreparedCall } from "../http/contract-calls.ts";
 import type { DialectAnswer, DialectOperation } from "../http/dialect.ts";
 import type { KeyContext } from "../http/handler.ts";
@@ -89,7 +89,7 @@ export interface Operation {
   readonly grade: Grade;
   readonly note: string | null;
   /** Makes the route below a prefix. */
-  build(prefix: string, deps: DialectDeps, contract: Calls): DialectOperation;
+  build(prefix: string, deps: DialectDeps, contract: Calls, ids: IdForms | null): DialectOperation;
 }
 
 /** An operation that only the other service has. */
@@ -97,6 +97,14 @@ export interface AbsentOperation extends Pick<Operation, "path"> {
   readonly method: AnyMethod;
   /** A sentence that names the way to do it here, or says why there is none. */
   readonly instead: string;
+}
+
+/** The form in which a dialect writes ids, where it is not ours. */
+export interface IdForms {
+  /** The input of an operation, with our ids in its parameters and cursors. */
+  readonly read: (path: Operation["path"], input: Readonly<Input>) => Input;
+  /** An output with ids as the dialect writes them. */
+  readonly show: (output: unknown) => unknown;
 }
 
 /** Declares a read. */
@@ -142,11 +150,12 @@ export function buildRoutes(
   absent: readonly AbsentOperation[],
   deps: DialectDeps,
   contract: Calls,
+  ids: IdForms | null = null,
 ): DialectOperation[] {
   const index = { operations: operations.map(describeOperation), absent };
   return [
     { endpoint: { method: "GET", path: prefix, access: "public", summary: "", output: z.unknown() }, handler: async () => index },
-    ...operations.map((operation) => operation.build(prefix, deps, contract)),
+    ...operations.map((operation) => operation.build(prefix, deps, contract, ids)),
     ...absent.map((operation) => refuseAbsent(prefix, operation)),
   ];
 }
@@ -187,7 +196,7 @@ function declare<P extends `/${string}`>(
     path,
     note,
     grade: note === null ? "full" : "part",
-    build: (prefix, deps, contract) => ({
+    build: (prefix, deps, contract, ids) => ({
       endpoint: {
         method: method as Endpoint["method"],
         path: `${prefix}${path}` as Endpoint["path"],
@@ -204,10 +213,17 @@ function declare<P extends `/${string}`>(
         ...(bucket && { bucket }),
         ...(confidential && { confidential }),
       },
-      handler: makeHandler(deps, contract),
+      handler: ids === null ? makeHandler(deps, contract) : withIds(makeHandler(deps, contract), path, ids),
       ...(reshape && { reshape }),
     }),
   };
+}
+
+/** A handler whose input and output have ids in the form of the dialect. */
+function withIds(handler: AnyHandler, path: Operation["path"], ids: IdForms): AnyHandler {
+  const { prepare, run } = typeof handler === "function" ? { prepare: null, run: handler } : (handler as { prepare: RunAny; run: RunAny });
+  const shown: RunAny = async (input, context, prepared) => ids.show(await run(ids.read(path, input), context, prepared));
+  return prepare === null ? shown : { prepare: (input, context) => prepare(ids.read(path, input), context), run: shown };
 }
 
 function makeReads(deps: DialectDeps, contract: Calls, context: ReadContext | WriteContext): Reads {

@@ -1,6 +1,7 @@
 import { EXPLAINED_IDS, type ExplainedPrefix, type Explanation, type Permission, readContactRef } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { fromUuid } from "../lib/uuids.ts";
 import type { ExplainDeps } from "./deps.ts";
 
 export { explainAddress, explainContact } from "./contact.ts";
@@ -65,10 +66,31 @@ export async function explain<Deps extends ExplainDeps>(
     }
   }
   // Whatever a key may read, an id of no kind is nothing: agents' own ids of runs come with their activation.
-  if (kind === "externalId") throw nothingHas(id);
+  if (kind === "externalId") return explainUuid(explainers, read, deps, asker, question);
   const lacking = all.find((one) => !allowed.includes(one));
   if (lacking !== undefined) throw lacks(lacking.permission);
   throw kind === "run" && !id.startsWith("run_") ? nothingHas(id) : missing;
+}
+
+/** Explains an object by the UUID that programs of Resend know it by. Throws ApiError not_found. */
+async function explainUuid<Deps extends ExplainDeps>(
+  explainers: Explainers<Deps>,
+  read: Reader,
+  deps: Deps,
+  asker: Asker,
+  question: Question,
+): Promise<Explanation> {
+  const { id } = question;
+  const owns = Object.keys(EXPLAINED_IDS).map((prefix) => fromUuid(prefix, id));
+  for (const own of owns.filter((one) => one !== id)) {
+    try {
+      return await explain(explainers, read, deps, asker, { ...question, id: own });
+    } catch (error) {
+      // A key need not read every kind of object that the UUID could be of.
+      if (!(error instanceof ApiError) || (error.code !== "not_found" && error.code !== "forbidden")) throw error;
+    }
+  }
+  throw nothingHas(id);
 }
 
 /** The error for an id that no explainable object has. Its prefix may be missing, or be that of an existing list or template. */

@@ -127,7 +127,8 @@ async function makeLinks(): Promise<void> {
   const mail = { from: "me@acme.example", to: "bob@example.com", subject: "File", text: "x", attachments: [file] };
   const { id } = await (await post("/resend/emails", mail, "re_123456789")).json();
   const headers = { authorization: "Bearer re_123456789" };
-  const { download_url } = await (await fetch(`${server.url}/resend/emails/${id}/attachments/1`, { headers })).json();
+  const { data } = await (await fetch(`${server.url}/resend/emails/${id}/attachments`, { headers })).json();
+  const [{ download_url }] = data;
   secrets.set("link of an attachment", download_url.split(".").at(-1));
   expect((await fetch(download_url)).status).toBe(200);
   const builder = new Mailsvc({ baseUrl: server.url, apiKey: server.profiles?.builder.apiKey ?? "", fetch });

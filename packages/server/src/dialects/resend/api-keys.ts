@@ -2,6 +2,7 @@ import { contract, PERMISSIONS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { ApiError } from "../../lib/api-error.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { idOf } from "./ids.ts";
 import { answerList, listQuery } from "./lists.ts";
 
 const PERMISSIONS_OF = { full_access: [...PERMISSIONS], sending_access: ["transactional:send" as const] };
@@ -14,7 +15,11 @@ export const apiKeyOperations: readonly Operation[] = [
     method: "POST",
     path: "/api-keys",
     note: "domain_id is not here: a key may send from each sender of its workspace",
-    body: z.object({ name: z.string(), permission: z.enum(["full_access", "sending_access"]).nullish(), domain_id: z.string().nullish() }),
+    body: z.object({
+      name: z.string(),
+      permission: z.enum(["full_access", "sending_access"]).nullish(),
+      domain_id: idOf("domains").nullish(),
+    }),
     status: 201,
     confidential: true,
     run: async ({ name, permission, domain_id }, { write }) => {

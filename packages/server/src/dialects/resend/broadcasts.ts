@@ -3,25 +3,27 @@ import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { SECOND } from "../../lib/units.ts";
+import { toPartUuid } from "../../lib/uuids.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { toOwnVariables } from "./broadcast-variables.ts";
 import { loadFallbacks } from "./contact-properties.ts";
+import { idOf } from "./ids.ts";
 import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 import { readTime } from "./send-fields.ts";
 
 const Broadcast = z.object({
   name: z.string().nullish(),
-  segment_id: z.string().nullish(),
-  audience_id: z.string().nullish(),
+  segment_id: idOf("segments").nullish(),
+  audience_id: idOf("audiences").nullish(),
   from: z.string().nullish(),
   subject: z.string().nullish(),
   reply_to: z.union([z.string(), z.array(z.string()).max(50)]).nullish(),
   preview_text: z.string().nullish(),
   html: z.string().nullish(),
   text: z.string().nullish(),
-  topic_id: z.string().nullish(),
+  topic_id: idOf("topics").nullish(),
 });
 type Broadcast = z.output<typeof Broadcast>;
 
@@ -129,8 +131,8 @@ export const broadcastOperations: readonly Operation[] = [
     query: partQuery,
     run: async ({ id, ...query }, { read }) => {
       const { links } = await read(contract.campaigns.stats, { id });
-      return answerPart(query, links, ({ url, clicks, uniqueClicks }, i) => ({
-        ...{ id: String(i + 1), url },
+      return answerPart(query, links, ({ url, clicks, uniqueClicks }) => ({
+        ...{ id: toPartUuid(id, url), url },
         ...{ clicks, unique_clicks: uniqueClicks },
       }));
     },

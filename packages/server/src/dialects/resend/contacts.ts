@@ -7,6 +7,7 @@ import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
 import { checkProperties } from "./contact-properties.ts";
+import { idOf } from "./ids.ts";
 import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 import { chooseTopics, TopicChoices } from "./topics.ts";
 
@@ -19,7 +20,7 @@ const Person = z.object({
 const NewPerson = Person.extend({
   email: z.string(),
   segments: z
-    .array(z.union([z.string(), z.object({ id: z.string() })]))
+    .array(z.union([idOf("segments"), z.object({ id: idOf("segments") })]))
     .max(50)
     .nullish(),
   topics: TopicChoices.nullish(),
@@ -31,7 +32,7 @@ export const contactOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/contacts",
-    body: NewPerson.extend({ audience_id: z.string().nullish() }),
+    body: NewPerson.extend({ audience_id: idOf("audiences").nullish() }),
     status: 201,
     run: ({ audience_id, segments, ...person }, calls) => {
       const lists = (segments ?? []).map((one) => (typeof one === "string" ? one : one.id));
@@ -40,7 +41,7 @@ export const contactOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/contacts",
-    query: listQuery.extend({ segment_id: z.string().max(100).optional() }),
+    query: listQuery.extend({ segment_id: idOf("segments").optional() }),
     run: ({ segment_id, ...query }, calls) =>
       segment_id === undefined
         ? answerList(

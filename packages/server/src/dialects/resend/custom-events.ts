@@ -3,6 +3,7 @@ import * as z from "zod";
 import { invalid } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, writeOperation } from "../operation.ts";
+import { idOf } from "./ids.ts";
 
 /** Events that programs report, which start automations. */
 export const customEventOperations: readonly Operation[] = [
@@ -12,7 +13,7 @@ export const customEventOperations: readonly Operation[] = [
     note: "events need not be defined before; the contact must exist",
     body: z.object({
       event: z.string(),
-      contact_id: z.string().nullish(),
+      contact_id: idOf("contacts").nullish(),
       email: z.string().nullish(),
       payload: CustomFields.nullish(),
     }),

@@ -2,6 +2,7 @@ import { findAttachments, findMail } from "../../emails/emails.ts";
 import type { PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError, nullIfNotFound } from "../../lib/api-error.ts";
 import { HOUR } from "../../lib/units.ts";
+import { toPartUuid } from "../../lib/uuids.ts";
 import { listAttachments, readAttachment } from "../../received/received.ts";
 import type { DialectDeps } from "../deps.ts";
 import type { Reads } from "../operation.ts";
@@ -30,7 +31,7 @@ export function showFile(file: File, { of, mailId, number }: Place, { deps, work
   const expires = deps.clock.now() + LIFETIME_MS;
   const signed = [of, workspaceId, mailId, number, expires].join(".");
   return {
-    ...describeFile(file, number),
+    ...describeFile(file, { mailId, number }),
     // One part of the path, so that recordings and logs leave out all of it.
     download_url: `${deps.baseUrl()}/resend/files/${signed}.${deps.macs.sign(PURPOSE, signed)}`,
     expires_at: new Date(expires).toISOString(),
@@ -38,9 +39,9 @@ export function showFile(file: File, { of, mailId, number }: Place, { deps, work
 }
 
 /** A file without a link. */
-export function describeFile({ filename, contentType, contentId, size }: File, number: number) {
+export function describeFile({ filename, contentType, contentId, size }: File, { mailId, number }: Pick<Place, "mailId" | "number">) {
   return {
-    id: String(number),
+    id: toPartUuid(mailId, number),
     filename,
     content_type: contentType,
     content_id: contentId,

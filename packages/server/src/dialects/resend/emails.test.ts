@@ -5,6 +5,8 @@ import { Mailsvc } from "@mailsvc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 let server: ResendServer;
 beforeAll(async () => {
   server = await startResend();
@@ -299,7 +301,7 @@ test("mail to a suppressed address is accepted and ends as suppressed, alone and
 describe("a batch", () => {
   test("is sent whole", async () => {
     const sent = await server.resend.batch.send([hello, { ...hello, subject: "Second", cc: "c@example.com" }]);
-    expect(sent.data?.data).toEqual([{ id: expect.stringMatching(/^em_/) }, { id: expect.stringMatching(/^em_/) }]);
+    expect(sent.data?.data).toEqual([{ id: expect.stringMatching(UUID) }, { id: expect.stringMatching(UUID) }]);
   });
 
   test("with a fault is refused whole, or for that email only", async () => {
@@ -310,7 +312,7 @@ describe("a batch", () => {
       batchValidation: "permissive",
     });
     expect(permissive.data).toMatchObject({
-      data: [{ id: expect.stringMatching(/^em_/) }],
+      data: [{ id: expect.stringMatching(UUID) }],
       errors: [{ index: 0 }, { index: 2 }],
     });
   });

@@ -2,6 +2,7 @@ import type { ErrorCode } from "@mailsvc/sdk/contract";
 import type { DialectAnswer } from "../../http/dialect.ts";
 import type { HeaderReader } from "../../http/headers.ts";
 import type { ApiError } from "../../lib/api-error.ts";
+import { spellIds } from "./ids.ts";
 
 /** Names of Resend's errors. Its client for PHP takes an answer with any other name as a success. */
 type ErrorName =
@@ -52,7 +53,7 @@ export function describeError(error: ApiError, headers: HeaderReader): DialectAn
   const isWithoutKey = error.code === "unauthorized" && headers.get("authorization") === null;
   const { name, status } = isWithoutKey ? { ...known, name: "missing_api_key" } : known;
   const message = error.code === "validation_error" ? spellFields(listFaults(error), error) : `${error.message} ${error.hint}`;
-  return { status, body: { statusCode: status, name, message } };
+  return { status, body: { statusCode: status, name, message: spellIds(message) } };
 }
 
 function findWording({ code, status, details }: ApiError): Wording {

@@ -4,6 +4,7 @@ import { ApiError, invalid } from "../../lib/api-error.ts";
 import { DAY } from "../../lib/units.ts";
 import { drop } from "../drop.ts";
 import { type Operation, readOperation } from "../operation.ts";
+import { idOf } from "./ids.ts";
 
 /** Resend's metrics, as far as mail is counted so here. */
 const METRICS: Readonly<Record<string, (counts: MailCounts) => number | null>> = {
@@ -43,9 +44,9 @@ const Query = z.object({
   granularity: z.enum(["hourly", "daily", "weekly", "monthly"]).default("daily"),
   metrics: Names.optional(),
   dimensions: Names.optional(),
-  domain_id: z.string().optional(),
-  email_id: z.string().optional(),
-  broadcast_id: z.string().optional(),
+  domain_id: idOf("domains").optional(),
+  email_id: idOf("emails").optional(),
+  broadcast_id: idOf("broadcasts").optional(),
 });
 
 /** `GET /emails/metrics`: how much mail was sent, and what became of it. */

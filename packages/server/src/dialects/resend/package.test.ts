@@ -49,7 +49,7 @@ interface Call {
   readonly data: unknown;
 }
 
-const id = expect.any(String);
+const id = expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const text = expect.any(String);
 const page = (...data: unknown[]): unknown => ({ object: "list", has_more: false, data });
 const anyPage = { object: "list", has_more: expect.any(Boolean), data: expect.any(Array) };
@@ -97,7 +97,9 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
       ),
     "emails.attachments.list": () => here(page(expect.objectContaining({ id, filename: "a.txt" })), { emailId: made["emails.send"] }),
     "emails.attachments.get": () =>
-      here(object("attachment", { download_url: expect.stringContaining("/resend/files/") }), { emailId: made["emails.send"], id: "1" }),
+      here(object("attachment", { download_url: expect.stringContaining("/resend/files/") }), {
+        ...{ emailId: made["emails.send"], id: made["emails.attachments.list"] },
+      }),
     "emails.receiving.list": () => here(page()),
     "emails.receiving.get": () => here(404, "rcv_none"),
     "emails.receiving.forward": () => here(404, { emailId: "rcv_none", to: "a@example.com", from: "hello@acme.com" }),
@@ -108,11 +110,14 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
 
     "webhooks.events.list": () => here(anyPage, { webhookId: made["webhooks.create"] }),
     "webhooks.events.get": () =>
-      here(object("webhook_event", { type: text, status: text, payload: { type: text, created_at: text, data: expect.anything() } }), {
-        ...{ webhookId: made["webhooks.create"], eventId: made["webhooks.events.list"] },
-      }),
+      here(
+        object("webhook_event", { id: text, type: text, status: text, payload: { type: text, created_at: text, data: expect.anything() } }),
+        {
+          ...{ webhookId: made["webhooks.create"], eventId: made["webhooks.events.list"] },
+        },
+      ),
     "webhooks.events.replay": () =>
-      here(object("webhook_event"), { webhookId: made["webhooks.create"], eventId: made["webhooks.events.list"] }),
+      here(object("webhook_event", { id: text }), { webhookId: made["webhooks.create"], eventId: made["webhooks.events.list"] }),
     "webhooks.events.attempts.list": () =>
       here(
         { ...anyPage, data: expect.arrayContaining([{ id, http_status_code: 200, response: expect.any(String), sent_at: text }]) },

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { mail } from "../../../test/bounce-samples.ts";
 import { ADA, newest, start } from "../../../test/receiving.ts";
+import { toUuid } from "../../lib/uuids.ts";
 
 test("the files of a received mail are listed, and downloaded by a link that recordings leave out", async () => {
   await using setting = await start();
@@ -15,9 +16,9 @@ test("the files of a received mail are listed, and downloaded by a link that rec
   await world.settle();
   const { id } = await newest(setting);
   const get = (path: string) => world.fetch(world.url + path, { headers: { authorization: `Bearer ${world.apiKey}` } });
-  const listed = (await (await get(`/resend/emails/receiving/${id}/attachments`)).json()) as { data: { download_url: string }[] };
-  expect(listed).toMatchObject({ object: "list", has_more: false, data: [{ id: "1", filename: "a.csv", content_type: "text/csv" }] });
-  const one = (await (await get(`/resend/emails/receiving/${id}/attachments/1`)).json()) as { download_url: string };
+  const listed = (await (await get(`/resend/emails/receiving/${id}/attachments`)).json()) as { data: { id: string }[] };
+  expect(listed).toMatchObject({ object: "list", has_more: false, data: [{ filename: "a.csv", content_type: "text/csv" }] });
+  const one = (await (await get(`/resend/emails/receiving/${id}/attachments/${listed.data[0]?.id}`)).json()) as { download_url: string };
   expect(one).toMatchObject({ object: "attachment", filename: "a.csv", content_disposition: "attachment", expires_at: expect.any(String) });
   const file = await world.fetch(one.download_url);
   expect([file.status, (await file.text()).trim()]).toEqual([200, "one,two"]);
@@ -26,7 +27,7 @@ test("the files of a received mail are listed, and downloaded by a link that rec
 
   const mailOf = await (await get(`/resend/emails/receiving/${id}`)).json();
   expect(mailOf).toMatchObject({ received_for: [replyTo], to: [replyTo], message_id: "<1@mail.example.com>" });
-  expect(await (await get("/resend/emails/receiving")).json()).toMatchObject({ data: [{ id, received_for: [replyTo] }] });
+  expect(await (await get("/resend/emails/receiving")).json()).toMatchObject({ data: [{ id: toUuid(id), received_for: [replyTo] }] });
   await world.sdk.received.delete(id);
   expect((await world.fetch(one.download_url)).status).toBe(404);
 });

@@ -33,7 +33,7 @@ export const receivingOperations: readonly Operation[] = [
         html: html_format === "cid" ? mail.html : await inlineImages(mail, calls),
         text: mail.text,
         headers: Object.fromEntries(mail.headers.map(({ name, value }) => [name.toLowerCase(), value])),
-        attachments: mail.attachments.map((file) => describeFile(file, file.number)),
+        attachments: mail.attachments.map((file) => describeFile(file, { mailId: id, number: file.number })),
       };
     },
   }),

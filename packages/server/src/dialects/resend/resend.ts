@@ -16,6 +16,7 @@ import { domainOperations } from "./domains.ts";
 import { emailOperations } from "./emails.ts";
 import { describeError } from "./errors.ts";
 import { FIELD_NAMES } from "./field-names.ts";
+import { UUIDS } from "./ids.ts";
 import { getMetrics } from "./metrics.ts";
 import { receivingOperations } from "./receiving.ts";
 import { suppressionOperations } from "./suppressions.ts";
@@ -52,6 +53,6 @@ export function createResend(deps: DialectDeps, contract: ContractCalls, devKey:
     prefix: PREFIX,
     lookUpKeys: (keys) => lookUpForeignKeys(keys, (key) => key.startsWith("re_"), devKey),
     describeError: (error, headers) => describeError(adviseForeignKey(error, "re_…", devKey), headers),
-    operations: buildRoutes(PREFIX, RESEND_OPERATIONS, ABSENT, deps, renameFields(contract, FIELD_NAMES)),
+    operations: buildRoutes(PREFIX, RESEND_OPERATIONS, ABSENT, deps, renameFields(contract, FIELD_NAMES), UUIDS),
   };
 }

@@ -6,6 +6,7 @@ import { drop } from "../drop.ts";
 import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
 import { getSlug } from "../template-slug.ts";
+import { idOf } from "./ids.ts";
 
 /** Known gaps of sending an email. */
 export const SEND_NOTE = "topic_id is not here";
@@ -35,8 +36,8 @@ export const ResendEmail = z.object({
   tags: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
   attachments: z.array(Attachment).max(100).nullish(),
   scheduled_at: z.string().nullish(),
-  template: z.object({ id: z.string(), variables: z.record(z.string(), z.unknown()).nullish() }).nullish(),
-  topic_id: z.string().nullish(),
+  template: z.object({ id: idOf("templates"), variables: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+  topic_id: idOf("topics").nullish(),
 });
 export type ResendEmail = z.output<typeof ResendEmail>;
 

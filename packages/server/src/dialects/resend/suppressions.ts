@@ -4,10 +4,12 @@ import { toSeqCursor } from "../../db/pagination.ts";
 import { nullIfNotFound } from "../../lib/api-error.ts";
 import { getSuppressionRow } from "../../suppressions/suppressions.ts";
 import { type Operation, readOperation, type Writes, writeOperation } from "../operation.ts";
+import { idOf } from "./ids.ts";
 import { answerList, listQuery } from "./lists.ts";
 
 const MAX_BATCH = 100;
-const Batch = z.array(z.string()).max(MAX_BATCH);
+const Addresses = z.array(z.string()).max(MAX_BATCH);
+const Ids = z.array(idOf("suppressions")).max(MAX_BATCH);
 
 const ORIGINS = { bounce: "bounce", complaint: "complaint", unsubscribe: "manual", manual: "manual" } as const;
 
@@ -48,7 +50,7 @@ export const suppressionOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/suppressions/batch/add",
-    body: z.object({ emails: Batch.min(1) }),
+    body: z.object({ emails: Addresses.min(1) }),
     status: 201,
     run: async ({ emails }, { write }) => {
       const data: object[] = [];
@@ -59,7 +61,7 @@ export const suppressionOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/suppressions/batch/remove",
-    body: z.object({ emails: Batch.optional(), ids: Batch.optional() }),
+    body: z.object({ emails: Addresses.optional(), ids: Ids.optional() }),
     run: async ({ emails = [], ids = [] }, calls) => {
       const data: object[] = [];
       for (const named of [...emails, ...ids]) {

@@ -4,12 +4,13 @@ import { ApiError, notFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
+import { idOf } from "./ids.ts";
 import { answerPart, partQuery } from "./lists.ts";
 
 const Subscription = z.enum(["opt_in", "opt_out"]);
 
 /** The choices of one contact. */
-export const TopicChoices = z.array(z.object({ id: z.string(), subscription: Subscription })).max(50);
+export const TopicChoices = z.array(z.object({ id: idOf("topics"), subscription: Subscription })).max(50);
 type TopicChoices = z.output<typeof TopicChoices>;
 
 const NOTE = "a topic is a public list, so nobody is subscribed before opting in: default_subscription is opt_out";

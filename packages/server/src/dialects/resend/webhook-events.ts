@@ -1,5 +1,6 @@
 import { type AgentEventState, contract, type WebhookDelivery } from "@mailsvc/sdk/contract";
 import { listResendTypes } from "../../developer-webhooks/developer-webhooks.ts";
+import { toPartUuid } from "../../lib/uuids.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 
@@ -34,7 +35,7 @@ export const webhookEventOperations: readonly Operation[] = [
     run: async ({ id: webhook, delivery, ...query }, { read }) => {
       const { id, log } = await read(contract.webhooks.delivery, { id: webhook, delivery });
       return answerPart(query, log.toReversed(), ({ attempt, at, httpStatus, answer, message }) => ({
-        ...{ id: `${id}.${attempt}`, http_status_code: httpStatus },
+        ...{ id: toPartUuid(id, attempt), http_status_code: httpStatus },
         ...{ response: answer ?? message ?? "", sent_at: at },
       }));
     },
