@@ -2216,7 +2216,7 @@ export interface MailsvcMethods {
     /**
      * Explain an object: its history, the reasons and what to do next.
      *
-     * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; or the address or externalId of a contact. The key needs the permission to read it.
+     * Takes the id of one of these: email, captured mail, received mail, event, agent event, contact, campaign, automation entry, webhook, webhook delivery, activation, run; the UUID that an object has below /resend; or the address or externalId of a contact. The key needs the permission to read it.
      *
      * `GET /api/v1/explain/:id`
      */

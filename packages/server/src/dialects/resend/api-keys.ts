@@ -28,7 +28,7 @@ export const apiKeyOperations: readonly Operation[] = [
         name: name || UNNAMED,
         permissions: PERMISSIONS_OF[permission ?? "full_access"],
       });
-      return { id, token: key };
+      return { object: "api_key", id, token: key };
     },
   }),
   readOperation({

@@ -219,6 +219,7 @@ function showListed({ id, name, listId, status, createdAt, scheduledAt, complete
     created_at: createdAt,
     scheduled_at: scheduledAt,
     sent_at: completedAt,
+    topic_id: null,
   };
 }
 
@@ -232,6 +233,5 @@ function showBroadcast(campaign: Shown) {
     preview_text: previewText,
     html,
     text,
-    topic_id: null,
   };
 }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { getContactRow, toContactCursor } from "../../contacts/contacts.ts";
 import { toSeqCursor } from "../../db/pagination.ts";
 import { notFound, nullIfNotFound } from "../../lib/api-error.ts";
+import { toUuid } from "../../lib/uuids.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
@@ -66,7 +67,7 @@ export const contactOperations: readonly Operation[] = [
     run: async ({ id: named }, calls) => {
       const contact = await nullIfNotFound(getContact(named, calls));
       if (contact) await calls.write(contract.contacts.delete, { id: contact.id });
-      return { object: "contact", id: contact?.id ?? named, contact: named, deleted: true };
+      return { object: "contact", contact: toUuid(contact?.id ?? named), deleted: true };
     },
   }),
   readOperation({
@@ -107,7 +108,7 @@ export const contactOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/audiences/:list/contacts/:id",
-    run: async ({ list, id }, calls) => showDetail(await getMember(list, id, calls)),
+    run: async ({ list, id }, calls) => ({ object: "contact", ...showContact(await getMember(list, id, calls)) }),
   }),
   writeOperation({
     method: "PATCH",
@@ -121,7 +122,7 @@ export const contactOperations: readonly Operation[] = [
     run: async ({ list, id: named }, calls) => {
       const member = await nullIfNotFound(getMember(list, named, calls));
       if (member) await calls.write(contract.lists.removeOne, { id: list, contact: member.id });
-      return { object: "contact", id: member?.id ?? named, contact: named, deleted: true };
+      return { object: "contact", contact: toUuid(named), deleted: true };
     },
   }),
 ];

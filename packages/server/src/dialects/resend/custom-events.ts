@@ -17,7 +17,7 @@ export const customEventOperations: readonly Operation[] = [
       email: z.string().nullish(),
       payload: CustomFields.nullish(),
     }),
-    status: 201,
+    reshape: (body) => ({ status: 202, body }),
     run: async ({ event, contact_id, email, payload }, { write }) => {
       const contact = contact_id || email;
       if (!contact) throw invalid("contact_id", "required", "Missing `contact_id` or `email` field.");

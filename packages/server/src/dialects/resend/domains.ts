@@ -15,6 +15,8 @@ const Settings = z.object({
   tls: z.enum(["opportunistic", "enforced"]).nullish(),
 });
 
+const UNTRACKED = { open_tracking: false, click_tracking: false };
+
 const NOTE = "region, return path and TLS are those of the server; tracking is set for each mail";
 
 /** A domain is a sender here. */
@@ -102,7 +104,15 @@ function assertPossible({ open_tracking, click_tracking }: z.output<typeof Setti
 /** A domain in a list. One whose record is missing stays verified: it may still send. */
 function showListed({ id, value, status: state, createdAt }: Sender) {
   const capabilities = { sending: "enabled", receiving: "disabled" };
-  return { id, name: value, status: state === "PENDING" ? "pending" : "verified", created_at: createdAt, region: "local", capabilities };
+  return {
+    id,
+    name: value,
+    status: state === "PENDING" ? "pending" : "verified",
+    created_at: createdAt,
+    region: "local",
+    capabilities,
+    ...UNTRACKED,
+  };
 }
 
 /** The record of a key, and what its status is: of a key that is not published, that depends on the domain. */
@@ -132,5 +142,5 @@ async function showDomain(sender: Sender, { rows, workspaceId }: Reads, keys: re
       ...{ ttl: "Auto", status: status ?? (isPending ? "pending" : "failed") },
     })),
   ];
-  return { ...showListed(sender), open_tracking: false, click_tracking: false, records };
+  return { ...showListed(sender), records };
 }

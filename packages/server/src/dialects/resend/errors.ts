@@ -69,6 +69,8 @@ function findWording({ code, status, details }: ApiError): Wording {
 
 /** The first faults in one text: SDKs show nothing but the message. */
 function listFaults({ message, details }: ApiError): string {
+  const [first] = details;
+  if (first?.code === "required" && first.path !== "") return `Missing \`${first.path}\` field.`;
   return details.length > 1
     ? details
         .slice(0, 5)

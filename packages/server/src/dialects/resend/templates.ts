@@ -1,5 +1,6 @@
 import { contract, type Template, type TemplateDetail } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { toPartUuid } from "../../lib/uuids.ts";
 import { findTemplateBySlug } from "../../templates/templates.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
@@ -74,7 +75,6 @@ export const templateOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/templates/:id/duplicate",
-    status: 201,
     prepare: async ({ id }, calls) => {
       const { name, type, description, category, from, replyTo, layout, source } = await getTemplate(id, calls);
       const { subject, html, text, blocks, variables } = source;
@@ -122,7 +122,7 @@ function showListed({ id, slug, name, version, createdAt, updatedAt, publishedAt
 }
 
 function showTemplate(template: TemplateDetail) {
-  const { from, replyTo, source, hasUnpublishedChanges, createdAt, updatedAt } = template;
+  const { id, from, replyTo, source, hasUnpublishedChanges, createdAt, updatedAt } = template;
   return {
     ...showListed(template),
     ...{ from, reply_to: replyTo === null ? null : [replyTo].flat() },
@@ -130,7 +130,7 @@ function showTemplate(template: TemplateDetail) {
     html: source.html && toForeignSource(source.html),
     text: source.text && toForeignSource(source.text),
     variables: source.variables.map(({ name, type, default: fallback }) => ({
-      ...{ key: name, type: type === "number" ? "number" : "string" },
+      ...{ id: toPartUuid(id, name), key: name, type: type === "number" ? "number" : "string" },
       ...{ fallback_value: fallback ?? null, created_at: createdAt, updated_at: updatedAt },
     })),
     has_unpublished_versions: hasUnpublishedChanges,
