@@ -64,6 +64,8 @@ export interface Config {
   /** The networks of proxies whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly IpNetwork[];
   /** Addresses at which mail is submitted over SMTP. */
+  /** Where Resend's API is served without a prefix; null for nowhere. */
+  readonly resend: { readonly host: string; readonly port: number } | null;
   readonly smtp: SmtpConfig;
   readonly rates: Rates;
   /** Days for which records are kept, by their kind. */
@@ -203,6 +205,7 @@ export function readConfig({ flags, env, dev, project = null, temporary = false 
     },
     proxyProtocol: readNetworks("proxy-protocol", value("proxy-protocol")),
     trustedProxies: readNetworks("trust-proxy", value("trust-proxy")),
+    resend: readHostPort("resend-port", value("resend-port"), host),
     smtp: readSmtp({
       port: value("smtp-port") ?? (dev ? undefined : "off"),
       tlsPort: value("smtps-port"),

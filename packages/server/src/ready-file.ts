@@ -7,11 +7,15 @@ import type { RunningServer } from "./serve.ts";
 /** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
 const DEV_FILE = "dev.json";
 
-type Server = Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "smtpUrl" | "keysFile">;
+type Server = Pick<
+  RunningServer,
+  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "smtpUrl" | "resendUrl" | "keysFile"
+>;
 
 /** Data that other programs need to reach the server: its address and the known keys. */
-function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl }: Server): object {
-  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, smtpUrl, ...(profiles && { profiles }), pid: process.pid };
+function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, resendUrl }: Server): object {
+  const addresses = { dashboardUrl, smtpUrl, ...(resendUrl !== null && { resendUrl }) };
+  return { url, workspaceId, apiKey, operatorKey, ...addresses, ...(profiles && { profiles }), pid: process.pid };
 }
 
 /**
@@ -19,9 +23,9 @@ function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboar
  * names the file that holds them.
  */
 export function toAnnouncement(server: Server, isTerminal: boolean): object {
-  const { url, workspaceId, dashboardUrl, smtpUrl, keysFile } = server;
+  const { url, workspaceId, dashboardUrl, smtpUrl, resendUrl, keysFile } = server;
   if (keysFile === null || isTerminal) return toReadyFile(server);
-  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, smtpUrl, keysFile };
+  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, smtpUrl, ...(resendUrl !== null && { resendUrl }), keysFile };
 }
 
 /**

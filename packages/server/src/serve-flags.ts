@@ -138,6 +138,12 @@ export const SERVE_FLAGS = [
       "take the client's address from X-Forwarded-For of requests from these addresses or networks; several with commas (default none)",
   },
   {
+    name: "resend-port",
+    value: "[HOST:]PORT",
+    env: "MAILSVC_RESEND_PORT",
+    summary: "serve Resend's API here without /resend before its paths, for clients that drop the path of an address",
+  },
+  {
     name: "smtp-port",
     value: "[HOST:]PORT",
     env: "MAILSVC_SMTP_PORT",

@@ -233,6 +233,29 @@ test("the access log names each request, without addresses, ids of paths or keys
   expect(lines.join("")).not.toMatch(/ada(?:@|%40)|example\.com|secret|ms_dev_/);
 });
 
+test("Resend's API has a port of its own, whose paths need no prefix", async () => {
+  const server = await start(folder(), { dev: true, "resend-port": "0" });
+  const resend = server.resendUrl ?? "";
+  expect(resend).not.toBe(server.url);
+  const send = (path: string) =>
+    fetch(`${resend}${path}`, {
+      method: "POST",
+      headers: { authorization: "Bearer re_123456789", "content-type": "application/json" },
+      body: JSON.stringify({ from: "a@acme.com", to: "ada@example.com", subject: "Hi", text: "Hi" }),
+    });
+  for (const path of ["/emails", "//emails", "/resend/emails"]) expect([path, (await send(path)).status]).toEqual([path, 200]);
+  expect(await (await send("/nothing")).json()).toMatchObject({ statusCode: 404, name: "not_found" });
+  expect(toAnnouncement(server, true)).toMatchObject({ resendUrl: resend });
+  await server.close();
+  await expect(fetch(`${resend}/emails`)).rejects.toThrow("fetch failed");
+});
+
+test("without a port for Resend's API, its address is unknown; one that is taken ends the start", async () => {
+  const server = await start(folder());
+  expect(server.resendUrl).toBeNull();
+  await expect(start(folder(), { "resend-port": new URL(server.url).port })).rejects.toThrow("is in use");
+});
+
 test("https on port 0 takes any free port", async () => {
   const ports = new Set<string>();
   for (let n = 0; n < 2; n += 1) ports.add(new URL((await start(folder(), { https: true })).url).port);

@@ -45,6 +45,8 @@ export interface RunningServer extends Installation {
   createSignInLink(): Promise<string | null>;
   /** Address at which mail is submitted over SMTP, without a login; null for none. */
   readonly smtpUrl: string | null;
+  /** Address of Resend's API without a prefix; null without --resend-port. */
+  readonly resendUrl: string | null;
   /** The hosts of the relays that mail leaves through; empty while all mail is captured. */
   readonly relayHosts: readonly string[];
   /** Address at which metrics are served; null without --metrics. */
@@ -119,10 +121,7 @@ export async function serve(
     const files = await watchFiles({ real: clock.real, log });
     cleanups.push(files.stop);
     const metricsUrl = metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend, files }, cleanups) : null;
-    const listening = await listen(app.http, {
-      host: config.host,
-      port: config.port,
-      fd: config.listenFds > 0 ? FIRST_FD : null,
+    const listenOptions = {
       https: config.https,
       inFlight: app.inFlight,
       real: clock.real,
@@ -130,20 +129,27 @@ export async function serve(
       maxConnections: config.maxConnections,
       onConnection: () => backend.connectionAccepted(),
       tap: recorder?.tap ?? null,
-    });
-    const closeSmtp: (() => Promise<void>)[] = [];
+    };
+    const { host, port } = config;
+    const listening = await listen(app.http, { ...listenOptions, host, port, fd: config.listenFds > 0 ? FIRST_FD : null });
+    const closeOthers: (() => Promise<void>)[] = [];
     // At the same time: a mail server that hangs must not add its seconds to those of slow requests.
-    cleanups.push(async () => void (await Promise.all([app.stopWork(), listening.close(GRACE_MS), ...closeSmtp.map((close) => close())])));
+    cleanups.push(
+      async () => void (await Promise.all([app.stopWork(), listening.close(GRACE_MS), ...closeOthers.map((close) => close())])),
+    );
     url = listening.url;
-    if (config.inboundSmtp) closeSmtp.push(await startInbound(app, config.inboundSmtp, log));
+    const resend = config.resend && (await listen(app.http, { ...listenOptions, ...config.resend, fd: null, prefix: "/resend" }));
+    if (resend) closeOthers.push(() => resend.close(GRACE_MS));
+    if (config.inboundSmtp) closeOthers.push(await startInbound(app, config.inboundSmtp, log));
     const smtp = await startSubmission(app, config.smtp);
-    closeSmtp.push(smtp.close);
+    closeOthers.push(smtp.close);
     const running: RunningServer = {
       url,
       ...app.installation,
       dashboardUrl: `${config.publicUrl ?? url}/dashboard`,
       createSignInLink: () => createOwnerLink(app.deps, app.installation.workspaceId),
       smtpUrl: smtp.url,
+      resendUrl: resend?.url ?? null,
       relayHosts: [...new Set(app.deps.relays.list().map(({ settings }) => settings.host))],
       metricsUrl,
       app,

@@ -26,6 +26,7 @@ type Started = Pick<
   | "dashboardUrl"
   | "createSignInLink"
   | "smtpUrl"
+  | "resendUrl"
   | "relayHosts"
   | "keysFile"
   | "keysShown"
@@ -37,10 +38,11 @@ type Started = Pick<
  */
 async function announce(session: Session, server: Started, dev: boolean): Promise<void> {
   const { out, err } = session.term;
-  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, relayHosts, keysFile } = server;
+  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, resendUrl, relayHosts, keysFile } = server;
   const mayShow = dev || (session.term.stderrTTY && !session.out.json);
   const keys = mayShow ? { apiKey, operatorKey } : { apiKey: null, operatorKey: null };
-  const facts = { url, workspaceId, ...keys, dashboardUrl, smtpUrl, dev, ...(profiles && { profiles }), ...(mayShow ? {} : { keysFile }) };
+  const addresses = { dashboardUrl, smtpUrl, ...(resendUrl !== null && { resendUrl }) };
+  const facts = { url, workspaceId, ...keys, ...addresses, dev, ...(profiles && { profiles }), ...(mayShow ? {} : { keysFile }) };
   await session.out.data(
     facts,
     () =>
@@ -52,6 +54,7 @@ async function announce(session: Session, server: Started, dev: boolean): Promis
   if (session.out.json) return;
   session.out.note(`${err.dim("Dashboard")}  ${safeText(await findWayIn(session, server, dev))}`);
   if (smtpUrl !== null) session.out.note(`${err.dim("SMTP     ")}  ${safeText(smtpUrl)}`);
+  if (resendUrl !== null) session.out.note(`${err.dim("Resend   ")}  ${safeText(resendUrl)}`);
   if (profiles) {
     for (const [name, { apiKey: key }] of Object.entries(profiles))
       session.out.note(`${err.dim(`${name} key`.padEnd(9))}  ${safeText(key)}`);

@@ -29,6 +29,8 @@ interface ListenOptions {
   readonly maxConnections: number;
   /** Time limit for a client to send the head of a request, ms. */
   readonly headersTimeoutMs?: number;
+  /** Put before the path of each request that lacks it, for clients that cannot. */
+  readonly prefix?: `/${string}`;
   /** Called for each connection accepted. */
   readonly onConnection: () => void;
   /** Listens to every request and its answer; null when nothing does. */
@@ -78,7 +80,7 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   const serve: RequestListener = (req, res) => {
     if (!router.serveDirectly(req, res)) serveRouted(req, res);
   };
-  const { tap = null } = options;
+  const { tap = null, prefix } = options;
   const refuse = (res: ServerResponse, code: ErrorCode, message: string): void => {
     const response = router.refuse(new ApiError(code, message));
     writeResponse(res, { ...response, headers: [...response.headers, ["connection", "close"]] });
@@ -87,6 +89,7 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
     // RFC 9112 3.2: another program on the way may have read another one of two hosts.
     if (countHosts(req) !== 1 && (countHosts(req) > 1 || req.httpVersion !== "1.0"))
       return refuse(res, "validation_error", "The request needs exactly one Host header.");
+    if (prefix !== undefined && !req.url?.startsWith(`${prefix}/`)) req.url = prefix + (req.url ?? "");
     tap?.(req, res);
     const pipeline = pipelines.of(req);
     pipeline.add(res);
