@@ -40,8 +40,17 @@ export interface Preparation extends Reads {
 export interface Writes extends Reads {
   readonly tx: WriteContext["tx"];
   write<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<AnswerOf<E>>;
-  /** With `test`, mail is that of a test key: captured instead of sent. */
-  finish<E extends Endpoint>(prepared: PreparedCall<E>, options?: { readonly test: boolean }): Promise<AnswerOf<E>>;
+  finish<E extends Endpoint>(prepared: PreparedCall<E>, options?: FinishOptions<E>): Promise<AnswerOf<E>>;
+}
+
+/** What only the transaction knows of a call that was prepared. */
+interface FinishOptions<E extends Endpoint> {
+  /** Mail is that of a test key: captured instead of sent. */
+  readonly test?: boolean;
+  /** For each mail, the keys of recipients who opted out of its topic. */
+  readonly optedOut?: readonly ReadonlySet<string>[];
+  /** Fields of the input besides those that were prepared. */
+  readonly also?: Partial<CallOf<E>>;
 }
 
 type WriteContext = Parameters<PreparedCall<Endpoint>>[0];
@@ -135,8 +144,8 @@ export function writeOperation<const P extends `/${string}`, B extends z.ZodObje
         ...makeReads(deps, contract, writing),
         tx: writing.tx,
         write: (endpoint, call) => contract.write(endpoint, call, writing),
-        finish: (prepared, { test } = { test: false }) =>
-          prepared({ ...writing, acceptsSuppressed: true, ...(test && { key: { ...writing.key, test } }) }),
+        finish: (prepared, { test, optedOut, also } = {}) =>
+          prepared({ ...writing, acceptsSuppressed: true, optedOut, ...(test && { key: { ...writing.key, test } }) }, also),
       };
       return data.run(input as Wanted, calls, ready as Ready);
     },

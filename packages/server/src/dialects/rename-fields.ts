@@ -23,7 +23,7 @@ export function renameFields(calls: Calls, table: ReadonlyMap<Endpoint, FieldNam
     write: (endpoint, input, context) => renaming(endpoint, () => calls.write(endpoint, input, context)),
     prepare: async (endpoint, input, context) => {
       const prepared = await renaming(endpoint, () => calls.prepare(endpoint, input, context));
-      return (within) => renaming(endpoint, () => prepared(within));
+      return (within, also) => renaming(endpoint, () => prepared(within, also));
     },
     authorize: (endpoint, context) => calls.authorize(endpoint, context),
   };

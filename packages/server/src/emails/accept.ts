@@ -19,6 +19,8 @@ export interface Origin {
   readonly test: boolean;
   /** Accepts a send though all its recipients are suppressed; its delivery then ends as `suppressed`. */
   readonly acceptsSuppressed?: boolean | undefined;
+  /** The keys of recipients who opted out of what the mail is about. They get nothing, and the mail is accepted although all of them did. */
+  readonly optedOut?: ReadonlySet<string> | undefined;
   /** Accepts a sender that is not verified: all mail is captured. */
   readonly anySender?: boolean | undefined;
   /** Addresses and domains that its key may send from; null for all. */
@@ -65,7 +67,7 @@ export interface NewSend extends Origin {
 export interface AcceptedSend extends NewSend {
   /** All recipients, each once. */
   readonly recipients: readonly NamedRecipient[];
-  /** The keys of those that get nothing; never all of them. */
+  /** The keys of those that get nothing; all of them only if they opted out. */
   readonly suppressed: ReadonlySet<string>;
   readonly now: number;
   readonly scheduledAt: number | null;
@@ -92,9 +94,12 @@ export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promis
   const suppressed = new Set(await findSuppressed(tx, workspaceId, keys, request));
   const others = bypassFor === undefined ? [] : keys.filter((key) => !bypassFor.has(key));
   if (others.length > 0) for (const key of await findSuppressed(tx, workspaceId, others)) suppressed.add(key);
+  const optedOut = keys.filter((key) => send.optedOut?.has(key));
+  for (const key of optedOut) suppressed.add(key);
   if (recipients.every(({ box }) => suppressed.has(box.key))) {
     if (!send.acceptsSuppressed) throw refuseAll(recipients);
     suppressed.clear();
+    for (const key of optedOut) suppressed.add(key);
   }
   return { ...send, recipients, suppressed, now, scheduledAt };
 }

@@ -44,8 +44,10 @@ type Known = NonNullable<EarlierAnswer>;
 export type PreparedBatch = readonly PreparedEmail[];
 
 /** Sender of a batch. */
-interface BatchOrigin extends Origin {
+interface BatchOrigin extends Omit<Origin, "optedOut"> {
   readonly keyId: string;
+  /** For each email, the keys of recipients who opted out of what it is about. */
+  readonly optedOut?: readonly ReadonlySet<string>[] | undefined;
 }
 
 // Emails that are validated in one stretch: a few milliseconds.
@@ -159,13 +161,13 @@ async function queueAll(
   mode: "strict" | "permissive",
   tx: Tx,
   deps: EmailDeps,
-  origin: Origin,
+  { optedOut, ...origin }: Omit<BatchOrigin, "keyId">,
 ): Promise<Result[]> {
   // Together, so that their lookups share statements. All have ended before anything is thrown.
   const checked = await Promise.allSettled(
-    emails.map(async (email) => {
+    emails.map(async (email, i) => {
       const answer = earlier.get(email);
-      return answer ? { replayed: replay(answer) } : { accepted: await accept(email, tx, deps, origin) };
+      return answer ? { replayed: replay(answer) } : { accepted: await accept(email, tx, deps, { ...origin, optedOut: optedOut?.[i] }) };
     }),
   );
   const accepted = checked.flatMap((one) => (one.status === "fulfilled" && one.value.accepted ? [one.value.accepted] : []));

@@ -40,7 +40,7 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   sendBatch: {
     prepare: (input, ctx) => prepareBatch(input, ctx),
     run: ({ mode }, { tx, deps, ...context }, emails: PreparedBatch) =>
-      sendBatch(emails, mode, tx, deps, { ...toOrigin(context), keyId: context.key.id }),
+      sendBatch(emails, mode, tx, deps, { ...toOrigin(context), optedOut: context.optedOut, keyId: context.key.id }),
     insertsOnly: true,
   },
   list: (input, { read, deps, workspaceId, key }) => listEmails(read, deps, workspaceId, { ...input, test: input.test || key.test }),
@@ -69,8 +69,9 @@ function toOrigin({
   workspaceId,
   key,
   acceptsSuppressed,
-}: Pick<KeyContext<EmailDeps>, "workspaceId" | "key" | "acceptsSuppressed">): Origin {
-  return { workspaceId, test: key.test, acceptsSuppressed, senders: key.senders };
+  optedOut,
+}: Pick<KeyContext<EmailDeps>, "workspaceId" | "key" | "acceptsSuppressed" | "optedOut">): Origin {
+  return { workspaceId, test: key.test, acceptsSuppressed, optedOut: optedOut?.[0], senders: key.senders };
 }
 
 /** The same id. A test key sees no mail but that of test keys: throws ApiError not_found. */

@@ -87,7 +87,8 @@ function buildTogether(deps: EmailDeps, send: AcceptedSend, contentsIds: readonl
   const emails = rows.map((row, i) => {
     const kind = recipients[i]?.kind ?? "to";
     const own = { ...row, mailId, kind: kind === "to" ? null : kind };
-    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, nextAttemptAt: null } : own;
+    const skipReason = send.optedOut?.has(row.toKey) ? ("left_list" as const) : null;
+    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, skipReason, nextAttemptAt: null } : own;
   });
   const [open, refused] = [emails.filter(({ toKey }) => !suppressed.has(toKey)), emails.filter(({ toKey }) => suppressed.has(toKey))];
   const [message = send.request] = listMessages(send);
@@ -98,7 +99,7 @@ function buildTogether(deps: EmailDeps, send: AcceptedSend, contentsIds: readonl
       ...(scheduledAt === null ? [] : open.map(toQueuedEvent)),
       ...refused.map(({ id }) => ({ workspaceId, emailId: assumeEmailHeld(id), type: "email.suppressed" as const, at: now })),
     ],
-    jobs: [buildMailJob(mail, scheduledAt, now)],
+    jobs: open.length === 0 ? [] : [buildMailJob(mail, scheduledAt, now)],
     response: {
       id: mailId,
       status: "queued",

@@ -186,7 +186,8 @@ function describeRefusal(email: Email, { suppression }: Surroundings): Outcome {
   };
 }
 
-function describeSuppressed({ to }: Email, { suppression }: Surroundings): Outcome {
+function describeSuppressed({ to, skipReason }: Email, { suppression }: Surroundings): Outcome {
+  if (skipReason !== null) return { summary: `It was not sent: ${to} opted out of its topic, or never opted in.` };
   return {
     summary: joinSentences(
       `It was not sent: ${to} was suppressed.`,

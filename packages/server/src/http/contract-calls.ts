@@ -19,8 +19,11 @@ export type AnswerOf<E extends Endpoint> = z.input<E["output"]>;
 type ReadingContext = KeyContext<HttpDeps> & { readonly read: Reader };
 type WritingContext = KeyContext<HttpDeps> & { readonly tx: Tx };
 
-/** The part of a call that runs inside the transaction, once the part before it is done. */
-export type PreparedCall<E extends Endpoint> = (context: WritingContext) => Promise<AnswerOf<E>>;
+/**
+ * The part of a call that runs inside the transaction, once the part before it is done. `also` are fields of its input that the preparation
+ * does not need.
+ */
+export type PreparedCall<E extends Endpoint> = (context: WritingContext, also?: Partial<CallOf<E>>) => Promise<AnswerOf<E>>;
 
 /**
  * Calls endpoints of the contract within the request of a dialect: with its key, whose permissions count as ever, and in its transaction.
@@ -54,7 +57,7 @@ export class ContractCalls {
     const parsed = parse(endpoint, input, context);
     const handler = this.#find(endpoint);
     const prepared = typeof handler === "function" ? undefined : await handler.prepare(parsed, context);
-    return (within) => this.#run(endpoint, parsed, within, prepared);
+    return (within, also) => this.#run(endpoint, { ...parsed, ...also }, within, prepared);
   }
 
   /** Throws ApiError forbidden unless the key of the request may call an endpoint. */

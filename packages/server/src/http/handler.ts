@@ -31,6 +31,8 @@ export interface KeyContext<Deps> extends PublicContext<Deps> {
   readonly isOperator: () => Promise<boolean>;
   /** Mail to suppressed addresses alone is accepted, and ends as `suppressed`: the services behind dialects do so. */
   readonly acceptsSuppressed?: boolean;
+  /** For each mail of a send, the keys of recipients who opted out of its topic. They get nothing. */
+  readonly optedOut?: readonly ReadonlySet<string>[] | undefined;
 }
 
 /** A read: sees committed rows. */

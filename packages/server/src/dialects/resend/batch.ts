@@ -5,7 +5,8 @@ import { ApiError } from "../../lib/api-error.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { FileFetcher } from "../files.ts";
 import { type Preparation, writeOperation } from "../operation.ts";
-import { ResendEmail, SEND_NOTE, toContractEmail } from "./send-fields.ts";
+import { ResendEmail, toContractEmail } from "./send-fields.ts";
+import { findOptedOut, type TopicOfMail, toTopicOfMail } from "./topics.ts";
 
 type BatchEmail = CallOf<typeof contract.emails.sendBatch>["emails"][number];
 type BatchAnswer = AnswerOf<typeof contract.emails.sendBatch>;
@@ -22,6 +23,8 @@ interface PreparedBatch {
   readonly indexes: readonly number[];
   /** Emails of a permissive batch that cannot be sent. */
   readonly failures: readonly Failure[];
+  /** The topic of each email that is sent; null for none. */
+  readonly topics: readonly (TopicOfMail | null)[];
   /** Null when no email is left. */
   readonly call: PreparedCall<typeof contract.emails.sendBatch> | null;
 }
@@ -30,14 +33,15 @@ interface PreparedBatch {
 export const sendBatch = writeOperation({
   method: "POST",
   path: "/emails/batch",
-  note: SEND_NOTE,
   body: z.object({ emails: z.array(z.unknown()).min(1).max(BATCH_LIMITS.emails) }),
   bodyIs: "emails",
   bucket: "send",
   prepare: ({ emails }, calls) => prepareBatch(emails, calls),
-  run: async (_input, calls, { permissive, froms, indexes, failures, call }: PreparedBatch) => {
+  run: async (_input, calls, { permissive, froms, indexes, failures, topics, call }: PreparedBatch) => {
     for (const from of froms) await trustSenderInDev(from, calls);
-    const results = call === null ? [] : (await calls.finish(call)).results;
+    const optedOut: ReadonlySet<string>[] = [];
+    for (const topic of topics) optedOut.push(topic === null ? new Set() : await findOptedOut(topic, calls));
+    const results = call === null ? [] : (await calls.finish(call, { optedOut })).results;
     return showResults(results, permissive, indexes, failures);
   },
 });
@@ -45,6 +49,7 @@ export const sendBatch = writeOperation({
 async function prepareBatch(items: readonly unknown[], calls: Preparation): Promise<PreparedBatch> {
   const permissive = calls.header("x-batch-validation") === "permissive";
   const emails: BatchEmail[] = [];
+  const topicIds: (string | null)[] = [];
   const indexes: number[] = [];
   const failures: Failure[] = [];
   calls.authorize(contract.emails.sendBatch);
@@ -52,7 +57,9 @@ async function prepareBatch(items: readonly unknown[], calls: Preparation): Prom
   // One after the other: each may fetch files.
   for (const [index, item] of items.entries()) {
     try {
-      emails.push(await toBatchEmail(item, calls, fetcher, `emails[${index}].`));
+      const { email, topicId } = await toBatchEmail(item, calls, fetcher, `emails[${index}].`);
+      emails.push(email);
+      topicIds.push(topicId);
       indexes.push(index);
     } catch (error) {
       if (!permissive || !(error instanceof ApiError)) throw error;
@@ -61,19 +68,27 @@ async function prepareBatch(items: readonly unknown[], calls: Preparation): Prom
   }
   const mode = permissive ? "permissive" : "strict";
   const call = emails.length === 0 ? null : await calls.prepare(contract.emails.sendBatch, { emails, mode });
-  return { permissive, froms: new Set(emails.flatMap(({ from }) => from ?? [])), indexes, failures, call };
+  const topics = emails.map((email, i) => toTopicOfMail(topicIds[i] ?? null, email));
+  return { permissive, froms: new Set(emails.flatMap(({ from }) => from ?? [])), indexes, failures, topics, call };
 }
 
-async function toBatchEmail(item: unknown, calls: Preparation, fetcher: FileFetcher, at: string): Promise<BatchEmail> {
+/** An email of a batch, and the id of its topic. */
+interface ReadEmail {
+  readonly email: BatchEmail;
+  readonly topicId: string | null;
+}
+
+async function toBatchEmail(item: unknown, calls: Preparation, fetcher: FileFetcher, at: string): Promise<ReadEmail> {
   const checked = calls.check(ResendEmail, item);
   if ("details" in checked) {
     const details = checked.details.map((detail) => ({ ...detail, path: `${at}${detail.path}` }));
     throw new ApiError("validation_error", `${at.slice(0, -1)}: ${checked.details[0]?.message ?? ""}`, { details });
   }
   const email = await toContractEmail(checked.value, calls, fetcher, at);
-  if ("direct" in email) return email.direct;
+  const topicId = checked.value.topic_id || null;
+  if ("direct" in email) return { email: email.direct, topicId };
   const { slug, ...fields } = email.rendered;
-  return { ...fields, template: slug ?? "" };
+  return { email: { ...fields, template: slug ?? "" }, topicId };
 }
 
 function showResults(results: BatchAnswer["results"], permissive: boolean, indexes: readonly number[], before: readonly Failure[]) {

@@ -1,12 +1,13 @@
 import { AddressError, type Campaign, type CampaignDetail, type CampaignStatus, contract, parseMailbox } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { ApiError, invalid } from "../../lib/api-error.ts";
+import { invalid } from "../../lib/api-error.ts";
 import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { SECOND } from "../../lib/units.ts";
 import { toPartUuid } from "../../lib/uuids.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { AudienceReader, findAudience, makeMissing, type Named } from "./broadcast-audience.ts";
 import { toOwnVariables } from "./broadcast-variables.ts";
 import { loadFallbacks } from "./contact-properties.ts";
 import { idOf } from "./ids.ts";
@@ -27,7 +28,7 @@ const Broadcast = z.object({
 });
 type Broadcast = z.output<typeof Broadcast>;
 
-const NOTE = "topic_id is that of segment_id, or stands alone; variables other than those of contacts are left as they are";
+const NOTE = "variables other than those of contacts are left as they are";
 
 /** Broadcasts: campaigns to a list. */
 export const broadcastOperations: readonly Operation[] = [
@@ -41,34 +42,49 @@ export const broadcastOperations: readonly Operation[] = [
       const { from, subject } = broadcast;
       const fallbacks = await loadFallbacks(calls);
       if (scheduled_at && !send) throw invalid("scheduled_at", "not_allowed", "scheduled_at goes with send: true.");
-      const list = findList(broadcast);
-      if (!list) throw invalid("segment_id", "required", "Missing `segment_id` field.");
+      const audience = await findAudience(toNamed(broadcast), calls);
+      if (audience === null) throw invalid("segment_id", "required", "Missing `segment_id` field.");
       // A broadcast sent at once is due in a second: a start prepares its audience before its transaction, and the campaign must exist
       // by then.
       const soon = new Date(calls.deps.clock.now() + SECOND).toISOString();
-      return calls.prepare(contract.campaigns.create, {
+      const create = await calls.prepare(contract.campaigns.create, {
         ...toSender(from),
         ...toFields(broadcast, fallbacks),
         name: broadcast.name || subject,
         subjectLine: toOwnVariables(subject, fallbacks),
-        recipientType: "list",
-        listId: list,
+        ...audience.fields,
         ...(send && { scheduledAt: scheduled_at ? readTime(scheduled_at, calls, "scheduled_at") : soon }),
       });
+      return { create, audience };
     },
-    run: async ({ from }, calls, create) => {
+    run: async ({ from }, calls, { create, audience }) => {
       await trustSenderInDev(from, calls);
-      return { object: "broadcast", id: (await calls.finish(create)).id };
+      return { object: "broadcast", id: (await calls.finish(create, { also: await makeMissing(audience, calls) })).id };
     },
   }),
   readOperation({
     path: "/broadcasts",
     query: listQuery,
-    run: (query, { read }) => answerList(query, (page) => read(contract.campaigns.list, page), showListed),
+    run: (query, calls) => {
+      const audiences = new AudienceReader(calls);
+      return answerList(
+        query,
+        async (page) => {
+          const { data, pagination } = await calls.read(contract.campaigns.list, page);
+          const listed: ReturnType<typeof showListed>[] = [];
+          for (const campaign of data) listed.push(showListed(campaign, await audiences.read(campaign)));
+          return { data: listed, pagination };
+        },
+        (broadcast) => broadcast,
+      );
+    },
   }),
   readOperation({
     path: "/broadcasts/:id",
-    run: async ({ id }, { read }) => ({ object: "broadcast", ...showBroadcast(await read(contract.campaigns.get, { id })) }),
+    run: async ({ id }, calls) => {
+      const campaign = await calls.read(contract.campaigns.get, { id });
+      return { object: "broadcast", ...showBroadcast(campaign, await new AudienceReader(calls).read(campaign)) };
+    },
   }),
   writeOperation({
     method: "PATCH",
@@ -76,17 +92,25 @@ export const broadcastOperations: readonly Operation[] = [
     note: NOTE,
     body: Broadcast,
     prepare: async ({ id, ...broadcast }, calls) => {
-      const list = findList(broadcast);
-      return calls.prepare(contract.campaigns.update, {
+      const { segment, topic } = toNamed(broadcast);
+      const isMoved = segment !== null || broadcast.topic_id !== undefined;
+      const before = isMoved ? await new AudienceReader(calls).read(await calls.read(contract.campaigns.get, { id })) : null;
+      const named = {
+        segment: segment ?? before?.segment ?? null,
+        topic: broadcast.topic_id === undefined ? (before?.topic ?? null) : topic,
+      };
+      const audience = isMoved ? await findAudience(named, calls) : null;
+      const update = await calls.prepare(contract.campaigns.update, {
         id,
         ...toFields(broadcast, await loadFallbacks(calls)),
         ...toEmptied(broadcast),
-        ...(list && { recipientType: "list" as const, listId: list }),
+        ...(audience && { listId: null, segmentId: null, ...audience.fields }),
       });
+      return { update, audience };
     },
-    run: async ({ id, from }, calls, update) => {
+    run: async ({ id, from }, calls, { update, audience }) => {
       await trustSenderInDev(from ?? undefined, calls);
-      await calls.finish(update);
+      await calls.finish(update, audience ? { also: await makeMissing(audience, calls) } : {});
       return { object: "broadcast", id };
     },
   }),
@@ -147,14 +171,8 @@ export const broadcastOperations: readonly Operation[] = [
   }),
 ];
 
-/** The list to which a broadcast goes: its segment or its topic, which is a list as well. Throws ApiError for a part of a segment. */
-function findList({ segment_id, audience_id, topic_id }: Broadcast): string | null {
-  const segment = segment_id || audience_id || null;
-  if (topic_id && segment !== null && topic_id !== segment)
-    throw new ApiError("not_implemented", "topic_id: a broadcast to those of a segment who chose a topic is not here.", {
-      hint: "Leave segment_id out: it then goes to all who chose the topic. Or use a segment with rules: mailsvc segments create.",
-    });
-  return topic_id || segment;
+function toNamed({ segment_id, audience_id, topic_id }: Broadcast) {
+  return { segment: segment_id || audience_id || null, topic: topic_id || null };
 }
 
 /** The fields of a campaign that are given. Throws ApiError for what is not here. */
@@ -205,28 +223,28 @@ const STATUSES: Readonly<Record<CampaignStatus, string>> = {
 };
 
 /** Fields of a campaign that a list shows. */
-type Listed = Pick<Campaign, "id" | "name" | "listId" | "status" | "createdAt" | "scheduledAt" | "completedAt">;
+type Listed = Pick<Campaign, "id" | "name" | "status" | "createdAt" | "scheduledAt" | "completedAt">;
 /** Fields of a campaign that a broadcast shows. */
 type Shown = Listed & Pick<CampaignDetail, "fromEmail" | "fromName" | "subjectLine" | "replyTo" | "previewText" | "html" | "text">;
 
-function showListed({ id, name, listId, status, createdAt, scheduledAt, completedAt }: Listed) {
+function showListed({ id, name, status, createdAt, scheduledAt, completedAt }: Listed, { segment, topic }: Named) {
   return {
     id,
     name,
-    audience_id: listId,
-    segment_id: listId,
+    audience_id: segment,
+    segment_id: segment,
     status: STATUSES[status],
     created_at: createdAt,
     scheduled_at: scheduledAt,
     sent_at: completedAt,
-    topic_id: null,
+    topic_id: topic,
   };
 }
 
-function showBroadcast(campaign: Shown) {
+function showBroadcast(campaign: Shown, named: Named) {
   const { fromEmail, fromName, subjectLine, replyTo, previewText, html, text } = campaign;
   return {
-    ...showListed(campaign),
+    ...showListed(campaign, named),
     from: formatMailbox(fromEmail, fromName),
     subject: subjectLine,
     reply_to: replyTo === null ? null : [replyTo].flat(),

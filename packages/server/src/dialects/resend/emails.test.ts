@@ -326,7 +326,7 @@ describe("errors have Resend's form", () => {
     ["fifty-one recipients", { ...hello, to: Array.from({ length: 51 }, (_, i) => `p${i}@example.com`) }, 422, "validation_error"],
     ["a line break in a header", { ...hello, headers: { "X-A": "a\r\nBcc: x@example.com" } }, 422, "validation_error"],
     ["a template that does not exist", { to: hello.to, template: { id: "none" } }, 404, "not_found"],
-    ["a topic", { ...hello, topic_id: "t" }, 501, "method_not_allowed"],
+    ["an unknown topic", { ...hello, topic_id: "t" }, 404, "not_found"],
   ])("%s", async (_name, body, status, name) => {
     const answer = await call(server, "POST", "/emails", body);
     expect([answer.status, answer.body]).toEqual([status, { statusCode: status, name, message: expect.any(String) }]);

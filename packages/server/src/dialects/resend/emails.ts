@@ -6,7 +6,8 @@ import { FileFetcher } from "../files.ts";
 import { type Operation, type Preparation, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { sendBatch } from "./batch.ts";
 import { answerList, listQuery } from "./lists.ts";
-import { type ContractEmail, ResendEmail, readTime, SEND_NOTE, toContractEmail } from "./send-fields.ts";
+import { type ContractEmail, ResendEmail, readTime, toContractEmail } from "./send-fields.ts";
+import { findOptedOut, type TopicOfMail, toTopicOfMail } from "./topics.ts";
 
 /** Resend's names for the states of an email, used if its events say no more. */
 const LAST_EVENTS: Readonly<Record<EmailStatus, string>> = {
@@ -23,7 +24,7 @@ const LAST_EVENTS: Readonly<Record<EmailStatus, string>> = {
   cancelled: "canceled",
 };
 
-type PreparedEmail = { readonly from: string | undefined } & (
+type PreparedEmail = { readonly from: string | undefined; readonly topic: TopicOfMail | null } & (
   | { readonly direct: PreparedCall<typeof contract.emails.send> }
   | { readonly rendered: PreparedCall<typeof contract.emails.sendTemplate> }
 );
@@ -32,13 +33,12 @@ export const emailOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/emails",
-    note: SEND_NOTE,
     body: ResendEmail,
     bucket: "send",
     prepare: async (email, calls) => {
       calls.authorize(email.template ? contract.emails.sendTemplate : contract.emails.send);
       const fetcher = new FileFetcher(calls.deps, SEND_LIMITS.attachmentBytes);
-      return prepareEmail(await toContractEmail(email, calls, fetcher), calls);
+      return prepareEmail(await toContractEmail(email, calls, fetcher), email.topic_id || null, calls);
     },
     run: async (_email, calls, prepared: PreparedEmail) => {
       await trustSenderInDev(prepared.from, calls);
@@ -79,15 +79,19 @@ export const emailOperations: readonly Operation[] = [
   }),
 ];
 
-async function prepareEmail(email: ContractEmail, calls: Preparation): Promise<PreparedEmail> {
-  return "direct" in email
-    ? { from: email.direct.from, direct: await calls.prepare(contract.emails.send, email.direct) }
-    : { from: email.rendered.from, rendered: await calls.prepare(contract.emails.sendTemplate, email.rendered) };
+async function prepareEmail(email: ContractEmail, topicId: string | null, calls: Preparation): Promise<PreparedEmail> {
+  const fields = "direct" in email ? email.direct : email.rendered;
+  const prepared =
+    "direct" in email
+      ? { direct: await calls.prepare(contract.emails.send, email.direct) }
+      : { rendered: await calls.prepare(contract.emails.sendTemplate, email.rendered) };
+  return { from: fields.from, topic: toTopicOfMail(topicId, fields), ...prepared };
 }
 
 /** Queues one mail; gives its id. */
 async function finishEmail(email: PreparedEmail, calls: Writes): Promise<string> {
-  const answer = "direct" in email ? await calls.finish(email.direct) : await calls.finish(email.rendered);
+  const options = email.topic === null ? {} : { optedOut: [await findOptedOut(email.topic, calls)] };
+  const answer = "direct" in email ? await calls.finish(email.direct, options) : await calls.finish(email.rendered, options);
   if ("id" in answer) return answer.id;
   throw new Error("One mail has one id.");
 }

@@ -2,7 +2,7 @@ import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import type { FieldNames } from "../rename-fields.ts";
 
 const TEMPLATE: FieldNames = { slug: "alias", "variables.name": "key", "variables.default": "fallback_value" };
-const BROADCAST: FieldNames = { subjectLine: "subject", listId: "segment_id", fromEmail: "from", fromName: "from" };
+const BROADCAST: FieldNames = { subjectLine: "subject", listId: "segment_id", segmentId: "topic_id", fromEmail: "from", fromName: "from" };
 const CONTACT: FieldNames = { customFields: "properties", status: "unsubscribed" };
 const WEBHOOK: FieldNames = { url: "endpoint" };
 

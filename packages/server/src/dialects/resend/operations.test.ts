@@ -282,12 +282,12 @@ test("a broadcast is written, sent to a segment later, taken back, sent and read
   expect(mail.html).toMatch(/<p>Hi Rosa &lt;3, pro<\/p><a href="https?:/);
 });
 
-test("a broadcast without its list, with eleven reply addresses or with a topic is refused", async () => {
+test("a broadcast without its list, with eleven reply addresses or with an unknown topic is refused", async () => {
   const broadcast = { from: "news@acme.com", subject: "News", text: "Hi" };
   expect(await call(server, "POST", "/broadcasts", broadcast)).toMatchObject({ status: 422, body: { name: "missing_required_field" } });
   const { id } = dataOf(await server.resend.segments.create({ name: "Nobody" }));
   const refuse = (more: object) => call(server, "POST", "/broadcasts", { ...broadcast, segment_id: id, ...more });
-  expect(await refuse({ topic_id: "topic" })).toMatchObject({ status: 501 });
+  expect(await refuse({ topic_id: "topic" })).toMatchObject({ status: 404 });
   expect(await refuse({ reply_to: Array.from({ length: 11 }, (_, i) => `a${i}@acme.com`) })).toMatchObject({ status: 422 });
   expect(await refuse({ from: "nobody" })).toMatchObject({ status: 422 });
   expect(await refuse({ scheduled_at: "in 1 hour" })).toMatchObject({ status: 422 });

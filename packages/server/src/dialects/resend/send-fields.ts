@@ -1,15 +1,12 @@
 import { type contract, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
-import { ApiError, invalid } from "../../lib/api-error.ts";
+import { type ApiError, invalid } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
 import { getSlug } from "../template-slug.ts";
 import { idOf } from "./ids.ts";
-
-/** Known gaps of sending an email. */
-export const SEND_NOTE = "topic_id is not here";
 
 const Addresses = z.union([z.string(), z.array(z.string()).max(50)]);
 
@@ -52,10 +49,6 @@ export type ContractEmail =
  */
 export async function toContractEmail(email: ResendEmail, calls: Reads, fetcher: FileFetcher, at = ""): Promise<ContractEmail> {
   const { from, subject, html, text, headers, tags, attachments, template } = email;
-  if (email.topic_id)
-    throw new ApiError("not_implemented", "topic_id: a single email of a topic is not here.", {
-      hint: "Send a broadcast to the topic, or ask contacts.topics.list before you send.",
-    });
   const [to, cc, bcc, replyTo] = [email.to, email.cc, email.bcc, email.reply_to].map(listTexts) as [string[], string[], string[], string[]];
   if ((attachments ?? []).length > SEND_LIMITS.attachments)
     throw invalid(`${at}attachments`, "too_big", `${at}attachments: at most ${SEND_LIMITS.attachments} files in an email.`);
@@ -66,8 +59,8 @@ export async function toContractEmail(email: ResendEmail, calls: Reads, fetcher:
     ...drop({
       cc: cc.length > 0 ? cc : undefined,
       bcc: bcc.length > 0 ? bcc : undefined,
-      // Recipients of one call get one mail.
-      together: to.length > 1 || undefined,
+      // Recipients of one call get one mail, which has a row also for those who opted out of its topic.
+      together: to.length > 1 || Boolean(email.topic_id) || undefined,
       replyTo: replyTo.length > 1 ? replyTo : replyTo[0],
       headers,
       tags: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
