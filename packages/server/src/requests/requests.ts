@@ -12,6 +12,8 @@ interface Observed extends Omit<AnsweredRequest, "keyPreview"> {
 
 /** Header of reads by which a program only looks at the server, such as the screen of `mailsvc dev`. */
 const LOOK_HEADER = "x-mailsvc-look";
+/** Where the log itself is read. */
+const RECORDS = ["/api/v1/requests", "/resend/logs"];
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Keeps a request, unless it only looks at the server. */
@@ -25,6 +27,6 @@ export function noteRequest(log: RequestLog, { headers, dev, ...request }: Obser
 
 function isLook({ headers, dev, pathname, route, keyId }: Observed, authorization: string | null): boolean {
   const byBrowser = keyId !== null && authorization === null;
-  const isRecord = route?.startsWith("/api/v1/requests") ?? false;
+  const isRecord = RECORDS.some((record) => route?.startsWith(record));
   return dev || byBrowser || isRecord || PROBES.has(pathname) || headers.get(LOOK_HEADER) !== null;
 }

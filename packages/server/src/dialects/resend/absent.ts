@@ -22,11 +22,6 @@ export const ABSENT: readonly AbsentOperation[] = [
     ["GET", "/contacts/imports"],
     ["GET", "/contacts/imports/:id"],
   ]),
-  ...list("Who got it, opened it and clicked in it: mailsvc campaigns recipients ID.", [["GET", "/broadcasts/:id/recipients"]]),
-  ...list("Requests are in the log of the server (--access-log); what happened is in the events: mailsvc events list.", [
-    ["GET", "/logs"],
-    ["GET", "/logs/:id"],
-  ]),
   ...list("Automations have other steps here: mailsvc automations create, or as files mailsvc automations push FOLDER.", [
     ["POST", "/automations"],
     ["GET", "/automations"],

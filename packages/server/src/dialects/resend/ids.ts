@@ -18,6 +18,7 @@ const PREFIXES = {
   broadcasts: "cmp",
   webhooks: "whk",
   suppressions: "sup",
+  logs: "req",
 } as const;
 type Folder = keyof typeof PREFIXES;
 

@@ -51,7 +51,7 @@ beforeAll(async () => {
   };
   const fill = (path: string): string =>
     Object.entries(ids).reduce((filled, [at, id]) => filled.replace(at, at.replace(/:\w+$/, id)), path);
-  const lists = RESEND_OPERATIONS.filter(({ method, path }) => method === "GET" && !/\/:\w+$|\/metrics$/.test(path));
+  const lists = RESEND_OPERATIONS.filter(({ method, path }) => method === "GET" && !/\/:\w+$|\/metrics$|\/recipients$/.test(path));
   paths = new Map(lists.map(({ path }) => [path, fill(path)]));
 });
 afterAll(async () => {

@@ -8,6 +8,7 @@ import { ABSENT } from "./absent.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { attachmentOperations } from "./attachments.ts";
 import { audienceOperations } from "./audiences.ts";
+import { listRecipients } from "./broadcast-recipients.ts";
 import { broadcastOperations } from "./broadcasts.ts";
 import { contactPropertyOperations } from "./contact-properties.ts";
 import { contactOperations } from "./contacts.ts";
@@ -17,11 +18,12 @@ import { emailOperations } from "./emails.ts";
 import { describeError } from "./errors.ts";
 import { FIELD_NAMES } from "./field-names.ts";
 import { UUIDS } from "./ids.ts";
+import { logOperations } from "./logs.ts";
 import { getMetrics } from "./metrics.ts";
 import { receivingOperations } from "./receiving.ts";
 import { suppressionOperations } from "./suppressions.ts";
 import { templateOperations } from "./templates.ts";
-import { topicOperations } from "./topics.ts";
+import { topicOperations } from "./topic-operations.ts";
 import { webhookEventOperations } from "./webhook-events.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -45,6 +47,8 @@ export const RESEND_OPERATIONS: readonly Operation[] = [
   ...webhookOperations,
   ...webhookEventOperations,
   ...broadcastOperations,
+  listRecipients,
+  ...logOperations,
 ];
 
 /** Resend's API: a program of Resend's runs with RESEND_BASE_URL set to this server. */
