@@ -1,4 +1,6 @@
+import type { PostgresDb } from "../../packages/server/src/db/postgres/database.ts";
 import { jsonLog } from "../../packages/server/src/lib/log.ts";
+import type { Heartbeat } from "../../packages/server/src/queue/heartbeat.pg.ts";
 import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
 import type { MailPeer } from "./mail-peer.ts";
 import type { Place } from "./place.ts";
@@ -121,9 +123,21 @@ export class Server {
   /** Closes what a dead process would have left to the operating system. */
   async bury(): Promise<void> {
     this.kill();
-    await this.world.app.deps.db.close();
+    const { db } = this.world.app.deps;
+    if (db.engine === "postgres") await this.#fallSilent(db as PostgresDb);
+    await db.close();
     // Work that hangs is given up after some seconds of real time; nobody waits for that.
     void this.world.dispose().catch(() => {});
+  }
+
+  /** Breaks the connection by which other servers know that it is alive, for good. */
+  async #fallSilent(db: PostgresDb): Promise<void> {
+    Object.assign(db, { listen: () => Promise.reject(new Killed()) });
+    const { name } = this.world.app.deps.queue.workers as Heartbeat;
+    await db.read.raw(
+      "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid::bigint = hashtext($1)::bigint & 4294967295",
+      [name],
+    );
   }
 
   #makeMortal(): void {
