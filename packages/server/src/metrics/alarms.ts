@@ -16,6 +16,7 @@ import { iso } from "../lib/clock.ts";
 import { DAY } from "../lib/units.ts";
 import { METRICS, type Metric, QUARTER, type Sum } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
+import { unpackDay } from "./packed-day.ts";
 import type { Alarm, Alarms, MetricsTables, RateLimits } from "./tables.ts";
 
 /*
@@ -200,8 +201,8 @@ async function countRate(q: Reader | Tx, workspaceId: string, kind: RateKind, al
     );
   let [mails, bad] = [0, 0];
   for (const { day, counts } of rows)
-    for (const [quarter, numbers] of Object.entries(counts)) {
-      if ((day * DAY) / QUARTER + Number(quarter) < first) continue;
+    for (const [quarter, numbers] of unpackDay(counts)) {
+      if ((day * DAY) / QUARTER + quarter < first) continue;
       bad += countBad(kind, numbers);
       mails += at(numbers, "sent");
       if (kind === "bounce") mails += countBad(kind, numbers) - at(numbers, "bouncedLater");

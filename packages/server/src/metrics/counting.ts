@@ -7,8 +7,8 @@ import type { ReadEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { DAY, MINUTE, SECOND } from "../lib/units.ts";
+import type { Quarters } from "./packed-day.ts";
 import { receiverOf } from "./receivers.ts";
-import type { Quarters } from "./tables.ts";
 
 /** The numbers that are kept, in the order in which they are stored: new ones come last. */
 export const METRICS = [
@@ -78,12 +78,12 @@ export interface Place {
 /** Numbers to be added to a row, by quarter. */
 export interface Sum {
   readonly place: Place;
-  readonly quarters: Map<number, number[]>;
+  readonly quarters: Quarters;
 }
 
 /** Sums up numbers by the rows that they are added to. */
 export class Sums {
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new Map<string, { readonly place: Place; readonly quarters: Map<number, number[]> }>();
 
   add(place: Place, quarter: number, added: readonly Added[]): void {
     const { test, dimension, day, value } = place;
@@ -108,17 +108,6 @@ export class Sums {
   get all(): readonly Sum[] {
     return [...this.#sums.values()];
   }
-}
-
-/** Adds numbers to those of a row. */
-export function addQuarters(stored: Quarters | null, { quarters }: Pick<Sum, "quarters">): Quarters {
-  const all: Record<string, readonly number[]> = { ...stored };
-  for (const [quarter, numbers] of quarters) {
-    const before = all[quarter] ?? [];
-    const [longer, shorter] = before.length > numbers.length ? [before, numbers] : [numbers, before];
-    all[quarter] = longer.map((n, i) => n + (shorter[i] ?? 0));
-  }
-  return all;
 }
 
 /** Counts events of a workspace: what they add to all mail, and to the values of each dimension that their mail has. */

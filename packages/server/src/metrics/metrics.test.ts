@@ -6,6 +6,7 @@ import { EventReaders } from "../events/readers.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { metricsReader } from "./metrics.ts";
+import { EMPTY_DAY } from "./packed-day.ts";
 import { learnReceivers } from "./receivers-job.ts";
 import { VALUES_A_DAY } from "./rows.ts";
 
@@ -178,7 +179,7 @@ test("a difference is named", async () => {
   await db.tx((tx) =>
     tx
       .update(tx.t.mailMetrics)
-      .set({ counts: {} })
+      .set({ counts: EMPTY_DAY })
       .then(() => undefined),
   );
   const { correct, differences } = await world.sdk.metrics.verify();

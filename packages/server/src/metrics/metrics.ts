@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { and, eq, inArray, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -8,8 +7,9 @@ import { SECOND } from "../lib/units.ts";
 import { watchRates } from "./alarms.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, type Dimension, Sums } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
+import { unpackDay } from "./packed-day.ts";
 import { addSums, OTHER } from "./rows.ts";
-import type { MetricsTables, Quarters } from "./tables.ts";
+import type { MetricsTables } from "./tables.ts";
 
 export { countAlarms, endRateStop, findRateStop } from "./alarms.ts";
 export { MailCounters } from "./mail-counters.ts";
@@ -65,9 +65,7 @@ export async function eraseFromMetrics(
           t,
           keys.map(({ place }) => ({ workspaceId, ...place })),
         );
-  const naming: MetricsRow[] = touched
-    .flat()
-    .filter(({ counts, erased }) => erased !== null && isDeepStrictEqual(sortQuarters(counts), sortQuarters(erased)));
+  const naming: MetricsRow[] = touched.flat().filter(({ counts, erased }) => erased !== null && Buffer.compare(counts, erased) === 0);
   for (const text of texts)
     naming.push(
       ...(await tx
@@ -83,9 +81,6 @@ type MetricsRow = MetricsTables["mailMetrics"]["$inferSelect"];
 // Values of these may be about one person.
 const NAMING: ReadonlySet<Dimension> = new Set(["tag", "domain"]);
 
-const sortQuarters = (quarters: Quarters): [string, readonly number[]][] =>
-  Object.entries(quarters).sort(([a], [b]) => Number(a) - Number(b));
-
 /** Adds rows to those of what has no row of its own, and deletes them. Returns how many there were. */
 async function forgetValues(tx: Tx, workspaceId: string, rows: readonly MetricsRow[]): Promise<number> {
   const { mailMetrics: t } = tx.t;
@@ -94,13 +89,9 @@ async function forgetValues(tx: Tx, workspaceId: string, rows: readonly MetricsR
     const key = and(eq(t.workspaceId, workspaceId), eq(t.test, test), eq(t.dimension, dimension), eq(t.day, day), eq(t.value, value));
     if ((await tx.delete(t).where(key).returning({ day: t.day })).length === 0) continue;
     const place = { test, dimension: dimension as Dimension, day, value: OTHER };
-    await addSums(tx, workspaceId, [{ place, quarters: readQuarters(counts) }]);
-    if (erased !== null) await addSums(tx, workspaceId, [{ place, quarters: readQuarters(erased) }], "erased");
+    await addSums(tx, workspaceId, [{ place, quarters: unpackDay(counts) }]);
+    if (erased !== null) await addSums(tx, workspaceId, [{ place, quarters: unpackDay(erased) }], "erased");
     forgotten += 1;
   }
   return forgotten;
-}
-
-function readQuarters(quarters: Quarters): Map<number, number[]> {
-  return new Map(Object.entries(quarters).map(([quarter, numbers]) => [Number(quarter), [...numbers]]));
 }

@@ -7,9 +7,9 @@ import { waitForTurn } from "../lib/turn.ts";
 import { DAY } from "../lib/units.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, METRICS, type Place, Sums } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
+import { type Quarters, unpackDay } from "./packed-day.ts";
 import { readPeriod } from "./period.ts";
 import { OTHER } from "./rows.ts";
-import type { Quarters } from "./tables.ts";
 
 type Difference = MetricsVerification["differences"][number];
 
@@ -69,8 +69,8 @@ async function compareDay(read: Reader, workspaceId: string, day: number): Promi
   const counted = new Map<string, number>();
   const actual = new Map<string, number>();
   for (const row of rows) {
-    addNumbers(counted, nameOf(row as Place), row.counts, 1);
-    if (row.erased !== null) addNumbers(counted, nameOf(row as Place), row.erased, -1);
+    addNumbers(counted, nameOf(row as Place), unpackDay(row.counts), 1);
+    if (row.erased !== null) addNumbers(counted, nameOf(row as Place), unpackDay(row.erased), -1);
   }
   let [events, unknown] = [0, 0];
   for await (const chunk of readEvents(read, workspaceId, day)) {
@@ -80,7 +80,7 @@ async function compareDay(read: Reader, workspaceId: string, day: number): Promi
     for (const { place, quarters } of sums.all) {
       // Values without a row of their own were counted with the rest.
       const name = named.has(nameOf(place)) ? nameOf(place) : nameOf({ ...place, value: OTHER });
-      addNumbers(actual, name, Object.fromEntries(quarters), 1);
+      addNumbers(actual, name, quarters, 1);
     }
   }
   const names = [...new Set([...counted.keys(), ...actual.keys()])].filter((name) => unknown === 0 || name.includes(" all ")).sort();
@@ -98,9 +98,9 @@ function nameOf({ test, dimension, day, value }: Place): string {
 
 /** Adds numbers by the names of their rows, quarters and metrics. */
 function addNumbers(to: Map<string, number>, name: string, quarters: Quarters, factor: 1 | -1): void {
-  for (const [quarter, numbers] of Object.entries(quarters))
+  for (const [quarter, numbers] of quarters)
     for (const [i, n] of numbers.entries()) {
-      const key = `${name}${formatQuarter(Number(quarter))} ${METRICS[i]}`;
+      const key = `${name}${formatQuarter(quarter)} ${METRICS[i]}`;
       if (n !== 0) to.set(key, (to.get(key) ?? 0) + factor * n);
     }
 }

@@ -14,6 +14,7 @@ import { DAY } from "../lib/units.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
 import { METRICS, type Metric, QUARTER } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
+import { addDay } from "./packed-day.ts";
 import { findPart, type Period, readPeriod } from "./period.ts";
 import { receiverOf } from "./receivers.ts";
 import { loadReceivers } from "./receivers-job.ts";
@@ -108,6 +109,7 @@ async function findReceiver(read: Reader, filter: Filter | null): Promise<Filter
 /** Sums the rows of some days up, by value and part. */
 async function sumUp(read: Reader, workspaceId: string, range: DayRange, period: Period, value?: string): Promise<Map<string, Parts>> {
   const found = new Map<string, Parts>();
+  const partsOf = new Map<number, readonly (number | null)[]>();
   const rows = await listRows(read, workspaceId, range, value);
   // A domain is known by its receiver only after mail was counted for it.
   const receivers = range.dimension === "domain" ? await loadReceivers(read, [...new Set(rows.map((row) => row.value))]) : NONE;
@@ -115,15 +117,25 @@ async function sumUp(read: Reader, workspaceId: string, range: DayRange, period:
     const name = receivers.get(row.value) ?? row.value;
     const parts = found.get(name) ?? new Map<number, number[]>();
     found.set(name, parts);
-    for (const [quarter, numbers] of Object.entries(row.counts)) {
-      const part = findPart(period, row.day * DAY + Number(quarter) * QUARTER);
-      if (part !== null) parts.set(part, addAll([parts.get(part) ?? [], numbers]));
-    }
+    const partOf = partsOf.get(row.day) ?? listParts(period, row.day);
+    partsOf.set(row.day, partOf);
+    addDay(row.counts, (quarter) => {
+      const part = partOf[quarter] ?? null;
+      if (part === null) return undefined;
+      const sum = parts.get(part) ?? [];
+      parts.set(part, sum);
+      return sum;
+    });
   }
   return found;
 }
 
-type Row = MetricsTables["mailMetrics"]["$inferSelect"];
+/** The parts of a period in which the quarters of a UTC day are. */
+function listParts(period: Period, day: number): (number | null)[] {
+  return Array.from({ length: DAY / QUARTER }, (_, quarter) => findPart(period, day * DAY + quarter * QUARTER));
+}
+
+type Row = Pick<MetricsTables["mailMetrics"]["$inferSelect"], "day" | "value" | "counts">;
 
 /** The rows of a dimension in some days; of one value, those of that. */
 function listRows(read: Reader, workspaceId: string, { test, dimension, from, to }: DayRange, value?: string): Promise<Row[]> {
@@ -131,7 +143,7 @@ function listRows(read: Reader, workspaceId: string, { test, dimension, from, to
   const ofValue = value === undefined ? undefined : eq(t.value, value);
   return Promise.resolve(
     read
-      .select()
+      .select({ day: t.day, value: t.value, counts: t.counts })
       .from(t)
       .where(and(eq(t.workspaceId, workspaceId), eq(t.test, test), eq(t.dimension, dimension), gte(t.day, from), lte(t.day, to), ofValue)),
   );

@@ -1,6 +1,7 @@
 import { and, count, eq } from "drizzle-orm";
 import type { RowChange, Tx } from "../db/db.ts";
-import { addQuarters, type Dimension, type Place, type Sum } from "./counting.ts";
+import type { Dimension, Place, Sum } from "./counting.ts";
+import { EMPTY_DAY, sumDay, sumQuarters } from "./packed-day.ts";
 import type { MetricsTables } from "./tables.ts";
 
 /** The most values of a dimension that have rows of their own on a day; what comes later has the row `OTHER`. */
@@ -26,11 +27,11 @@ export async function addSums(tx: Tx, workspaceId: string, sums: readonly Sum[],
   const room = new Map<string, number>();
   for (const [i, sum] of sums.entries()) {
     const row = found[i]?.[0];
-    if (row !== undefined) changed.push({ where: keyOf(sum), set: { [column]: addQuarters(row[column], sum) } });
+    if (row !== undefined) changed.push({ where: keyOf(sum), set: { [column]: sumDay(row[column], sum.quarters) } });
     else if (sum.place.value === OTHER || (await takeRoom(tx, workspaceId, sum.place, room))) added.push(sum);
     else left.push(sum);
   }
-  const rows = added.map((sum) => ({ ...keyOf(sum), counts: {}, erased: null, [column]: addQuarters(null, sum) }));
+  const rows = added.map((sum) => ({ ...keyOf(sum), counts: EMPTY_DAY, erased: null, [column]: sumDay(null, sum.quarters) }));
   if (changed.length > 0) await tx.updateAll(t, changed);
   if (rows.length > 0) await tx.insertAll(t, rows);
   if (left.length > 0) await addSums(tx, workspaceId, mergeOthers(left), column);
@@ -59,10 +60,8 @@ function mergeOthers(sums: readonly Sum[]): Sum[] {
   const merged = new Map<string, Sum>();
   for (const { place, quarters } of sums) {
     const key = `${place.test} ${place.dimension} ${place.day}`;
-    const sum = merged.get(key) ?? { place: { ...place, value: OTHER }, quarters: new Map<number, number[]>() };
-    merged.set(key, sum);
-    for (const [quarter, numbers] of Object.entries(addQuarters(Object.fromEntries(sum.quarters), { quarters })))
-      sum.quarters.set(Number(quarter), [...numbers]);
+    const before = merged.get(key)?.quarters;
+    merged.set(key, { place: { ...place, value: OTHER }, quarters: before === undefined ? quarters : sumQuarters(before, quarters) });
   }
   return [...merged.values()];
 }

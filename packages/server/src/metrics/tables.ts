@@ -1,9 +1,6 @@
 import type { RateAlarm, RateKind } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 
-/** Numbers by the quarter of the UTC day, 0 to 95: those of `METRICS` in their order, without zeros at the end. */
-export type Quarters = Readonly<Record<string, readonly number[]>>;
-
 /** Limits of rates, as shares of 1; null for none. */
 export interface RateLimits {
   readonly leastMails: number;
@@ -43,9 +40,10 @@ export function metricsTables(c: ColumnTypes) {
         day: c.int("day").notNull(),
         /** A value of the dimension, such as a domain; `` for what has no row of its own that day, and for all mail. */
         value: c.text("value").notNull(),
-        counts: c.json<Quarters>("counts").notNull(),
+        /** A `PackedDay`. */
+        counts: c.bytes("counts").notNull(),
         /** Part of `counts` about people who were erased since: a recount gives the difference. */
-        erased: c.json<Quarters>("erased"),
+        erased: c.bytes("erased"),
       },
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.test, t.dimension, t.day, t.value] })],
     ),

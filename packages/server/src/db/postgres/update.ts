@@ -1,6 +1,6 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
-import { type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
+import { encodeBytesArray, type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
 import type { Raw } from "./query.ts";
 
 /** `updateAll` and `deleteAll` on Postgres: one statement, which joins the table with an array per column. */
@@ -19,10 +19,7 @@ export function createUpdates(raw: Raw): Pick<Tx, "updateAll" | "deleteAll"> {
       text = buildText(table, where, changes && set);
       texts.set(name, text);
     }
-    const values = [
-      ...where.map((column) => rows.map((row) => toElement(row, column))),
-      ...set.map((column) => (changes ?? []).map((change) => toElement(change, column))),
-    ];
+    const values = [...where.map((column) => toArray(rows, column)), ...set.map((column) => toArray(changes ?? [], column))];
     const changed = await raw<{ i: string }>(text, values, name);
     const positions = new Set(changed.map(({ i }) => Number(i)));
     return rows.map((_, i) => positions.has(i + 1));
@@ -36,6 +33,11 @@ export function createUpdates(raw: Raw): Pick<Tx, "updateAll" | "deleteAll"> {
       ),
     deleteAll: (table, rows) => changeAll(table, rows as readonly Row[], null),
   };
+}
+
+function toArray(rows: readonly Row[], column: NamedColumn): unknown[] | Buffer {
+  const values = rows.map((row) => toElement(row, column));
+  return column.column.getSQLType() === "bytea" ? encodeBytesArray(values as (Uint8Array | null)[]) : values;
 }
 
 function buildText(table: PgTable, where: readonly NamedColumn[], set: readonly NamedColumn[] | null): string {
