@@ -4,8 +4,11 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
 import { IcalEvent } from "@mailsvc/sdk/contract";
+import fc from "fast-check";
+import ICAL from "ical.js";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { describe, expect, test } from "vitest";
+import { formatCalendar } from "../mail/calendar-lines.ts";
 import { dkimSigner, toPublicKey } from "../mail/dkim.ts";
 import { composeMime } from "../mail/mime.ts";
 import { createWorld } from "../testing.ts";
@@ -133,6 +136,15 @@ test("long lines are folded between characters, and what the parsers of others r
   const lines = String(read?.["calendar"]).split("\r\n");
   expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(75);
   expect(lines.at(-1)).toBe("");
+  expect(readEvent(String(read?.["calendar"]))).toMatchObject({
+    method: "REQUEST",
+    uid: "1@acme.example",
+    summary: `Besprechung über 日本語, ${"😀".repeat(60)}`,
+    description: "a b".repeat(400),
+    location: "Saal 1\nunten",
+    start: "2030-01-31T09:30:00 Europe/Berlin",
+    attendees: [{ address: "mailto:ada@example.com", name: "Lövelace: Ada", rsvp: "TRUE" }],
+  });
   const unfolded = String(read?.["calendar"]).replaceAll("\r\n ", "");
   expect(unfolded).toBe(`${LONG.slice(1).trim().replaceAll("\n", "\r\n")}\r\n`);
   expect(
@@ -141,6 +153,41 @@ test("long lines are folded between characters, and what the parsers of others r
       .split("\r\n")
       .every((line) => line.length <= 998 && /^[\x20-\x7e\t]*$/.test(line)),
   ).toBe(true);
+});
+
+/** The first event of a calendar as ical.js reads it, the parser of Thunderbird. It throws for a line that it cannot read. */
+function readEvent(text: string) {
+  const whole = new ICAL.Component(ICAL.parse(text));
+  const [part] = whole.getAllSubcomponents("vevent");
+  if (part === undefined) throw new Error("There is no event.");
+  const { uid, summary, description, location, sequence, startDate, attendees } = new ICAL.Event(part);
+  return {
+    method: whole.getFirstPropertyValue("method"),
+    ...{ uid, summary, description, location, sequence },
+    start: startDate === null ? null : `${startDate} ${part.getFirstProperty("dtstart")?.getParameter("tzid")}`,
+    attendees: attendees.map((one) => ({
+      address: one.getFirstValue(),
+      name: one.getParameter("cn"),
+      rsvp: one.getParameter("rsvp"),
+    })),
+  };
+}
+
+/** A text as it stands in a calendar (RFC 5545, 3.3.11). */
+const escapeText = (text: string): string => text.replaceAll(/[\\;,]/g, "\\$&").replaceAll("\n", "\\n");
+
+test("any texts come out of the parser of a mail program as they went in, whatever line ends they were written with", () => {
+  const unit = fc.oneof(fc.constantFrom(...'ab ,;:\\\n"=é日😀'), fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }));
+  const text = fc
+    .string({ unit, maxLength: 300 })
+    .map((one) => one.replaceAll(/[\p{Cc}\u2028\u2029\uFEFF]/gu, (c) => (c === "\n" ? c : "")));
+  fc.assert(
+    fc.property(text, text, fc.constantFrom("\n", "\r\n", "\r"), (summary, location, end) => {
+      const lines = ["BEGIN:VCALENDAR", "METHOD:PUBLISH", "BEGIN:VEVENT", "UID:1", `SUMMARY:${escapeText(summary)}`];
+      const sent = formatCalendar([...lines, `LOCATION:${escapeText(location)}`, "END:VEVENT", "END:VCALENDAR"].join(end));
+      expect(readEvent(sent)).toMatchObject({ method: "PUBLISH", uid: "1", summary, location });
+    }),
+  );
 });
 
 /** Messages as Python's email package reads them. A machine without Python fails the test. */
