@@ -1390,7 +1390,7 @@ export interface MailsvcMethods {
     /**
      * Count the contacts that match rules, and show the newest of them.
      *
-     * Nothing is stored.
+     * Nothing is stored. More than 10,000 contacts are not counted: `countIsMinimum` says so.
      *
      * `POST /api/v1/segments/preview`
      */

@@ -3439,6 +3439,7 @@ export type SegmentEventType = "segment.entered" | "segment.left";
 
 export interface SegmentPreview {
   count: number;
+  countIsMinimum?: true | undefined;
   contacts: Contact[];
 }
 

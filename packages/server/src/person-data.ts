@@ -184,6 +184,8 @@ export const PERSON_DATA: PersonDataByTable = {
   providerConnections: "nothing",
   runLogs: { nothing: OF_AGENTS },
   runs: { nothing: OF_AGENTS },
+  contactActionKinds: "nothing",
+  segmentFields: "nothing",
   segments: "nothing",
   contactProperties: "nothing",
   senders: { nothing: "The workspace's own domains and addresses." },

@@ -54,8 +54,10 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   lists: { workspace: "workspaceId" },
   listMembers: { of: [{ table: "lists", column: "listSeq", key: "seq" }], hidden: ["tokenHash"] },
   segments: { workspace: "workspaceId" },
+  segmentFields: { workspace: "workspaceId", unexported: SHORT },
   segmentMembers: { of: [{ table: "segments", column: "segmentSeq", key: "seq" }] },
   engagement: { of: [{ table: "contacts", column: "contactSeq", key: "seq" }] },
+  contactActionKinds: { workspace: "workspaceId" },
   contactActions: { of: [{ table: "contacts", column: "contactSeq", key: "seq" }], secretless: ["eventKey"] },
   counters: {
     of: [

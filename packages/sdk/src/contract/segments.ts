@@ -36,8 +36,10 @@ export type Segment = z.infer<typeof Segment>;
 
 export const SegmentPreview = z
   .object({
-    /** Contacts that match the rules now. */
+    /** Contacts that match the rules now, counted up to 10,000. */
     count: z.int(),
+    /** Present when more than 10,000 match. */
+    countIsMinimum: z.literal(true).optional(),
     /** The newest of them. */
     contacts: z.array(Contact),
   })
@@ -83,7 +85,7 @@ export const segments = {
     path: "/api/v1/segments/preview",
     access: { permission: "contacts:read" },
     summary: "Count the contacts that match rules, and show the newest of them",
-    description: "Nothing is stored.",
+    description: "Nothing is stored. More than 10,000 contacts are not counted: `countIsMinimum` says so.",
     body: z.strictObject({ rules, limit: z.int().min(0).max(100).default(20).meta({ description: "Contacts to show, 0 to 100" }) }),
     output: SegmentPreview,
     bucket: "read",

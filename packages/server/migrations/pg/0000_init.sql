@@ -274,11 +274,18 @@ CREATE TABLE "campaigns" (
 	"decide_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "contact_action_kinds" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"action" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "contact_actions" (
 	"event_key" bigint PRIMARY KEY NOT NULL,
 	"contact_seq" bigint NOT NULL,
-	"action" text COLLATE "C" NOT NULL,
+	"kind" bigint NOT NULL,
 	"at" bigint NOT NULL,
+	"value" double precision,
 	"campaign_id" text COLLATE "C",
 	"template" text COLLATE "C"
 );
@@ -817,8 +824,8 @@ CREATE TABLE "mail_metrics" (
 	"dimension" text COLLATE "C" NOT NULL,
 	"day" integer NOT NULL,
 	"value" text COLLATE "C" NOT NULL,
-	"counts" json NOT NULL,
-	"erased" json,
+	"counts" "bytea" NOT NULL,
+	"erased" "bytea",
 	CONSTRAINT "mail_metrics_workspace_id_test_dimension_day_value_pk" PRIMARY KEY("workspace_id","test","dimension","day","value")
 );
 --> statement-breakpoint
@@ -1014,6 +1021,13 @@ CREATE TABLE "runs" (
 	"credits_consumed" integer NOT NULL,
 	"cancel_requested" boolean NOT NULL,
 	"log_sequence" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "segment_fields" (
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"field" text COLLATE "C" NOT NULL,
+	"segment_seq" bigint NOT NULL,
+	CONSTRAINT "segment_fields_workspace_id_field_segment_seq_pk" PRIMARY KEY("workspace_id","field","segment_seq")
 );
 --> statement-breakpoint
 CREATE TABLE "segment_members" (
@@ -1253,7 +1267,9 @@ CREATE UNIQUE INDEX "campaign_contents_id" ON "campaign_contents" USING btree ("
 CREATE INDEX "campaign_link_clicks_email" ON "campaign_link_clicks" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "campaigns_workspace" ON "campaigns" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "campaigns_status" ON "campaigns" USING btree ("workspace_id","status","id");--> statement-breakpoint
-CREATE INDEX "contact_actions_contact" ON "contact_actions" USING btree ("contact_seq","action","at");--> statement-breakpoint
+CREATE UNIQUE INDEX "contact_action_kinds_action" ON "contact_action_kinds" USING btree ("workspace_id","action");--> statement-breakpoint
+CREATE INDEX "contact_actions_contact" ON "contact_actions" USING btree ("contact_seq","kind","at","value");--> statement-breakpoint
+CREATE INDEX "contact_actions_kind" ON "contact_actions" USING btree ("kind","at","contact_seq","value");--> statement-breakpoint
 CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
 CREATE INDEX "contact_import_rows_of" ON "contact_import_rows" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contact_imports_id" ON "contact_imports" USING btree ("id");--> statement-breakpoint
@@ -1343,6 +1359,7 @@ CREATE UNIQUE INDEX "runs_run" ON "runs" USING btree ("activation_id","run_id");
 CREATE INDEX "runs_activation" ON "runs" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "runs_live" ON "runs" USING btree ("activation_id","status");--> statement-breakpoint
 CREATE INDEX "runs_deadline" ON "runs" USING btree ("status","deadline_at");--> statement-breakpoint
+CREATE INDEX "segment_fields_segment" ON "segment_fields" USING btree ("segment_seq");--> statement-breakpoint
 CREATE INDEX "segment_members_contact" ON "segment_members" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "segments_id" ON "segments" USING btree ("id");--> statement-breakpoint
 CREATE INDEX "segments_workspace" ON "segments" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -296,16 +296,25 @@ CREATE TABLE `campaigns` (
 --> statement-breakpoint
 CREATE INDEX `campaigns_workspace` ON `campaigns` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `campaigns_status` ON `campaigns` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE TABLE `contact_action_kinds` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`action` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `contact_action_kinds_action` ON `contact_action_kinds` (`workspace_id`,`action`);--> statement-breakpoint
 CREATE TABLE `contact_actions` (
 	`event_key` integer PRIMARY KEY NOT NULL,
 	`contact_seq` integer NOT NULL,
-	`action` text NOT NULL,
+	`kind` integer NOT NULL,
 	`at` integer NOT NULL,
+	`value` real,
 	`campaign_id` text,
 	`template` text
 );
 --> statement-breakpoint
-CREATE INDEX `contact_actions_contact` ON `contact_actions` (`contact_seq`,`action`,`at`);--> statement-breakpoint
+CREATE INDEX `contact_actions_contact` ON `contact_actions` (`contact_seq`,`kind`,`at`,`value`);--> statement-breakpoint
+CREATE INDEX `contact_actions_kind` ON `contact_actions` (`kind`,`at`,`contact_seq`,`value`);--> statement-breakpoint
 CREATE TABLE `contact_counts` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -905,8 +914,8 @@ CREATE TABLE `mail_metrics` (
 	`dimension` text NOT NULL,
 	`day` integer NOT NULL,
 	`value` text NOT NULL,
-	`counts` text NOT NULL,
-	`erased` text,
+	`counts` blob NOT NULL,
+	`erased` blob,
 	PRIMARY KEY(`workspace_id`, `test`, `dimension`, `day`, `value`)
 );
 --> statement-breakpoint
@@ -1120,6 +1129,14 @@ CREATE UNIQUE INDEX `runs_run` ON `runs` (`activation_id`,`run_id`);--> statemen
 CREATE INDEX `runs_activation` ON `runs` (`activation_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runs_live` ON `runs` (`activation_id`,`status`);--> statement-breakpoint
 CREATE INDEX `runs_deadline` ON `runs` (`status`,`deadline_at`);--> statement-breakpoint
+CREATE TABLE `segment_fields` (
+	`workspace_id` text NOT NULL,
+	`field` text NOT NULL,
+	`segment_seq` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `field`, `segment_seq`)
+);
+--> statement-breakpoint
+CREATE INDEX `segment_fields_segment` ON `segment_fields` (`segment_seq`);--> statement-breakpoint
 CREATE TABLE `segment_members` (
 	`segment_seq` integer NOT NULL,
 	`contact_seq` integer NOT NULL,

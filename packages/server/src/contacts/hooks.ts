@@ -1,6 +1,7 @@
 import type { AutomationStart, ContactDetail, ContactStatus } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { NewEvent } from "../events/events.ts";
+import type { SearchResult } from "./search.ts";
 import type { ContactSlice } from "./slices.ts";
 import type { ContactRow } from "./store.ts";
 
@@ -54,10 +55,5 @@ export interface ContactHooks {
   /** The lists a contact is on, and the segments it is in at this instant. */
   listMemberships(q: Tx | Reader, contact: ContactRow): Promise<Pick<ContactDetail, "lists" | "segments">>;
   /** The contacts of a list, a segment or both, newest first, and how many there are. Throws ApiError validation_error for unknown ones. */
-  listSelected(
-    read: Reader,
-    workspaceId: string,
-    selection: ContactSelection,
-    slice: ContactSlice,
-  ): Promise<{ readonly rows: ContactRow[]; readonly total: number }>;
+  listSelected(read: Reader, workspaceId: string, selection: ContactSelection, slice: ContactSlice): Promise<SearchResult>;
 }

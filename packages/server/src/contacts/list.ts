@@ -39,7 +39,7 @@ export async function listContacts(
   const { rows, total, exact } =
     input.list === undefined && input.segment === undefined
       ? await listInScope(read, scope, text, slice)
-      : { ...(await contactHooks.listSelected(read, workspaceId, toSelection(input, text), slice)), exact: true };
+      : await contactHooks.listSelected(read, workspaceId, toSelection(input, text), slice);
   const hasMore = rows.length > limit;
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

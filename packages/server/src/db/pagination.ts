@@ -38,7 +38,7 @@ interface Countable {
 type Selecting = Pick<Reader<unknown>, "select">;
 
 // Counting this many rows takes a few milliseconds, counting a million half a second, on the event loop in case of SQLite.
-const MAX_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 
 // Reading this many rows of a large table takes 10 ms.
 const MAX_EXAMINED = 2500;

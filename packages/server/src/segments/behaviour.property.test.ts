@@ -13,6 +13,7 @@ import { loadContactViews } from "./contact-view.ts";
 import { engagementReader } from "./engagement.ts";
 import { matches } from "./evaluate.ts";
 import { buildRuleContext } from "./query.ts";
+import { findSource } from "./source.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -174,9 +175,16 @@ test("rules about behaviour find those whose history says so, in SQL and one by 
         .from(c)
         .where(and(eq(c.workspaceId, world.workspaceId), compileRule(context, one)))
         .orderBy(asc(c.seq));
+      const source = await findSource(one, context);
+      const picked = await read
+        .select({ seq: source.seq })
+        .from(source.from)
+        .where(and(source.scope, source.rest))
+        .orderBy(asc(source.seq));
       const views = await loadContactViews(read, world.workspaceId, seqs, [one], context.now);
       const wanted = seqs.filter((_, i) => satisfies(histories[i] ?? [], one, context.now - (sent?.at ?? 0)));
       expect(found.map(({ seq }) => seq)).toEqual(wanted);
+      expect(picked.map(({ seq }) => seq)).toEqual(wanted);
       expect(seqs.filter((seq) => matches((views.get(seq) as NonNullable<ReturnType<typeof views.get>>).view, one, context.now))).toEqual(
         wanted,
       );

@@ -28,7 +28,7 @@ export async function loadContactViews(
     findRows(q, q.t.contacts, { workspaceId, seq: seqs }),
     findRows(q, q.t.engagement, { contactSeq: seqs }),
     selectLists(q).execute({ seqs: JSON.stringify(seqs) }),
-    loadCounts({ q, now }, seqs, rules),
+    loadCounts({ q, workspaceId, now }, seqs, rules),
   ]);
   const lists = new Map<number, string[]>();
   for (const { seq, id } of memberships) lists.set(seq, [...(lists.get(seq) ?? []), id]);

@@ -2,6 +2,7 @@ import { and, eq, inArray, isNull } from "drizzle-orm";
 import { type ContactRow, lockContacts } from "../contacts/contacts.ts";
 import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { assumeContactHeld, type HeldContactSeq } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { behaveAsNew, loadContactViews, toView } from "./contact-view.ts";
@@ -31,6 +32,24 @@ function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> 
         .where(and(eq(t.workspaceId, arg("workspaceId")), isNull(t.deletedAt))),
     )
     .execute({ workspaceId });
+}
+
+/** The segments of a workspace whose rules name one of some fields. */
+async function listSegmentsNaming(tx: Tx, workspaceId: string, fields: ReadonlySet<string>): Promise<SegmentRow[]> {
+  const { segmentFields: f, segments: t } = tx.t;
+  const named = await findRows(tx, f, { workspaceId, field: [...fields] });
+  return named.length === 0 ? [] : findRows(tx, t, { seq: [...new Set(named.map(({ segmentSeq }) => segmentSeq))] });
+}
+
+/** Notes which fields the rules of a segment name; none for one that is deleted. */
+export async function storeFields(tx: Tx, { seq, workspaceId, rules }: SegmentRow, deleted = false): Promise<void> {
+  const { segmentFields: f } = tx.t;
+  await tx.delete(f).where(eq(f.segmentSeq, seq));
+  const fields = deleted ? [] : [...new Set(listConditions(rules).map(({ field }) => field))];
+  await tx.insertAll(
+    f,
+    fields.map((field) => ({ workspaceId, field, segmentSeq: seq })),
+  );
 }
 
 /**
@@ -158,9 +177,7 @@ export async function syncMembershipBy(
   how: Change = { cause: "contact", startsNothing: false },
 ): Promise<void> {
   if (seqs.length === 0) return;
-  const segments = await listActiveSegments(tx, workspaceId);
-  const affected = segments.filter(({ rules }) => listConditions(rules).some(({ field }) => changed.has(field)));
-  await updateAll(tx, deps, workspaceId, affected, seqs, how);
+  await updateAll(tx, deps, workspaceId, await listSegmentsNaming(tx, workspaceId, changed), seqs, how);
 }
 
 async function updateAll(

@@ -2,13 +2,13 @@ import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/co
 import { and, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, type ContactSelection, type ContactSlice, showContact } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
+import { MAX_COUNTED, type PageInput, paginateBySeq, type SeqSlice, type Total } from "../db/pagination.ts";
 import { invalid } from "../lib/api-error.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import type { RuleContext } from "./compile.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { assertNamesExist, countMembers, findSegmentRow, getSegmentRow } from "./segments.ts";
-import { pickMembers, pickSource, type Source } from "./source.ts";
+import { findSource, pickMembers, type Source } from "./source.ts";
 
 /** The context to compile rules of a workspace against, now. */
 export async function buildRuleContext(read: Reader, { clock }: Pick<SegmentDeps, "clock">, workspaceId: string): Promise<RuleContext> {
@@ -23,7 +23,7 @@ export async function buildRuleContext(read: Reader, { clock }: Pick<SegmentDeps
 // Candidates per query. Other work runs between two queries: on SQLite a query blocks the process.
 const WINDOW = 20_000;
 
-/** Counts the contacts that match rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
+/** Counts the contacts that match rules, up to 10,000, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
 export async function previewSegment(
   read: Reader,
   deps: SegmentDeps,
@@ -32,8 +32,9 @@ export async function previewSegment(
 ): Promise<SegmentPreview> {
   await assertNamesExist(read, workspaceId, rules);
   const context = await buildRuleContext(read, deps, workspaceId);
-  const { seqs, count } = await findAndCount(context, pickSource(rules, context), limit, deps);
-  return { count, contacts: (await loadContacts(read, seqs)).map(showContact) };
+  const { seqs, total, isMinimum } = await findAndCount(context, await findSource(rules, context), limit, deps);
+  const contacts = (await loadContacts(read, seqs)).map(showContact);
+  return { count: total, ...(isMinimum && { countIsMinimum: true as const }), contacts };
 }
 
 /**
@@ -56,7 +57,7 @@ export async function listSegmentContacts(
       showContact,
     );
   const context = await buildRuleContext(read, deps, workspaceId);
-  const source = pickSource(segment.rules, context);
+  const source = await findSource(segment.rules, context);
   return paginateBySeq(
     input,
     async (slice) => loadContacts(read, await findSeqs(context, source, slice, deps)),
@@ -75,14 +76,15 @@ export async function listSelectedContacts(
   workspaceId: string,
   selection: ContactSelection,
   { before, skip, limit }: ContactSlice,
-): Promise<{ rows: ContactRow[]; total: number }> {
+): Promise<{ rows: ContactRow[]; total: number; exact: boolean }> {
   const context = await buildRuleContext(read, deps, workspaceId);
-  const source = await findSource(context, selection);
+  const source = await findSelected(context, selection);
   const seqs = await findSeqs(context, source, { below: before, offset: skip, limit }, deps);
-  return { rows: await loadContacts(read, seqs), total: await countMatches(context, source, deps) };
+  const { total, isMinimum } = await countMatches(context, source, deps);
+  return { rows: await loadContacts(read, seqs), total, exact: !isMinimum };
 }
 
-async function findSource(context: RuleContext, { list, segment, status, tag, text }: ContactSelection): Promise<Source> {
+async function findSelected(context: RuleContext, { list, segment, status, tag, text }: ContactSelection): Promise<Source> {
   const { q, workspaceId, listSeqs } = context;
   if (list !== undefined && !listSeqs.has(list)) throw invalid("list", "unknown_list", "There is no list with this id.");
   const row = segment === undefined ? null : await findSegmentRow(q, workspaceId, segment);
@@ -95,7 +97,7 @@ async function findSource(context: RuleContext, { list, segment, status, tag, te
     ...(row === null || members !== null ? [] : [row.rules]),
   ];
   const found = text === "" ? undefined : q.sqlDialect.holds(q.t.contacts.searchText, text);
-  return members === null ? pickSource({ all: rules }, context, found) : pickMembers(members.seq, rules, context, found);
+  return members === null ? findSource({ all: rules }, context, found) : pickMembers(members.seq, rules, context, found);
 }
 
 /** A slice of the contacts in a segment, newest first. */
@@ -155,18 +157,21 @@ async function findSeqs(
   return found.slice(offset);
 }
 
-/** The number of contacts that match. */
-async function countMatches(context: RuleContext, source: Source, deps: Pick<SegmentDeps, "clock">): Promise<number> {
-  return (await findAndCount(context, source, 0, deps)).count;
+/** The number of contacts that match, counted up to 10,000. */
+function countMatches(context: RuleContext, source: Source, deps: Pick<SegmentDeps, "clock">): Promise<Total> {
+  return findAndCount(context, source, 0, deps);
 }
 
-/** The `seq`s of the newest contacts that match, at most `limit`, and the number of all that match. Compares each candidate once. */
+/**
+ * The `seq`s of the newest contacts that match, at most `limit`, and the number of all that match, counted up to 10,000. Compares each
+ * candidate once.
+ */
 async function findAndCount(
   context: RuleContext,
   source: Source,
   limit: number,
   deps: Pick<SegmentDeps, "clock">,
-): Promise<{ seqs: number[]; count: number }> {
+): Promise<Total & { seqs: number[] }> {
   const seqs: number[] = [];
   let count = 0;
   await scanWindows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
@@ -177,9 +182,9 @@ async function findAndCount(
     if (found.length < missing) return true;
     const last = found.at(-1);
     count += await countRange(context, source, last === undefined ? range : and(range, sql`${source.seq} < ${last}`));
-    return true;
+    return count <= MAX_COUNTED;
   });
-  return { seqs, count };
+  return { seqs, total: Math.min(count, MAX_COUNTED), isMinimum: count > MAX_COUNTED };
 }
 
 /** The `seq`s of the newest matches in a range, at most `limit`. */

@@ -16,7 +16,7 @@ import { removeContactFromGroups } from "../memberships/memberships.ts";
 import { loadContactViews } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { isTimed, listConditions, matches } from "./evaluate.ts";
-import { type SegmentRow, updateMembership } from "./membership.ts";
+import { type SegmentRow, storeFields, updateMembership } from "./membership.ts";
 import type { SegmentTables } from "./tables.ts";
 
 export { loadCounts } from "./actions.ts";
@@ -110,6 +110,7 @@ export async function createSegment(
     deletedAt: null,
   };
   await tx.insert(t).values(row);
+  await storeFields(tx, row);
   return buildAndShow(tx, deps, row);
 }
 
@@ -140,6 +141,7 @@ export async function updateSegment(
   }
   const { seq: _, id: __, ...columns } = row;
   await tx.update(tx.t.segments).set(columns).where(eq(tx.t.segments.seq, row.seq));
+  if (changed) await storeFields(tx, row);
   return changed ? buildAndShow(tx, deps, row) : showWithCount(tx, row);
 }
 
@@ -148,6 +150,7 @@ export async function deleteSegment(tx: Tx, deps: SegmentDeps, workspaceId: stri
   const row = await getSegmentRow(tx, workspaceId, id);
   const segment = await showWithCount(tx, row);
   await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
+  await storeFields(tx, row, true);
   await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });
   return segment;
 }

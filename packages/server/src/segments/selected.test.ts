@@ -50,3 +50,28 @@ test("a list or segment that does not exist, or is deleted, is named as what is 
   await refused({ segment: id }).toMatchObject({ status: 400, details: [{ path: "segment", code: "unknown_segment" }] });
   await refused({ list: "list_nothing" }).toMatchObject({ status: 400, details: [{ path: "list", code: "unknown_list" }] });
 });
+
+test("more than 10,000 matches are not counted, and the page and the preview say so", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  for (let from = 0; from <= 10_000; from += 1000)
+    await sdk.contacts.import({
+      rows: Array.from({ length: from === 10_000 ? 1 : 1000 }, (_, i) => ({
+        email: `p${from + i}@example.com`,
+        customFields: { n: from + i },
+      })),
+    });
+  const rules = (value: number) => ({ field: "customFields.n", operator: "lt", value }) as const;
+  expect(await sdk.segments.preview({ rules: rules(10_001), limit: 1 })).toMatchObject({
+    count: 10_000,
+    countIsMinimum: true,
+    contacts: [{ email: "p10000@example.com" }],
+  });
+  const exact = await sdk.segments.preview({ rules: rules(10_000), limit: 0 });
+  expect([exact.count, "countIsMinimum" in exact]).toEqual([10_000, false]);
+  const { id } = await sdk.segments.create({ name: "New", rules: { field: "createdAt", operator: "withinLast", value: "1d" } });
+  await world.settle();
+  for (const page of [await sdk.contacts.list({ segment: id, limit: 1 }), await sdk.segments.contacts(id, { limit: 1 })])
+    expect(page.pagination).toMatchObject({ total: 10_000, totalIsMinimum: true, hasMore: true });
+  expect((await sdk.segments.get(id)).memberCount).toBe(10_001);
+});

@@ -1,6 +1,7 @@
-import type { SegmentRule } from "@mailsvc/sdk/contract";
+import { kindOfField, type SegmentRule } from "@mailsvc/sdk/contract";
 import { and, eq, exists, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
+import { findDoers } from "./actions.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
 
 /** Source of matches: an index with candidates ordered by `seq`, and the condition to check for each. */
@@ -86,6 +87,23 @@ export function pickSource(rule: SegmentRule, context: RuleContext, also?: SQL):
     rest: ofContact(context, m.contactSeq, compiled),
     few: false,
   };
+}
+
+/**
+ * The same; where the rule requires that people did something which was done seldom, the actions find them. `pickSource` looks at all
+ * contacts for that, which takes a second for a million.
+ */
+export async function findSource(rule: SegmentRule, context: RuleContext, also?: SQL): Promise<Source> {
+  const rules = "all" in rule ? rule.all : [rule];
+  const source = pickSource(rule, context, also);
+  if (source.few) return source;
+  for (const [at, one] of rules.entries()) {
+    const doers = "field" in one && kindOfField(one.field) === "count" ? await findDoers(context, one) : null;
+    if (doers === null) continue;
+    const rest = and(...rules.filter((_, i) => i !== at).map((r) => compileRule(context, r)), also);
+    return { ...doers, scope: undefined, rest: ofContact(context, doers.seq, rest), few: true };
+  }
+  return source;
 }
 
 function comparesAddress(rule: SegmentRule): boolean {

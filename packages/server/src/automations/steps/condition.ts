@@ -13,7 +13,7 @@ export const condition: StepKind<"condition"> = {
     });
   },
   foresee: async ({ read }, { view, contact, at }, { rule }) => {
-    const countsOf = await loadCounts({ q: read, now: at }, [contact.seq], [rule]);
+    const countsOf = await loadCounts({ q: read, workspaceId: contact.workspaceId, now: at }, [contact.seq], [rule]);
     return { branch: matches({ ...view, counts: countsOf(contact.seq) }, rule, at) ? "yes" : "no" };
   },
 };

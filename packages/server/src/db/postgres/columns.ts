@@ -1,4 +1,16 @@
-import { bigint, bigserial, boolean, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  bigserial,
+  boolean,
+  customType,
+  doublePrecision,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
 
@@ -17,6 +29,8 @@ export const columnTypes = {
   table: pgTable,
   text: (name: string) => text(name),
   int: (name: string) => integer(name),
+  /** A number that may have a fraction. */
+  number: (name: string) => doublePrecision(name),
   /** An instant in milliseconds since 1970: a number, so that no time zone applies. */
   instant: (name: string) => bigint(name, { mode: "number" }),
   flag: (name: string) => boolean(name),

@@ -1,4 +1,4 @@
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ColumnTypes } from "../columns.ts";
 
 /** The column types of Postgres on SQLite: the same names, the same JavaScript values. */
@@ -6,6 +6,7 @@ export const columnTypes = {
   table: sqliteTable,
   text: (name: string) => text(name),
   int: (name: string) => integer(name),
+  number: (name: string) => real(name),
   instant: (name: string) => integer(name),
   flag: (name: string) => integer(name, { mode: "boolean" }),
   json: <T>(name: string) => text(name, { mode: "json" }).$type<T>(),
