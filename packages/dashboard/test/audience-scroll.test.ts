@@ -114,7 +114,7 @@ test(
     await page.mouse.wheel(0, 4000);
     await page.getByRole("searchbox", { name: "Search" }).fill("reader99");
     await page.mouse.wheel(0, 4000);
-    await page.getByText("or more").waitFor();
+    await page.getByText("+ in all").waitFor();
     await page.getByRole("searchbox", { name: "Search" }).fill("reader77777@");
     await page.getByRole("link", { name: "reader77777@example.com" }).waitFor();
     await page.waitForFunction(() => document.querySelectorAll(".contacts .window > .row").length === 1);

@@ -1,4 +1,5 @@
 import { describeDetails, type Segment, type SegmentPreview, type SegmentRule } from "@mailsvc/sdk/contract";
+import { formatNumber } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { contactColumns } from "./contacts.ts";
@@ -58,7 +59,8 @@ function one(s: Segment, { term: { out } }: Session): string {
 }
 
 function preview(p: SegmentPreview, { term: { out, columns: width } }: Session): string {
-  const count = `${p.count} ${p.count === 1 ? "contact" : "contacts"}`;
+  const shown = p.countIsMinimum ? `${formatNumber(p.count)}+` : `${p.count}`;
+  const count = `${shown} ${p.count === 1 ? "contact" : "contacts"}`;
   if (p.contacts.length === 0) return count;
   const newest = p.contacts.length < p.count ? `${count}; the newest ${p.contacts.length}:` : `${count}:`;
   return `${newest}\n\n${renderTable(p.contacts, contactColumns, out, width)}`;

@@ -16,6 +16,7 @@ interface PageLike {
     page?: number;
     totalPages?: number;
     total?: number;
+    totalIsMinimum?: true;
     examined?: number;
     hasMore?: boolean;
     nextCursor?: string | null;
@@ -135,13 +136,14 @@ function footer(session: Session, spec: CommandSpec, page: PageLike): void {
     const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
     const params = parsePathParams(spec.endpoint, session.lastCall);
     // Pages have no numbers while the number of matches is unknown.
+    const more = p.totalIsMinimum ? "+" : "";
     const isSearched = p.examined !== undefined && p.nextCursor;
     const { page: _page, ...filters } = query;
     const place = isSearched ? { ...filters, cursor: p.nextCursor } : { ...query, page: (p.page ?? 1) + 1 };
     const next = safeText(formatCommandLine(spec, listFields(spec.endpoint), { summary: "", params, query: place }));
     const where = isSearched
       ? `More may follow, after ${p.examined} that were looked at.`
-      : `Page ${p.page} of ${p.totalPages}, ${p.total} in total.`;
+      : `Page ${p.page} of ${p.totalPages}${more}, ${p.total?.toLocaleString("en-US")}${more} in total.`;
     session.out.note(err.dim(`${where} Next: ${next}, or all pages: --all`));
   }
   const next = findView(spec, page.data)?.next?.(page.data as never[], session);

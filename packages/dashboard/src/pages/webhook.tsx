@@ -13,6 +13,7 @@ import { Filters, readFilters } from "../parts/filters.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { formatMinimum } from "../parts/plural.ts";
 import { useEvents, useList, useResource } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
@@ -179,7 +180,7 @@ function Replay({ id, reload }: { readonly id: string; readonly reload: () => vo
   const act = async (values: FormValues): Promise<void> => {
     const since = new Date(serverNow() - Number(values.text("hours")) * HOUR).toISOString();
     const { count, countIsMinimum } = await api.webhooks.redeliverSince(id, { since, all: values.has("all") });
-    toast(`${count}${countIsMinimum ? " or more" : ""} events are sent again`);
+    toast(`${formatMinimum(count, countIsMinimum === true)} events are sent again`);
     reload();
   };
   return (

@@ -5,7 +5,12 @@ export function formatCount(n: number): string {
   return numbers.format(n);
 }
 
-/** Describes how much of a list is shown: "7", "50 of 1,000 or more", as far as it is known. */
+/** A number of which there are at least so many: 10,000+. */
+export function formatMinimum(n: number, isMinimum: boolean): string {
+  return `${formatCount(n)}${isMinimum ? "+" : ""}`;
+}
+
+/** Describes how much of a list is shown: "7", "50 of 1,000+", as far as it is known. */
 export function formatShown(list: {
   readonly items: readonly unknown[];
   readonly total: number | null;
@@ -14,7 +19,7 @@ export function formatShown(list: {
   const shown = formatCount(list.items.length);
   if (list.total === null) return shown;
   const isWhole = list.items.length === list.total;
-  if (list.isMinimum) return isWhole ? `${shown} or more` : `${shown} of ${formatCount(list.total)} or more`;
+  if (list.isMinimum) return isWhole ? `${shown}+` : `${shown} of ${formatMinimum(list.total, true)}`;
   return isWhole ? `${shown} in all` : `${shown} of ${formatCount(list.total)}`;
 }
 

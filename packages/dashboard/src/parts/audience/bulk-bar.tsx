@@ -7,7 +7,7 @@ import { ConfirmButton } from "../confirm-button.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
-import { count, formatCount } from "../plural.ts";
+import { count, formatCount, formatMinimum } from "../plural.ts";
 import { Progress } from "../progress.tsx";
 import { toast } from "../toast.tsx";
 import { actOnAll, addTag, addToList, type ContactFilters, deleteAll, listBatches, removeTag, type Tally, toBatches } from "./bulk.ts";
@@ -58,10 +58,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
   const { signal } = over.current;
   return (
     <div class="bulk" role="region" aria-label="Chosen contacts">
-      <strong>
-        {formatCount(n)}
-        {selection.all && isMinimum ? " or more" : ""} chosen
-      </strong>
+      <strong>{formatMinimum(n, selection.all && isMinimum)} chosen</strong>
       <BulkForm
         label="Add a tag"
         title={`Add a tag to ${count(n, "contact")}`}
@@ -104,7 +101,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
       ) : null}
       <ConfirmButton
         label="Delete"
-        question={`Delete ${count(n, "contact")}${selection.all && isMinimum ? " or more" : ""}?`}
+        question={selection.all && isMinimum ? `Delete ${formatMinimum(n, true)} contacts?` : `Delete ${count(n, "contact")}?`}
         danger
         act={async () => void run("Deleting", deleteAll(signal), (k) => `${count(k, "contact")} deleted`)}
       >
@@ -115,8 +112,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
       </ConfirmButton>
       {selection.all ? null : (
         <button type="button" class="link" onClick={selection.chooseAll}>
-          Choose all {formatCount(total)}
-          {isMinimum ? " or more" : ""}
+          Choose all {formatMinimum(total, isMinimum)}
         </button>
       )}
       <button type="button" class="link" onClick={selection.clear}>

@@ -7,7 +7,7 @@ import { toHref } from "../../router.tsx";
 import { Loading } from "../empty.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import type { PageWindow } from "../page-window.ts";
-import { formatCount } from "../plural.ts";
+import { formatMinimum } from "../plural.ts";
 import { RowWindow } from "../row-window.tsx";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
@@ -82,7 +82,7 @@ export function ContactTable({ list, name, selection, empty }: Props) {
         row={(index) => <Row key={index} {...{ index, selection, pick }} contact={list.at(index)} />}
       />
       <p class="foot soft">
-        {formatCount(counted)} {list.isMinimum ? "or more" : "in all"}
+        {formatMinimum(counted, list.isMinimum)} in all
         {error === null ? "" : ` · ${error.message}`}
       </p>
     </div>

@@ -3,7 +3,7 @@ import type { SegmentPreview } from "@mailsvc/sdk/contract";
 import { formatContactName } from "@mailsvc/sdk/contract/facts";
 import { toHref } from "../../router.tsx";
 import { STATUS_WORDS } from "../audience/words.ts";
-import { count, formatCount } from "../plural.ts";
+import { formatCount, formatMinimum } from "../plural.ts";
 import { Status } from "../status.tsx";
 
 interface Props {
@@ -28,7 +28,8 @@ export function RulePreview({ preview, loading, missing }: Props) {
           <span class="soft">{missing === null ? "Counting…" : MISSING[missing]}</span>
         ) : (
           <>
-            <strong class="number">{formatCount(shown.count)}</strong> {shown.count === 1 ? "person matches" : "people match"}
+            <strong class="number">{formatMinimum(shown.count, shown.countIsMinimum === true)}</strong>{" "}
+            {shown.count === 1 ? "person matches" : "people match"}
           </>
         )}
       </p>
@@ -44,7 +45,7 @@ export function RulePreview({ preview, loading, missing }: Props) {
             </li>
           ))}
           {shown.count > shown.contacts.length ? (
-            <li class="soft">and {count(shown.count - shown.contacts.length, "more", "more")}</li>
+            <li class="soft">and {shown.countIsMinimum ? "many" : formatCount(shown.count - shown.contacts.length)} more</li>
           ) : null}
         </ul>
       )}

@@ -1,4 +1,4 @@
-import { formatCount } from "../plural.ts";
+import { formatMinimum } from "../plural.ts";
 
 /** Limit for the named users of each kind: `TEMPLATE_LIMITS.usedBy`. A copy, because no page loads the contract for it. */
 export const MOST_NAMED = 100;
@@ -17,7 +17,7 @@ export interface TemplateUser {
 
 /** Counts the users of a template; there may be more than are named. */
 export function countUsers(users: readonly TemplateUser[]): string {
-  return `${formatCount(users.length)}${mayBeMore(users) ? " or more" : ""}`;
+  return formatMinimum(users.length, mayBeMore(users));
 }
 
 /** Splits the users by what deleting the template does: those it stops, and campaigns already started, which are sent to the end. */
