@@ -2,7 +2,7 @@ import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
 import { automations } from "./figures/automations.ts";
 import { batch } from "./figures/batch.ts";
-import { behaviour } from "./figures/behaviour.ts";
+import { behaviour, behaviourOnPostgres } from "./figures/behaviour.ts";
 import { binary } from "./figures/binary.ts";
 import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
@@ -15,6 +15,7 @@ import { followers } from "./figures/followers.ts";
 import { fsync } from "./figures/fsync.ts";
 import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
+import { metrics, metricsOnPostgres } from "./figures/metrics.ts";
 import { months } from "./figures/months.ts";
 import { postgres } from "./figures/postgres.ts";
 import { receiving } from "./figures/receiving.ts";
@@ -29,6 +30,7 @@ import { stretches } from "./figures/stretches.ts";
 import { submission } from "./figures/submission.ts";
 import { tail } from "./figures/tail.ts";
 import { templates } from "./figures/templates.ts";
+import { track } from "./figures/track.ts";
 import { verify } from "./figures/verify.ts";
 import { world } from "./figures/world.ts";
 
@@ -54,10 +56,14 @@ export const benches: readonly Bench[] = [
   contacts,
   contactsOnPostgres,
   segments,
+  track,
   behaviour,
+  behaviourOnPostgres,
   lists,
   listsOnPostgres,
   dashboard,
+  metrics,
+  metricsOnPostgres,
   months,
   templates,
   cancel,

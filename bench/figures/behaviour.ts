@@ -1,93 +1,158 @@
-import type { PostgresServer } from "../../packages/server/test/postgres-server.ts";
-import { type Contender, call, mailsvc } from "../contenders.ts";
+import { type Contender, call } from "../contenders.ts";
+import { cpuOf } from "../cpu.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
-import { PERSONS_PER_REQUEST, personAt } from "../load/persons.ts";
-import { onPostgres } from "./drain.ts";
+import { EVENTS_EACH, insertDeeds, insertOtherSegments } from "../load/deeds.ts";
+import { openPostgres, openSqlite, type Store } from "../stores.ts";
 
 const ROUNDS = 5;
-// Events of a contact.
-const EVENTS = 10;
-const PER_REQUEST = 1000;
 const MOST = 1_000_000;
+const MOVES = 20;
+const BATCHES = 20;
+const PER_BATCH = 1000;
+const OTHER_SEGMENTS = 400;
 
 const QUESTIONS = {
   often: { field: "did.purchase", operator: "gte", value: 2, within: "30d" },
-  never: { field: "did.purchase", operator: "exists", value: false, within: "7d" },
+  never: { field: "opened", operator: "exists", value: false, within: "30d" },
   where: { field: "did.purchase", operator: "gte", value: 1, within: "30d", where: { field: "value", operator: "gt", value: 90 } },
+  seldom: { field: "did.refund", operator: "exists", within: "30d" },
 } as const;
 
-/** A rule that reads as many contacts, and no events. */
-const PLAIN = { field: "customFields.seats", operator: "equals", value: 3 };
+const NEWCOMERS = { field: "did.signup", operator: "gte", value: 1 } as const;
 
-/** Rules about what people did. */
+/** Rules about what people did, on SQLite. */
 export const behaviour: Bench = {
   name: "behaviour",
   onlyByName: true,
   meaning:
-    `Previews of rules about what contacts did, with ${EVENTS} events of each over 60 days, against a rule about a custom field of the same contacts: twice within 30 days, not within 7 days, and with a fact of the event. ` +
-    "--rows N for fewer than a million contacts. track: events a second until the segments know them.",
-  run: async ({ rows }) => {
-    const count = Math.min(rows, MOST);
-    const sqlite = await measure(null, count);
-    const pg = await onPostgres((database) => measure(database, count));
-    return [
-      ...sqlite.map((figure) => ({ ...figure, name: `behaviour.${figure.name}` })),
-      ...pg.map((figure) => ({ ...figure, name: `behaviour.pg.${figure.name}` })),
-    ];
-  },
+    `Rules about what people did, with a million contacts and ${EVENTS_EACH} events of each over 60 days. Previews: two purchases within 30 days, no open within 30 days, a purchase with a fact of the event, and an event that is rare. ` +
+    "build: until a new segment of who bought twice within 30 days is READY. move: from the call that tracks an event until its contact is a member. " +
+    `event: processor time of the server for an event until the segments know it; with ${OTHER_SEGMENTS} segments more whose rules do not name it, against without them. --rows N for fewer contacts.`,
+  run: async ({ rows }) => measure("behaviour", await openSqlite(), Math.min(rows, MOST)),
 };
 
-async function measure(database: PostgresServer | null, count: number): Promise<Figure[]> {
-  const server = await mailsvc(database === null ? {} : { flags: ["--database-url", database.url] });
+/** The same on Postgres. */
+export const behaviourOnPostgres: Bench = {
+  name: "behaviour-postgres",
+  meaning: "The same on Postgres with fsync on.",
+  onlyByName: true,
+  run: async ({ rows }) => measure("behaviour-postgres", await openPostgres(), Math.min(rows, MOST)),
+};
+
+async function measure(prefix: string, store: Store, count: number): Promise<Figure[]> {
   try {
-    for (let at = 0; at < count; at += PERSONS_PER_REQUEST) {
-      const rows = Array.from({ length: Math.min(PERSONS_PER_REQUEST, count - at) }, (_, i) => personAt(at + i));
-      await call(server, "POST", "/api/v1/contacts/import", { rows });
-    }
-    const perSecond = await track(server, count);
-    const plain = await time(server, PLAIN);
-    const figures: Figure[] = [];
-    for (const [name, rules] of Object.entries(QUESTIONS)) {
-      const ms = await time(server, rules);
-      figures.push({ name, value: ms, unit: "ms", against: "a custom field", ratio: ms / plain });
-    }
-    return [...figures, { name: "track", value: perSecond, unit: "events/s", against: null, ratio: null }];
-  } finally {
+    const first = await store.start();
+    const { workspaceId, apiKey } = first;
+    await first.stop();
+    await store.fill(insertDeeds(store.dialect, workspaceId, count, Date.now()));
+    let server: Contender = { ...(await store.start()), apiKey };
+    const figures = await answer(server);
+    const before = await trackMany(server, count);
     await server.stop();
+    await store.fill(insertOtherSegments(store.dialect, workspaceId, OTHER_SEGMENTS, Date.now()));
+    server = { ...(await store.start()), apiKey };
+    const after = await trackMany(server, count);
+    await server.stop();
+    const all: Figure[] = [
+      ...figures,
+      { name: "event", value: before, unit: "us/event", against: null, ratio: null },
+      {
+        name: "event.segments",
+        value: after,
+        unit: "us/event",
+        against: "without the other segments",
+        ratio: after / before,
+        goal: { op: "<=", than: 1.1 },
+      },
+    ];
+    return all.map((figure) => ({ ...figure, name: `${prefix}.${figure.name}` }));
+  } finally {
+    await store.dispose();
   }
 }
 
-/** Tracks events of the contacts, in batches, and returns how many a second. */
-async function track(server: Contender, count: number): Promise<number> {
-  const day = 86_400_000;
-  const from = performance.now();
-  const now = Date.now();
-  for (let at = 0; at < count * EVENTS; at += PER_REQUEST) {
-    const events = Array.from({ length: Math.min(PER_REQUEST, count * EVENTS - at) }, (_, i) => {
-      const n = at + i;
-      const age = ((n * 7919) % 60_000) * (day / 1000);
-      return {
-        contact: personAt(n % count).email,
-        name: "purchase",
-        value: (n * 31) % 100,
-        currency: "EUR",
-        at: new Date(now - age).toISOString(),
-      };
+/** Measures previews, the build of a segment, and moves. */
+async function answer(server: Contender): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, rules] of Object.entries(QUESTIONS)) {
+    const rounds: number[] = [];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const from = performance.now();
+      await call(server, "POST", "/api/v1/segments/preview", { rules });
+      // The first round warms up.
+      if (round > 0) rounds.push(performance.now() - from);
+    }
+    figures.push({
+      name: `preview.${name}`,
+      value: median(rounds),
+      unit: "ms",
+      against: null,
+      ratio: null,
+      goal: { op: "<", than: 300 },
+      rounds,
     });
-    await call(server, "POST", "/api/v1/track/batch", { events });
   }
-  // Lists of segments wait until the reader is there.
-  await call(server, "POST", "/api/v1/segments/preview", { rules: PLAIN, limit: 0 });
-  return (count * EVENTS * 1000) / (performance.now() - from);
+  const newcomers = await build(server, NEWCOMERS);
+  const often = await build(server, QUESTIONS.often);
+  const moves = await moveSome(server, newcomers.id);
+  return [
+    ...figures,
+    { name: "build", value: often.seconds, unit: "s", against: null, ratio: null, goal: { op: "<", than: 10 } },
+    { name: "build.members", value: often.members, unit: "contacts", against: null, ratio: null },
+    { name: "move", value: median(moves), unit: "ms", against: null, ratio: null, goal: { op: "<", than: 100 }, rounds: moves },
+  ];
 }
 
-async function time(server: Contender, rules: object): Promise<number> {
-  const all: number[] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const from = performance.now();
-    await call(server, "POST", "/api/v1/segments/preview", { rules, limit: 0 });
-    // The first round warms up.
-    if (round > 0) all.push(performance.now() - from);
+interface Built {
+  readonly id: string;
+  readonly seconds: number;
+  readonly members: number;
+}
+
+async function build(server: Contender, rules: object): Promise<Built> {
+  const from = performance.now();
+  const { id } = (await call(server, "POST", "/api/v1/segments", { name: "Built", rules })) as { id: string };
+  for (;;) {
+    const { state, memberCount } = await readSegment(server, id);
+    if (state === "READY") return { id, seconds: (performance.now() - from) / 1000, members: memberCount };
+    await new Promise((next) => setTimeout(next, 20));
   }
-  return median(all);
+}
+
+async function readSegment(server: Contender, id: string): Promise<{ state: string; memberCount: number }> {
+  return (await call(server, "GET", `/api/v1/segments/${id}`)) as { state: string; memberCount: number };
+}
+
+/** Tracks events of contacts one after the other, each of which makes its contact a member, and returns how long each took, ms. */
+async function moveSome(server: Contender, id: string): Promise<number[]> {
+  const all: number[] = [];
+  for (let i = 1; i <= MOVES; i += 1) {
+    const from = performance.now();
+    await call(server, "POST", "/api/v1/track", { contact: `p${i * 37}@people.example`, name: "signup" });
+    while ((await readSegment(server, id)).memberCount < i);
+    all.push(performance.now() - from);
+  }
+  return all;
+}
+
+/** Tracks events of many contacts in batches, and returns the processor time of each, us. */
+async function trackMany(server: Contender, count: number): Promise<number> {
+  const { data } = (await call(server, "GET", "/api/v1/segments?limit=1")) as { data: { id: string }[] };
+  const track = async (batches: number): Promise<void> => {
+    for (let i = 0; i < batches; i += 1) {
+      const events = Array.from({ length: PER_BATCH }, (_, n) => ({
+        contact: `p${1 + (((i * PER_BATCH + n) * 7919) % count)}@people.example`,
+        name: "purchase",
+        value: n % 100,
+        currency: "EUR",
+      }));
+      await call(server, "POST", "/api/v1/track/batch", { events });
+    }
+    // What shows a segment waits until its reader is there.
+    await readSegment(server, data[0]?.id ?? "");
+  };
+  await track(2);
+  const before = cpuOf([server.pid]);
+  await track(BATCHES);
+  return (cpuOf([server.pid]) - before) / (BATCHES * PER_BATCH);
 }

@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import Database from "better-sqlite3";
 import { Client } from "undici";
-import { fillPostgres, insertManyRows, listPaths, type RowOwners } from "../../packages/server/test/many-rows.ts";
-import { startPostgres } from "../../packages/server/test/postgres-server.ts";
-import { type Contender, call, type MailsvcContender, mailsvc } from "../contenders.ts";
+import { insertManyRows, listPaths } from "../../packages/server/test/many-rows.ts";
+import { type Contender, call } from "../contenders.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { load, sends } from "../load/load.ts";
+import { openPostgres, openSqlite, type Store } from "../stores.ts";
 
 const SMALL = 10_000;
 const ROUNDS = 7;
@@ -31,13 +27,6 @@ interface Measured {
   readonly alone: readonly Sends[];
   /** While a client reads one list after the other. */
   readonly besideLists: readonly Sends[];
-}
-
-/** A way to start servers on their own database, and to fill it. */
-interface Store {
-  start(): Promise<MailsvcContender>;
-  fill(owners: RowOwners, n: number): Promise<void>;
-  dispose(): Promise<void>;
 }
 
 const MEANING =
@@ -125,7 +114,7 @@ async function measure(open: () => Promise<Store>, rows: number): Promise<Measur
     const owners = { workspaceId: server.workspaceId, otherWorkspaceId: "ws_other", listingId: listing.id, activationId: "act_many" };
     const { apiKey } = server;
     await server.stop();
-    await store.fill(owners, rows);
+    await store.fill(insertManyRows(store.dialect, owners, rows));
     server = { ...(await store.start()), apiKey };
     try {
       const paths = listPaths(owners, SLUG);
@@ -185,31 +174,4 @@ async function loadWithSends(server: Contender, paths: readonly string[]): Promi
     await client.close();
   }
   return { alone, besideLists };
-}
-
-async function openSqlite(): Promise<Store> {
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
-  const data = join(folder, "data");
-  return {
-    start: () => mailsvc({ data }),
-    fill: async (owners, n) => {
-      const db = new Database(join(data, "mailsvc.db"));
-      for (const statement of insertManyRows("sqlite", owners, n)) db.exec(statement);
-      db.close();
-    },
-    dispose: async () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
-
-async function openPostgres(): Promise<Store> {
-  const database = await startPostgres({ durable: true });
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
-  return {
-    start: () => mailsvc({ data: join(folder, "data"), flags: ["--database-url", database.url] }),
-    fill: (owners, n) => fillPostgres(database.url, owners, n),
-    dispose: async () => {
-      await database.dispose();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }

@@ -188,7 +188,7 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
 }
 
 /** Inserts them all, on Postgres. */
-export async function fillPostgres(url: string, owners: RowOwners, n: number): Promise<void> {
+async function fillPostgres(url: string, owners: RowOwners, n: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   for (const statement of [...insertManyRows("postgres", owners, n), ANALYZE]) await client.query(statement);
