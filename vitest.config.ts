@@ -89,7 +89,7 @@ const CI_ONLY = [
   "test/worlds/found.test.ts",
   // Every recorded answer of the reference.
   "test/{reference,recording}.test.ts",
-  // Pages that recipients meet.
+  // Pages that recipients meet, in two languages by turn.
   "packages/dashboard/test/recipient-barriers.test.ts",
   "packages/server/src/developer-webhooks/forgetting.pg.test.ts",
 ];
@@ -111,7 +111,7 @@ const LONG = [
   "packages/cli/test/{agent-init,agent-start,dev-command,dev-recording,templates-rendered}.test.ts",
   "examples/{receiver-*,test-with-jest,test-with-node,test-with-phpunit,test-with-playwright,test-with-pytest}/*.test.ts",
   // Servers that are killed or stopped again and again, and several on one database. marketplace.test.ts and upgrade.test.ts stay.
-  "test/{*-cluster,automation-kills,campaign-crash,developer-webhooks-crash,inbound-crash,marketplace-crash,uploads-crash}.test.ts",
+  "test/{*-cluster,automation-kills,counting-kills,campaign-crash,developer-webhooks-crash,inbound-crash,marketplace-crash,uploads-crash}.test.ts",
   "test/{relay-kills,smtp-kills,workspace-deletion-kills,cluster,contacts-import,crash,events-poller,marketplace-steps}.test.ts",
   "test/{crash-stop,stop-in-time,upgrade-load}.test.ts",
   "test/proof/proof.test.ts",
@@ -164,7 +164,7 @@ export default defineConfig(({ mode }) => {
       // They wait for the database, the network, the end of a process.
       maxWorkers: workers(1),
       sequence: { sequencer: SlowestFirst },
-      provide: { propertyShare: run === ALL ? 1 / 2 : 1 / 3 },
+      provide: { propertyShare: run === ALL ? 1 / 2 : 1 / 3, languagesInTurn: run === ALL ? null : 2 },
       // The same environment on all machines, one Postgres server for all projects, and one publication of the packages.
       globalSetup: [
         "./test/support/quiet-environment.ts",

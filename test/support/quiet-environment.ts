@@ -13,7 +13,6 @@ export const STEERING: ReadonlySet<string> = new Set([
   ...["AGENT_KILLS", "AUTOMATION_ENTRIES", "CAMPAIGN_RECIPIENTS", "CLUSTER_REQUESTS", "CLUSTER_SEED", "CRASH_SEED", "IMPORT_SEED"],
   ...[
     "CHROMIUM",
-    "EVERY_LANGUAGE",
     "FIGURES",
     "KILLS",
     "KILL_RECORDS",
