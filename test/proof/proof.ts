@@ -3,11 +3,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agents } from "./agents.ts";
+import { consent } from "./consent.ts";
 import { fuzz } from "./fuzz.ts";
 import { type Entry, Journal } from "./journal.ts";
 import { kills } from "./kills.ts";
 import type { Part } from "./part.ts";
 import { powerCuts } from "./power-cuts.ts";
+import { proposals } from "./proposals.ts";
 import { type About, summarize, toHtml, toMarkdown } from "./report.ts";
 import { soak } from "./soak.ts";
 import { turns } from "./turns.ts";
@@ -19,7 +21,7 @@ const BEGIN = "<!-- figures: npm run proof -- --save -->";
 const END = "<!-- end of the figures -->";
 
 /** All parts, in the order in which they run. */
-export const parts: readonly Part[] = [kills, turns, agents, fuzz, worlds, powerCuts, soak];
+export const parts: readonly Part[] = [kills, turns, agents, proposals, consent, fuzz, worlds, powerCuts, soak];
 
 export interface ProofOptions {
   /** The names of the parts that run; all if empty. */

@@ -1,5 +1,5 @@
-import { runTest } from "./kills.ts";
 import type { Part } from "./part.ts";
+import { runTest } from "./run-test.ts";
 
 /** The tests that try each step on one database, or each write at one moment; see `support/turns.ts`. */
 const FILES = ["marketplace-steps", "uploads-crash", "erasure-races"] as const;
@@ -13,7 +13,7 @@ export const turns: Part = {
   steps: (share) => Math.max(1, Math.round(FILES.length * share)),
   run: async (step) => {
     const file = FILES[step] ?? FILES[0];
-    const { code, output } = await runTest(`test/${file}.test.ts`, { TURNS: "all" });
-    return { counts: { files: 1 }, rows: [], failures: code === 0 ? [] : [`TURNS=all ${file}: ${output}`] };
+    const { failures } = await runTest({ project: "e2e", file: `test/${file}.test.ts`, env: { TURNS: "all" } });
+    return { counts: { files: 1 }, rows: [], failures };
   },
 };

@@ -5,7 +5,12 @@ import { beforeEach } from "vitest";
 const SHARE = 0.8;
 
 // A property that fails is made smaller only as long as its test has time, and one that would run out of it fails by
-// itself: either way the report names seed and path, which a test that timed out does not.
+// itself: either way the report names seed and path, which a test that timed out does not. PROPERTY_SEED repeats a search.
 beforeEach(({ task }) => {
-  fc.configureGlobal({ interruptAfterTimeLimit: task.timeout * SHARE, markInterruptAsFailure: true });
+  const { PROPERTY_SEED: seed } = process.env;
+  fc.configureGlobal({
+    interruptAfterTimeLimit: task.timeout * SHARE,
+    markInterruptAsFailure: true,
+    ...(seed !== undefined && { seed: Number(seed) }),
+  });
 });

@@ -10,13 +10,15 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url)).replace(/[\\/]$/,
 
 /** Variables by which a developer steers tests. */
 export const STEERING: ReadonlySet<string> = new Set([
-  ...["AGENT_KILLS", "AUTOMATION_ENTRIES", "CAMPAIGN_RECIPIENTS", "CLUSTER_REQUESTS", "CLUSTER_SEED", "CRASH_SEED", "IMPORT_SEED"],
+  ...["AGENT_KILLS", "AUTOMATION_ENTRIES", "CAMPAIGN_RECIPIENTS", "CLUSTER_REQUESTS", "CLUSTER_SEED"],
+  ...["CONSENT_SEQUENCES", "CRASH_SEED", "IMPORT_SEED"],
   ...[
     "CHROMIUM",
     "FIGURES",
     "KILLS",
     "KILL_RECORDS",
     "PICTURES",
+    "PROOF_COUNTS",
     "PROPERTY_RUNS",
     "PROPERTY_SEED",
     "RECORD_ANSWERS",

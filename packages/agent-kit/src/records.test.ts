@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { recordCounts } from "../../../test/support/proof-counts.ts";
 import { createDatabase } from "../../server/test/postgres.ts";
 import { Mortal } from "../test/mortal.ts";
 import { masterKey, never, perform } from "../test/perform.ts";
@@ -110,14 +112,17 @@ test("400 steps with results of 5 kB write at most 4 MB", async () => {
 
 /** A part of the work of a run. */
 type Part =
-  | { readonly kind: "log" | "progress" | "checkpoint" | "step" | "credits" | "approval" | "wakeup" }
-  | { readonly kind: "nested" | "both"; readonly parts: readonly Part[] };
+  | { readonly kind: "log" | "progress" | "checkpoint" | "step" | "credits" | "approval" | "proposal" | "wakeup" }
+  | { readonly kind: "nested"; readonly parts: readonly Part[] };
 
 const part: fc.Arbitrary<Part> = fc.letrec<{ part: Part }>((tie) => ({
   part: fc.oneof(
     { maxDepth: 2, depthSize: "small" },
     { weight: 6, arbitrary: fc.constantFrom<Part>(...(["log", "progress", "checkpoint", "step"] as const).map((kind) => ({ kind }))) },
-    { weight: 2, arbitrary: fc.constantFrom<Part>(...(["credits", "approval", "wakeup"] as const).map((kind) => ({ kind }))) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom<Part>(...(["credits", "approval", "proposal", "wakeup"] as const).map((kind) => ({ kind }))),
+    },
     { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("nested" as const), parts: fc.array(tie("part"), { maxLength: 3 }) }) },
   ),
 })).part;
@@ -132,54 +137,105 @@ async function performParts(run: Run, parts: readonly Part[], place: string, eff
     else if (one.kind === "credits") await run.credits("audit", { amount: 1 });
     else if (one.kind === "step") await run.step("step", async () => void effects.push(name));
     else if (one.kind === "approval") await run.approval("ask", { title: name, text: name });
+    else if (one.kind === "proposal")
+      await run.proposeCampaign("propose", { text: name, campaign: { name, subject: name, html: `<p>${name}</p>`, lists: [] } });
     else if (one.kind === "wakeup") await run.wakeup("sleep", { delaySeconds: 10 + i });
-    else if ("parts" in one) await run.step("nested", () => performParts(run, one.parts, `${name}.`, effects));
+    else if (one.kind === "nested") await run.step("nested", () => performParts(run, one.parts, `${name}.`, effects));
   }
 }
 
-/** The record of a run at its end. */
+const LEASE_MS = 100;
+
+const SLUG = "agent-under-test";
+const ADDED = "lists:read_metadata";
+
+/** The brand sets something, and accepts a scope that the agent asks for besides. */
+async function changeConsent({ world }: TestMarketplace, id: string): Promise<void> {
+  const { permissions } = await world.builder.sdk.listings.get(SLUG);
+  await world.sdk.activations.update(id, { settings: { tone: "cool" } });
+  const { version } = await world.builder.sdk.listings.update(SLUG, { permissions: [...permissions, ADDED] });
+  await world.sdk.activations.accept(id, { version });
+}
+
+/** Answers all that is asked. */
+async function approveAll({ world: { sdk } }: TestMarketplace): Promise<void> {
+  for (const { id, approval } of (await sdk.approvals.list()).data) {
+    const proposal = approval?.proposal && { hash: approval.proposal.hash, fromEmail: "news@acme.example" };
+    await sdk.messages.answer(id, { decision: "approve", ...proposal });
+  }
+}
+
+/** Everything that a run has left behind at its end. */
+async function readRecord({ world }: TestMarketplace, activation: TestActivation, { runId, status, progress }: RunOf) {
+  const { db } = world.app.deps;
+  const messages = await activation.messages();
+  const [row] = await db.read.select().from(db.read.t.runs);
+  return {
+    status,
+    progress,
+    checkpoint: row?.checkpoint,
+    asked: messages.filter(({ type }) => type === "APPROVAL_REQUEST").length,
+    said: messages.flatMap(({ type, text }) => (type === "TEXT" ? [text] : [])).sort(),
+    proposed: (await activation.proposed()).map(({ name, subject, html, sent }) => [name, subject, html, sent]),
+    campaigns: (await world.sdk.campaigns.list()).pagination.total,
+    credits: await activation.balance(),
+    logs: await activation.logs(runId),
+  };
+}
+
+type TestActivation = Awaited<ReturnType<TestMarketplace["activate"]>>;
+type RunOf = Awaited<ReturnType<TestActivation["runs"]>>[number];
+
+/** Processes that were killed in all tests. */
+let kills = 0;
+
+/** Performs a run in processes that are killed, and returns its record at its end. */
 async function live(parts: readonly Part[], lives: readonly number[], mode: "inbox" | "inline", store: Store) {
-  const market = await TestMarketplace.create();
+  const market = await TestMarketplace.create({ scopes: AGENT_SCOPES.filter((scope) => scope !== ADDED) });
   try {
     const effects: string[] = [];
     let mortal = new Mortal(Number.POSITIVE_INFINITY);
     // Inline, each kill costs a delivery, and the service waits longer and longer: in the end the run would fail for want of heartbeats.
     const rest = lives.slice(0, mode === "inline" ? 2 : 4);
-    let agent: ReturnType<typeof createAgent> | undefined;
     const start = () => {
       mortal = new Mortal(rest.shift() ?? Number.POSITIVE_INFINITY);
-      agent = createAgent({
+      const agent = createAgent({
         ...market.options,
         mode,
         masterKey,
-        leaseMs: 100,
+        leaseMs: LEASE_MS,
         store: mortal.store(store),
         fetch: mortal.fetch(market.options.fetch),
-      }).on("agent.activated", (ctx) => ctx.run({}, (run) => performParts(run, parts, "", effects)));
+      })
+        .on("agent.activated", (ctx) => ctx.run({}, (run) => performParts(run, parts, "", effects)))
+        .on("agent.settings_changed", async ({ event, client }) => {
+          await client.messages.create({ text: JSON.stringify(event.settings), externalId: event.id });
+        })
+        .on("agent.scopes_changed", async ({ event, client }) => {
+          await client.messages.create({ text: event.added.join(), externalId: event.id });
+        });
       agent.start();
       market.serve(mortal.agent(agent));
     };
+    await market.world.builder.sdk.listings.update(SLUG, {
+      settingsSchema: { type: "object", properties: { tone: { type: "string" } } },
+    });
     start();
     const activation = await market.activate();
+    await changeConsent(market, activation.id);
     for (let i = 0; i < 400; i += 1) {
-      if (mortal.isDead) start();
+      if (mortal.isDead) {
+        kills += 1;
+        // What a killed process held is free after its lease.
+        await new Promise((done) => setTimeout(done, LEASE_MS));
+        start();
+      }
       const [run] = await activation.runs();
       if (run && ["COMPLETED", "FAILED", "CANCELLED"].includes(run.status)) {
-        const asked = (await activation.messages()).filter(({ type }) => type === "APPROVAL_REQUEST").length;
-        const { status, progress } = run;
-        const { checkpoint } = (await market.world.app.deps.db.read.select().from(market.world.app.deps.db.read.t.runs))[0] ?? {};
-        return {
-          status,
-          progress,
-          checkpoint,
-          asked,
-          credits: await activation.balance(),
-          logs: await activation.logs(run.runId),
-          effects,
-        };
+        const record = await readRecord(market, activation, run);
+        if (record.said.length === 2) return { ...record, effects };
       }
-      for (const { id } of (await market.world.sdk.approvals.list()).data)
-        await market.world.sdk.messages.answer(id, { decision: "approve" });
+      await approveAll(market);
       await market.advance("3s");
       await new Promise((done) => setTimeout(done, 10));
     }
@@ -222,6 +278,8 @@ const STORES: Readonly<Record<string, () => Promise<() => Store>>> = {
   },
 };
 
+afterAll(() => recordCounts({ "kills in the model": kills }));
+
 test.each(Object.entries(STORES))(
   "over %s, a run that is killed at any moment ends with the same record as one that is not",
   { timeout: 600_000 },
@@ -247,7 +305,6 @@ test.each(Object.entries(STORES))(
       {
         numRuns: Number(process.env["PROPERTY_RUNS"] ?? 2),
         endOnFailure: true,
-        ...(process.env["PROPERTY_SEED"] && { seed: Number(process.env["PROPERTY_SEED"]) }),
       },
     );
   },

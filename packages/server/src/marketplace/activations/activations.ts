@@ -9,7 +9,7 @@ import { addMonth } from "../../lib/month.ts";
 import { getListingRow, isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import type { ActivationDeps } from "./deps.ts";
-import { settingsOf } from "./granted.ts";
+import { acceptAll, settingsOf } from "./granted.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { readSettings } from "./settings.ts";
 import { showActivation, showToBuilder } from "./show.ts";
@@ -53,10 +53,7 @@ export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string
     living: listing.id,
     status: "active",
     pauseReasons: [],
-    scopes: listing.permissions,
-    acceptedVersion: listing.version,
-    keptVersion: null,
-    keptAt: null,
+    ...acceptAll(listing),
     settings,
     keyHash: hashKey(apiKey),
     keyPreview: previewKey(apiKey),

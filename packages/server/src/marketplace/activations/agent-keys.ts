@@ -4,8 +4,9 @@ import type { Reader } from "../../db/db.ts";
 import type { AgentKey } from "../../http/auth.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AgentTables, AgentTx } from "../agent-access.ts";
-import { isOfferedTo } from "../listings/listings.ts";
+import { isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import { grantedScopes } from "./granted.ts";
+import type { ActivationRow } from "./lifecycle.ts";
 
 /**
  * The key with this hash. It is read from the database each time, never cached: a pause or an end counts at once, in whichever
@@ -14,7 +15,11 @@ import { grantedScopes } from "./granted.ts";
  */
 export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string, now: number): Promise<AgentKey | null> {
   const found = await findKey(q, hash);
-  if (!found) return null;
+  return found && admit(found, now);
+}
+
+/** The key of these rows at this moment. Throws ApiError key_revoked or activation_paused. */
+export function admit(found: FoundKey, now: number): AgentKey {
   const isOffered = found.period === found.listedPeriod && isOfferedTo({ ...found, workspaceId: found.builderId }, found.workspaceId, now);
   if (found.status === "deactivated" || !isOffered)
     throw new ApiError("key_revoked", "This key was revoked: its activation has ended.", {
@@ -31,7 +36,16 @@ export async function agentKeyExists(q: Reader<AgentTables>, hash: string): Prom
   return (await findKey(q, hash)) !== null;
 }
 
-async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
+/** The parts of an activation and of its listing that decide about its key. */
+interface FoundKey
+  extends Pick<ActivationRow, "listingId" | "workspaceId" | "scopes" | "acceptedVersion" | "status" | "pauseReasons" | "period">,
+    Pick<ListingRow, "permissionsSince" | "state" | "expiresAt"> {
+  readonly activationId: string;
+  readonly builderId: string;
+  readonly listedPeriod: number;
+}
+
+async function findKey(q: Reader<AgentTables> | AgentTx, hash: string): Promise<FoundKey | null> {
   const [found] = await q
     .prepared("admit_agent", (build, { activations: a, listings: l }, arg) =>
       build

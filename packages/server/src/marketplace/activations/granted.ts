@@ -12,6 +12,14 @@ export function grantedScopes(
   return scopes.filter((scope) => (permissionsSince[scope] ?? Number.POSITIVE_INFINITY) <= acceptedVersion);
 }
 
+/** The fields of an activation whose brand accepts all that its listing asks for. */
+export function acceptAll({
+  permissions,
+  version,
+}: Pick<ListingRow, "permissions" | "version">): Pick<ActivationRow, "scopes" | "acceptedVersion" | "keptVersion" | "keptAt"> {
+  return { scopes: permissions, acceptedVersion: version, keptVersion: null, keptAt: null };
+}
+
 /** The scopes that a newer version of the listing asks for besides, as the brand sees it. */
 export function showUpdate(found: Activated): Activation["update"] {
   const scopes = askedScopes(found);

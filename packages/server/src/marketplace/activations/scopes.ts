@@ -3,7 +3,7 @@ import { and, eq, lt } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { ActivationDeps } from "./deps.ts";
-import { askedScopes, grantedScopes, isKept } from "./granted.ts";
+import { acceptAll, askedScopes, grantedScopes, isKept } from "./granted.ts";
 import { showActivation } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, lockActivation } from "./store.ts";
 
@@ -15,7 +15,7 @@ export async function acceptVersion(tx: Tx, deps: ActivationDeps, workspaceId: s
   const found = await getActivation(tx, workspaceId, id);
   assertAsked(found, version, now);
   // The version and its scopes are of one row, so a change of the listing at the same moment grants nothing that was not named.
-  const set = { scopes: found.listing.permissions, acceptedVersion: version, keptVersion: null, keptAt: null };
+  const set = acceptAll(found.listing);
   await tx
     .update(a)
     .set(set)

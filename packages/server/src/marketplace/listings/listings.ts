@@ -77,12 +77,18 @@ export async function updateListing(
   return showListing({ ...row, ...set }, now);
 }
 
+type Version = Pick<ListingRow, "permissions" | "version" | "permissionsSince">;
+
 /** The version that asks for these scopes; nothing if they are those of the row. */
-function nextVersion(row: ListingRow, permissions: readonly AgentScope[] = row.permissions): Partial<ListingRow> {
+export function nextVersion(row: Version, permissions: readonly AgentScope[] = row.permissions): Partial<Version> {
   const isSame = permissions.length === row.permissions.length && permissions.every((scope) => row.permissions.includes(scope));
   if (isSame) return {};
   const version = row.version + 1;
-  return { version, permissionsSince: Object.fromEntries(permissions.map((scope) => [scope, row.permissionsSince[scope] ?? version])) };
+  return {
+    permissions: [...permissions],
+    version,
+    permissionsSince: Object.fromEntries(permissions.map((scope) => [scope, row.permissionsSince[scope] ?? version])),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Message, NewProposal } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { recordCounts } from "../../../../../test/support/proof-counts.ts";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { addContacts } from "../../../test/campaign.ts";
 import { propertyRuns } from "../../../test/property-runs.ts";
@@ -69,6 +70,9 @@ const step = fc.oneof(
 );
 
 const RUNS = 25;
+const counts = { proposals: 0, answers: 0, approvals: 0 };
+
+afterAll(() => recordCounts(counts));
 
 test("nothing is created or sent that a person did not approve, and no byte other than approved", async () => {
   await fc.assert(
@@ -106,6 +110,7 @@ test("nothing is created or sent that a person did not approve, and no byte othe
             text: "x",
             approval: { title: "Send?", proposal: content },
           });
+          counts.proposals += 1;
           const message = await posted.catch(expectRefusal);
           if (message) asked.push({ message, content });
         } else if (one.do === "answer") {
@@ -121,6 +126,7 @@ test("nothing is created or sent that a person did not approve, and no byte othe
               (error) => expectRefusal(error) !== null,
             );
           const accepted = (await Promise.all(Array.from({ length: one.times }, call))).filter(Boolean).length;
+          counts.answers += one.times;
           expect(accepted).toBeLessThanOrEqual(decided.has(chosen.message.id) ? 0 : 1);
           if (accepted === 0) continue;
           decided.add(chosen.message.id);
@@ -128,6 +134,7 @@ test("nothing is created or sent that a person did not approve, and no byte othe
           // Only with the hash of this proposal.
           expect(given.hash).toBe(hashOf(chosen.message));
           const suggested = chosen.content.kind === "campaign" ? chosen.content.lists : [];
+          counts.approvals += 1;
           approved.push({
             content: chosen.content,
             sent: rest.create === "send",
