@@ -5,7 +5,7 @@ const STEPS = 20;
 /** Kills of processes in each step, on each database. */
 const KILLS = 25;
 /** Runs of the model in each step, over each store; a run has up to four kills. */
-const RUNS = 25;
+const RUNS = 8;
 
 /** A thousand agents that are killed, and a hundred of their servers; and more in a model that kills at any call. */
 export const agents: Part = {
