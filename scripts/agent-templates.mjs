@@ -16,7 +16,7 @@ const filesOf = (name) =>
 
 /** The templates, each with the folders whose files it has too. */
 const TEMPLATES = {
-  node: ["shared", "proposal"],
+  node: ["shared"],
   express: ["shared"],
   hono: ["shared"],
   next: ["shared", "approval"],

@@ -37,6 +37,14 @@ RETRY_SECONDS = 10
 
 # ---- What the agent does -------------------------------------------------------------------------------------------
 
+GREETING = {
+    "kind": "campaign",
+    "name": "Greeting",
+    "subject": 'Hello {{default firstName "there"}}',
+    "previewText": "Good to have you here",
+    "html": '<h1>Hello {{default firstName "there"}}</h1><p>Good to have you here. You will hear from us when there is something worth your time.</p>',
+}
+
 
 def handle(event: dict) -> None:
     """Handles an event. A crash, a pause or an error of the network repeats it, so everything it makes has an id of its own."""
@@ -44,7 +52,11 @@ def handle(event: dict) -> None:
     if event["type"] == "agent.activated":
         with Run(activation, f"hello-{activation}", "Say hello") as run:
             run.post(f"Hello {event.get('organizationName')}, I am ready.")
-            run.summary = "Said hello."
+            # The run waits for the answer, for days if it must: approval_response goes on with it.
+            run.propose("Greet your readers?", "I wrote a greeting. You see it as your readers would, and choose whether it is sent.", GREETING)
+    if event["type"] == "approval_response" and event.get("runId"):
+        with Run(activation, event["runId"], "Say hello") as run:
+            run.summary = f"Said hello; the greeting was {event.get('decision')}."
     if event["type"] == "message.posted":
         post(activation, f"You wrote: {event.get('text')}", f"reply-{event['id']}")
 
@@ -124,6 +136,7 @@ class Run:
         self.id = run_id
         self.title = title
         self.summary = "Done."
+        self.waits = False
         self.over = threading.Event()
 
     def __enter__(self) -> "Run":
@@ -141,6 +154,8 @@ class Run:
         self.over.set()
         with lock:
             runs_at_work.pop(self.id, None)
+        if kind is None and self.waits:
+            return
         if kind is None and not failed:
             call(self.activation, "runs/complete", {"runId": self.id, "summary": self.summary})
         elif isinstance(error, Exception) and not isinstance(error, Ended) and not is_transient(error):
@@ -163,6 +178,13 @@ class Run:
     def post(self, text: str) -> None:
         self.check()
         post(self.activation, text, f"{self.id}-{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+
+    def propose(self, title: str, text: str, proposal: dict) -> None:
+        """Proposes a campaign or a template, of which a person decides. The run waits after its block, and needs no heartbeat."""
+        self.check()
+        request = {"type": "APPROVAL_REQUEST", "text": text, "runId": self.id, "externalId": f"{self.id}-{title}"}
+        call(self.activation, "messages", {**request, "approval": {"title": title, "proposal": proposal}})
+        self.waits = True
 
     def log(self, message: str) -> None:
         self.check()
