@@ -19,6 +19,8 @@ export type Flaw =
   | "calls every three seconds and ignores the pause"
   | "keeps the pause in memory"
   | "stores the pause after the answer"
+  | "learns of a pause by a refusal when it starts"
+  | "heeds the pause late"
   | "pauses for all brands"
   | "deletes the key at the pause"
   | "ignores the end of a pause"
@@ -26,6 +28,7 @@ export type Flaw =
   | "stores the end of a pause after the answer"
   | "ignores the end"
   | "calls every three seconds and ignores the end"
+  | "heeds the end late"
   | "ends for all brands"
   | "keeps the end in memory"
   | "sends no heartbeat"
@@ -123,6 +126,7 @@ class Life {
 
   begin(): void {
     for (const event of this.#disk.inbox.values()) void this.handle(event);
+    if (this.#way === "learns of a pause by a refusal when it starts") this.#beat();
     if (this.#way === "sends no heartbeat") return;
     this.#timer = setInterval(() => this.#beat(), this.#way?.startsWith("calls every three seconds") ? SELDOM_MS : HEARTBEAT_MS);
   }
@@ -143,7 +147,10 @@ class Life {
     if (type === "agent.activated") this.#storeKey(event);
     if (type === "agent.paused") this.#storePause(activationId);
     if (type === "agent.resumed" && this.#way !== "ignores the end of a pause") this.#endPause(activationId);
-    if (type === "agent.deactivated" && !this.#way?.endsWith("ignores the end")) this.#endRun(activationId, "keeps the end in memory");
+    if (type === "agent.deactivated" && !this.#way?.endsWith("ignores the end")) {
+      if (this.#way === "heeds the end late") setTimeout(() => this.#endRun(activationId, "keeps the end in memory"), LATE_MS);
+      else this.#endRun(activationId, "keeps the end in memory");
+    }
     if (type === "run_force_failed" && runId && this.#way !== "goes on with a failed run")
       this.#endRun(activationId, "keeps the end of a failed run in memory");
     return true;
@@ -182,10 +189,11 @@ class Life {
 
   #storePause(activationId: string): void {
     if (this.#way?.endsWith("ignores the pause")) return;
-    this.#memory.paused.add(activationId);
+    if (this.#way === "heeds the pause late") setTimeout(() => this.#memory.paused.add(activationId), LATE_MS);
+    else this.#memory.paused.add(activationId);
     if (this.#way === "pauses for all brands") for (const id of this.#disk.runs.keys()) this.#memory.paused.add(id);
     if (this.#way === "deletes the key at the pause") this.#disk.keys.delete(activationId);
-    if (this.#way === "keeps the pause in memory") return;
+    if (this.#way === "keeps the pause in memory" || this.#way === "learns of a pause by a refusal when it starts") return;
     if (this.#way === "stores the pause after the answer") setTimeout(() => this.#isDead || this.#disk.paused.add(activationId), LATE_MS);
     else this.#disk.paused.add(activationId);
   }
@@ -217,7 +225,10 @@ class Life {
     if (key === "" || this.#isDead || this.#memory.paused.has(activationId)) return;
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     await fetch(`${this.#service}/api/agents/activations/${id}${path}`, { method: "POST", headers, body: JSON.stringify(body) }).then(
-      (response) => response.text(),
+      async (response) => {
+        await response.text();
+        if (response.status === 403 && this.#way === "learns of a pause by a refusal when it starts") this.#memory.paused.add(activationId);
+      },
       () => {},
     );
   }

@@ -29,6 +29,10 @@ const IGNORED_OR_FORGOTTEN: Advice = {
   mistake: "agent.deactivated is acknowledged and ignored, or the end is in memory only.",
   fix: "Delete the key and end the work of this activation, durably, before you answer. Its key never works again.",
 };
+const INTERRUPTED: Advice = {
+  mistake: "Work that a pause interrupts is not taken up again: its run stays at work, and nobody works on it.",
+  fix: "Keep what you cannot do while paused, and go on with it after agent.resumed.",
+};
 const POLL_MS = 50;
 // A call that left before an event arrived may arrive after it.
 const GRACE_MS = 500;
@@ -149,6 +153,7 @@ export const LIFE_CASES: readonly StateCase[] = [
     perform: async (stage) => {
       const first = given(stage.first);
       const rhythm = await stage.rhythm(first);
+      stage.pausedAt = currentTime();
       await first.brand.activations.pause(first.id);
       return (await stage.delivered("agent.paused", first.id)) ?? watchQuiet(stage, first, rhythm);
     },
@@ -200,8 +205,9 @@ export const LIFE_CASES: readonly StateCase[] = [
       if (refused) return refused;
       const since = currentTime();
       const isOwn = ({ activationId }: RecordedCall): boolean => activationId === second.id;
-      // The other cases go on while it is watched.
-      return (await stage.quiet(isOwn, "none", since)) ?? { later: () => judgeEnd(stage, second, rhythm, since) };
+      // The other cases go on while one that calls seldom is watched.
+      if ((await stage.quiet(isOwn, "none", { since })) !== null) return watchQuiet(stage, second, rhythm, since);
+      return { later: () => judgeEnd(stage, second, rhythm, since) };
     },
   },
   {
@@ -242,7 +248,7 @@ export const LIFE_CASES: readonly StateCase[] = [
     mistake: "The run is started and worked on, but nothing is logged meanwhile.",
     fix: "Call runs/log each minute while you work, with or without entries. The service fails a run that was silent for 15 minutes.",
     event: "agent.activated",
-    needs: ["state-own-key", "state-resumed", "state-paused-others", "state-deactivated-others"],
+    needs: ["state-own-key", "state-repeated", "state-resumed", "state-paused-others", "state-deactivated-others"],
     perform: async (stage) => {
       const from = currentTime();
       for (;;) {
@@ -252,8 +258,10 @@ export const LIFE_CASES: readonly StateCase[] = [
         const signs = stage.market.calls.filter(({ runId, path }) => runId === run && /\/runs\/(?:start|log)$/.test(path));
         const last = signs.at(-1)?.at ?? from;
         if (last > from) return null;
-        if (currentTime() - last > stage.limits.heartbeatMs)
-          return `the run ${run} is at work and sent no heartbeat for ${Math.round((currentTime() - last) / 1000)} s`;
+        if (currentTime() - last > stage.limits.heartbeatMs) {
+          const problem = `the run ${run} is at work and sent no heartbeat for ${Math.round((currentTime() - last) / 1000)} s`;
+          return signs.length > 2 && last < stage.pausedAt + GRACE_MS ? { ...INTERRUPTED, problem } : problem;
+        }
         await stage.sleep(POLL_MS);
       }
     },
@@ -264,11 +272,12 @@ export const LIFE_CASES: readonly StateCase[] = [
 async function judgeEnd(stage: Stage, activation: StagedActivation, rhythm: Rhythm, since: number): Promise<Finding> {
   const found = await watchQuiet(stage, activation, rhythm, since);
   const { killedAt } = stage;
-  if (typeof found !== "string" || killedAt === null) return found;
+  const problem = typeof found === "string" ? found : found && "problem" in found ? found.problem : null;
+  if (problem === null || killedAt === null) return found;
   if (stage.callsOf(activation, since + GRACE_MS).some(({ at }) => at < killedAt)) return found;
   // It was quiet until then: another case tells what a restart does.
   if (typeof rhythm === "number" && killedAt - since > 1.5 * rhythm) return null;
-  return { ...IGNORED_OR_FORGOTTEN, problem: found };
+  return { ...IGNORED_OR_FORGOTTEN, problem };
 }
 
 /** Calls for one activation that were made with the key of another one. */

@@ -1,7 +1,16 @@
 import { currentTime } from "../runtime.ts";
 import type { Advice } from "./case.ts";
 import type { Stage } from "./stage.ts";
-import { describeRefusals, findRunAtWork, given, listRepeatedWork, NO_REASON, type StateCase, watchQuiet } from "./state-case.ts";
+import {
+  describeNoise,
+  describeRefusals,
+  findRunAtWork,
+  given,
+  listRepeatedWork,
+  NO_REASON,
+  type StateCase,
+  watchQuietStart,
+} from "./state-case.ts";
 
 const STAYS_PAUSED: Advice = {
   mistake: "The end of a pause is in memory only, or is written some time after the answer: after a restart the agent stays paused.",
@@ -111,7 +120,7 @@ export const RESTART_CASES: readonly StateCase[] = [
       const first = given(stage.first);
       const rhythm = await stage.rhythm(first);
       const refused = await stage.killAt("agent.paused", () => first.brand.activations.pause(first.id));
-      return refused ?? watchQuiet(stage, first, rhythm);
+      return refused ?? watchQuietStart(stage, first, rhythm, stage.startedAt);
     },
   },
   {
@@ -144,8 +153,8 @@ export const RESTART_CASES: readonly StateCase[] = [
       const third = given(stage.third);
       const rhythm = await stage.rhythm(third);
       const refused = await stage.killAt("agent.deactivated", () => third.brand.activations.deactivate(third.id));
-      const since = currentTime();
-      return refused ?? { later: () => watchQuiet(stage, third, rhythm, since) };
+      const { startedAt } = stage;
+      return refused ?? { later: () => watchQuietStart(stage, third, rhythm, startedAt) };
     },
   },
   {
@@ -159,7 +168,9 @@ export const RESTART_CASES: readonly StateCase[] = [
       const run = await findRunAtWork(stage);
       if (run === null) return { skipped: "No run of the agent is at work." };
       const { owner, rhythm } = await failRun(stage, run);
-      return (await stage.delivered("run_force_failed", owner)) ?? stage.quiet(isOf(run), rhythm);
+      const refused = await stage.delivered("run_force_failed", owner);
+      const noise = refused === null ? await stage.quiet(isOf(run), rhythm) : null;
+      return noise ? describeNoise(noise) : refused;
     },
   },
   {
@@ -183,7 +194,8 @@ export const RESTART_CASES: readonly StateCase[] = [
       const refused = await stage.killAt("run_force_failed", async () => {
         ({ rhythm } = await failRun(stage, found.runId));
       });
-      return refused ?? stage.quiet(isOf(found.runId), rhythm);
+      // It may ask the service what became of the run.
+      return refused ?? (await stage.quiet(isOf(found.runId), rhythm))?.problem ?? null;
     },
   },
 ];

@@ -38,11 +38,20 @@ export interface StagedActivation {
 /** The time between two calls that an agent makes by itself, ms; `none` without such calls, `unknown` when they come too seldom. */
 export type Rhythm = number | "none" | "unknown";
 
+/** A call that should not have been made. */
+export interface Noise {
+  readonly problem: string;
+  /** True if the agent became quiet within seconds. */
+  readonly stops: boolean;
+}
+
 const POLL_MS = 50;
 // A call that left before an event arrived may arrive after it.
 const GRACE_MS = 500;
 // An agent that calls all the time is not waited for.
 const REST_MS = 2000;
+// For longer, the next call of a rhythm is not waited for.
+const AWAITED_MS = 10_000;
 // A rhythm is watched for so long when no run is at work.
 const IDLE_MS = 30_000;
 const ATTEMPTS = 4;
@@ -66,9 +75,12 @@ export class Stage {
   readonly #start: () => Promise<RunningAgent>;
   readonly #signal: AbortSignal | undefined;
   #agent: RunningAgent | null = null;
+  /** Time of the first pause, ms since 1970; 0 before. */
+  pausedAt = 0;
   /** Time of the first kill, ms since 1970; null before. */
   killedAt: number | null = null;
-  #startedAt = 0;
+  /** Time of the last start, ms since 1970. */
+  startedAt = 0;
   readonly #gaps = new Map<string, number>();
   #runs = 0;
 
@@ -86,8 +98,8 @@ export class Stage {
   }
 
   async startAgent(): Promise<void> {
+    this.startedAt = currentTime();
     this.#agent = await this.#start();
-    this.#startedAt = currentTime();
   }
 
   async killAgent(): Promise<void> {
@@ -96,12 +108,16 @@ export class Stage {
     this.#agent = null;
   }
 
-  /** Kills the agent at the moment when it acknowledges the event that `act` leads to, and starts it again. Returns why it did not. */
+  /**
+   * Kills the agent at the moment when it acknowledges the event that `act` leads to, and starts it again: no call that it makes in
+   * between arrives. Returns why it did not.
+   */
   async killAt(type: AgentEvent["type"], act: () => Promise<unknown>): Promise<string | null> {
     const { relay } = this.market;
     let killing: Promise<void> | null = null;
     relay.atAcknowledgement(type, () => {
-      killing = this.killAgent();
+      this.market.shut(true);
+      killing = this.killAgent().finally(() => this.market.shut(false));
       killing.catch(() => {});
     });
     await act();
@@ -203,27 +219,47 @@ export class Stage {
 
   /**
    * Waits until the agent has been quiet for as long as is sure for its rhythm, since an instant, or until it calls nevertheless, and
-   * then says which call that was.
+   * then says which call that was, and if the agent became quiet soon after it.
    */
-  async quiet(which: (call: RecordedCall) => boolean, rhythm: Rhythm, since = currentTime()): Promise<string | null> {
-    const from = since + GRACE_MS;
+  async quiet(
+    which: (call: RecordedCall) => boolean,
+    rhythm: Rhythm,
+    { since = currentTime(), graceMs = GRACE_MS }: { since?: number; graceMs?: number } = {},
+  ): Promise<Noise | null> {
+    const from = since + graceMs;
     const watched = Math.max(this.limits.quietMs, typeof rhythm === "number" ? 1.5 * rhythm : 0);
+    const soon = from + 2 * this.limits.quietMs;
     for (;;) {
-      const call = this.market.calls.find((made) => made.at >= from && which(made));
-      if (call) return `it called ${call.method} ${call.path}, which was answered ${call.status}`;
-      if (currentTime() - from >= watched) return null;
+      const heard = this.market.calls.filter((made) => made.at >= from && which(made));
+      const [call] = heard;
+      const last = heard.at(-1)?.at ?? from;
+      const isQuiet = currentTime() - last >= watched;
+      if (call === undefined && isQuiet) return null;
+      if (call !== undefined && (isQuiet || last > soon))
+        return { problem: `it called ${call.method} ${call.path}, which was answered ${call.status}`, stops: last <= soon };
       await this.sleep(POLL_MS);
     }
   }
 
-  /** Finds out how often the agent calls for an activation without being asked to, and waits until it has done so since it was started. */
+  /**
+   * Finds out how often the agent calls for an activation without being asked to, and waits until it has done so since it was started. It
+   * ends right after a call, so that the next one is not due within the grace of an event that is to stop it.
+   */
   async rhythm(activation: StagedActivation): Promise<Rhythm> {
+    const gap = await this.#findRhythm(activation);
+    if (typeof gap !== "number" || gap > AWAITED_MS) return gap;
+    const from = currentTime();
+    while (this.callsOf(activation, from).length === 0 && currentTime() - from < 2 * gap) await this.sleep(POLL_MS / 5);
+    return gap;
+  }
+
+  async #findRhythm(activation: StagedActivation): Promise<Rhythm> {
     await this.rest();
     const runs = (await activation.brand.runs.list(activation.id)).data;
     const atWork = runs.filter(({ status }) => status === "RUNNING").map(({ runId }) => runId);
     const from = currentTime();
     for (;;) {
-      const beats = listBeats(this.market, activation.id, atWork).filter((at) => at > this.#startedAt);
+      const beats = listBeats(this.market, activation.id, atWork).filter((at) => at > this.startedAt);
       const known = this.#gaps.get(activation.id) ?? null;
       const gap = findGap(beats) ?? (beats.length > 0 ? known : null);
       // Two gaps, unless one has taken long enough.

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../contract.generated.ts";
+import type { RecordedCall } from "../testing/recording-marketplace.ts";
 import type { Advice } from "./case.ts";
-import { listMore, type Rhythm, type Stage, type StagedActivation } from "./stage.ts";
+import { listMore, type Noise, type Rhythm, type Stage, type StagedActivation } from "./stage.ts";
 
 /** The reason for which a case was not graded. */
 interface Skipped {
@@ -43,10 +44,32 @@ const TOO_SELDOM: Skipped = {
   skipped: "The agent calls too seldom for the check to see whether it stops. Let its run log every few seconds to have this graded.",
 };
 
+const TOO_LATE: Advice = {
+  mistake: "The event is acknowledged before it takes effect, or the agent stops only because its calls are refused.",
+  fix: "Store what the event says, and stop the work of its activation or run, before you answer.",
+};
+// A killed process may have sent a call that has not arrived.
+const RESTART_GRACE_MS = 50;
+
+/** The fault of calls that went on after an event had been acknowledged. */
+export function describeNoise({ problem, stops }: Noise): Finding {
+  return stops ? { ...TOO_LATE, problem } : problem;
+}
+
 /** Waits until an agent of this rhythm would have made its next call for an activation. */
 export async function watchQuiet(stage: Stage, { id }: StagedActivation, rhythm: Rhythm, since?: number): Promise<Finding> {
-  const problem = await stage.quiet(({ activationId }) => activationId === id, rhythm, since);
-  if (problem !== null) return problem;
+  const noise = await stage.quiet(({ activationId }) => activationId === id, rhythm, since === undefined ? {} : { since });
+  return noise ? describeNoise(noise) : judgeRhythm(rhythm);
+}
+
+/** Waits until an agent of this rhythm would have made its next call for an activation since it was started. */
+export async function watchQuietStart(stage: Stage, { id }: StagedActivation, rhythm: Rhythm, startedAt: number): Promise<Finding> {
+  const isOwn = ({ activationId }: RecordedCall): boolean => activationId === id;
+  const noise = await stage.quiet(isOwn, rhythm, { since: startedAt, graceMs: RESTART_GRACE_MS });
+  return noise ? noise.problem : judgeRhythm(rhythm);
+}
+
+function judgeRhythm(rhythm: Rhythm): Skipped | null {
   if (rhythm === "none") return NOTHING_TO_STOP;
   return rhythm === "unknown" ? TOO_SELDOM : null;
 }

@@ -21,9 +21,11 @@ export interface RecordedCall {
   readonly status: number;
 }
 
-/** Calls of the agent wait for it. */
 interface Gate {
+  /** Calls of the agent wait for it. */
   open: Promise<unknown>;
+  /** True while calls of the agent are dropped. */
+  isShut: boolean;
 }
 
 const SLUG = "agent-under-test";
@@ -67,7 +69,7 @@ export class RecordingMarketplace {
     const world = await createWorld({ now: new Date(currentTime()).toISOString() });
     await world.sdk.clock.thaw();
     const calls: RecordedCall[] = [];
-    const gate: Gate = { open: Promise.resolve() };
+    const gate: Gate = { open: Promise.resolve(), isShut: false };
     const server = createServer((request, response) => {
       forward(world, request, calls, gate).then(
         async (answer) => {
@@ -100,6 +102,11 @@ export class RecordingMarketplace {
     await moved;
   }
 
+  /** Drops the calls that arrive, as if the network were gone, or takes them again. */
+  shut(isShut: boolean): void {
+    this.#gate.isShut = isShut;
+  }
+
   /** Makes a run of an activation that has ended, with the key that its agent got. Returns its id. */
   async createEndedRun(activationId: string, runId: string): Promise<string> {
     const headers = { authorization: `Bearer ${this.relay.keys.get(activationId)}`, "content-type": "application/json" };
@@ -128,6 +135,7 @@ export class RecordingMarketplace {
 /** Hands a request of the agent to the service and records it. */
 async function forward(world: TestWorld, request: IncomingMessage, calls: RecordedCall[], gate: Gate): Promise<Response> {
   const at = currentTime();
+  if (gate.isShut) throw new Error("Calls are dropped.");
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
