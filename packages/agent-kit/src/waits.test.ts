@@ -2,9 +2,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { masterKey, perform } from "../test/perform.ts";
 import { createAgent } from "./agent.ts";
 import type { Run } from "./run.ts";
+import type { AgentClock } from "./runtime.ts";
 import { memoryStore } from "./stores/memory.ts";
 import { TestMarketplace } from "./testing.ts";
 
+/** Runs that wait at the same time: as many as an activation may have. */
+const RUNS = 15;
 const QUESTION = { title: "Go?", text: "Shall I?" };
 
 const ended = async ({ market, activation }: Pick<Awaited<ReturnType<typeof perform>>, "market" | "activation">) =>
@@ -95,7 +98,7 @@ describe("a wait inline", () => {
   });
 });
 
-test("a waiting run costs no call of the store", async () => {
+test("waiting runs cost no call of the store, no timer and no promise", async () => {
   const inner = memoryStore();
   let calls = 0;
   const counted =
@@ -105,16 +108,53 @@ test("a waiting run costs no call of the store", async () => {
       return call(...args);
     };
   const store = { get: counted(inner.get), swap: counted(inner.swap), list: inner.list };
-  const { market, activation } = await perform(async (run) => ({ summary: (await run.approval("go", QUESTION)).decision }), {
-    store,
-    leaseMs: 100,
-  });
-  await market.until("the event to be laid aside", async () => (await inner.list("event/")).length === 0);
+  const market = await TestMarketplace.create();
+  onTestFinished(() => market.dispose());
+  // Passes of the work that have not ended, and timers of the kit.
+  let [open, timers] = [0, 0];
+  const clock: AgentClock = {
+    now: market.options.clock.now,
+    after: (ms, fire) => {
+      timers += 1;
+      let isOver = false;
+      const end = (): void => {
+        if (!isOver) timers -= 1;
+        isOver = true;
+      };
+      const cancel = market.options.clock.after(ms, () => {
+        end();
+        fire();
+      });
+      return () => {
+        end();
+        cancel();
+      };
+    },
+  };
+  const pass = async (run: Run) => ({ summary: (await run.approval("go", QUESTION)).decision });
+  market.serve(
+    createAgent({ ...market.options, clock, store, masterKey, leaseMs: 100 })
+      .on("agent.activated", () => {})
+      .on("message.posted", (ctx) => {
+        open += 1;
+        return ctx.run({}, pass).finally(() => {
+          open -= 1;
+        });
+      })
+      .start(),
+  );
+  const activation = await market.activate();
+  const isAtRest = async () => (await inner.list("event/")).length === 0;
+  await market.until("rest", isAtRest);
+  const idle = { timers, handles: process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length };
+  for (let n = 0; n < RUNS; n += 1) await activation.say(`${n}`);
+  await market.until("the runs", async () => (await activation.runs()).length === RUNS && (await isAtRest()));
   const before = calls;
   // Three scans of the worker.
   await new Promise((done) => setTimeout(done, 300));
-  expect(calls).toBe(before);
-  expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+  expect([calls - before, open, timers]).toEqual([0, 0, idle.timers]);
+  expect(process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length).toBeLessThan(idle.handles + RUNS / 2);
+  expect(new Set((await activation.runs()).map(({ status }) => status))).toEqual(new Set(["WAITING"]));
 });
 
 test("several waits at once go on with the first answer, and each question is asked once", async () => {
