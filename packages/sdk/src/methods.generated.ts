@@ -3912,7 +3912,7 @@ export interface MailsvcMethods {
     /**
      * Upload an image to the asset library.
      *
-     * PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200.
+     * PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200; of the other fields only an `alt` is added, if it had none.
      *
      * `POST /api/v1/marketplace/assets`
      */
@@ -4735,7 +4735,7 @@ export interface AgentMethods {
     /**
      * Upload an image to the brand's asset library.
      *
-     * PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200.
+     * PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200; of the other fields only an `alt` is added, if it had none.
      *
      * `POST /api/agents/activations/:activationId/assets`
      */

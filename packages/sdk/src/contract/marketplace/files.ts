@@ -110,7 +110,7 @@ const leadMagnetFields = z.strictObject({
 });
 
 const ASSET_RULES =
-  "PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200.";
+  "PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200; of the other fields only an `alt` is added, if it had none.";
 const LEAD_MAGNET_RULES =
   "PDF, EPUB, ZIP, DOCX, PNG, JPEG, MP3 or MP4 of up to 25 MB; the type is detected from the content. Also accepts multipart/form-data with the file in `file`.";
 const ASSET_FILE = { maxBytes: FILE_LIMITS.asset, types: ASSET_TYPES };
