@@ -41,6 +41,8 @@ class MortalServer {
   brand!: Mailsvc;
   builder!: Mailsvc;
   #apiKey = "";
+  /** Settles once it listens. */
+  #up = Promise.withResolvers<void>();
 
   constructor(database: TestDatabase, port: number) {
     this.#database = database;
@@ -56,11 +58,16 @@ class MortalServer {
     this.#process = startServer({ data: join(this.#database.folder, "data"), flags });
     const ready = await this.#process.ready();
     if (!ready?.apiKey || !ready.profiles) throw new Error(`The server did not start: ${this.#process.stderr()}`);
-    const connect = (apiKey: string) => new Mailsvc({ apiKey, baseUrl: this.url, maxRetries: 8 });
+    const patient: typeof fetch = async (...request) => {
+      await this.#up.promise;
+      return fetch(...request);
+    };
+    const connect = (apiKey: string) => new Mailsvc({ apiKey, baseUrl: this.url, maxRetries: 8, fetch: patient });
     this.#apiKey = ready.apiKey;
     this.brand ??= connect(ready.apiKey);
     this.builder ??= connect(ready.profiles.builder.apiKey);
     if (this.#moved !== "") await this.#clock({ to: this.#moved });
+    this.#up.resolve();
   }
 
   async advance(by: string): Promise<void> {
@@ -82,6 +89,7 @@ class MortalServer {
   }
 
   async kill(): Promise<void> {
+    this.#up = Promise.withResolvers();
     expect(await this.#process?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
   }
 }
@@ -242,7 +250,7 @@ test.each([
       }
       const killServer = async (): Promise<void> => {
         while (!over) {
-          const due = Math.floor(killed / 10);
+          const due = Math.ceil(killed / 10);
           if (killedServers >= due) await wait(20);
           else {
             await server.kill();

@@ -142,7 +142,12 @@ const compare = async ({ world, consents }: Market): Promise<number> => {
 /** Sequences in one world, of which each leaves rows behind. */
 const SEQUENCES_OF_WORLD = 200;
 
-test("no call succeeds outside of what its brand accepted, over edits of the listing, accepts, pauses, rotations and new activations", async () => {
+// `npm run proof` tries hundreds.
+const TIMEOUT_MS = 1_800_000;
+
+test("no call succeeds outside of what its brand accepted, over edits of the listing, accepts, pauses, rotations and new activations", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await using hooks = await startReceiver();
   let place: Place | undefined;
   let sequences = 0;
