@@ -61,6 +61,8 @@ interface Event {
 const HEARTBEAT_MS = 700;
 const SELDOM_MS = 3000;
 const LATE_MS = 1500;
+// As long as a process takes to start.
+const START_MS = 200;
 const newState = (): State => ({ keys: new Map(), paused: new Set(), seen: new Set(), runs: new Map(), inbox: new Map() });
 
 /** An agent made without the kit. It works on one run for each activation, without end, and answers messages. */
@@ -126,7 +128,7 @@ class Life {
 
   begin(): void {
     for (const event of this.#disk.inbox.values()) void this.handle(event);
-    if (this.#way === "learns of a pause by a refusal when it starts") this.#beat();
+    if (this.#way === "learns of a pause by a refusal when it starts") setTimeout(() => this.#beat(), START_MS);
     if (this.#way === "sends no heartbeat") return;
     this.#timer = setInterval(() => this.#beat(), this.#way?.startsWith("calls every three seconds") ? SELDOM_MS : HEARTBEAT_MS);
   }
@@ -148,7 +150,7 @@ class Life {
     if (type === "agent.paused") this.#storePause(activationId);
     if (type === "agent.resumed" && this.#way !== "ignores the end of a pause") this.#endPause(activationId);
     if (type === "agent.deactivated" && !this.#way?.endsWith("ignores the end")) {
-      if (this.#way === "heeds the end late") setTimeout(() => this.#endRun(activationId, "keeps the end in memory"), LATE_MS);
+      if (this.#way === "heeds the end late") setTimeout(() => this.#endRun(activationId, "keeps the end in memory"), 2 * LATE_MS);
       else this.#endRun(activationId, "keeps the end in memory");
     }
     if (type === "run_force_failed" && runId && this.#way !== "goes on with a failed run")
@@ -189,7 +191,7 @@ class Life {
 
   #storePause(activationId: string): void {
     if (this.#way?.endsWith("ignores the pause")) return;
-    if (this.#way === "heeds the pause late") setTimeout(() => this.#memory.paused.add(activationId), LATE_MS);
+    if (this.#way === "heeds the pause late") setTimeout(() => this.#memory.paused.add(activationId), 2 * LATE_MS);
     else this.#memory.paused.add(activationId);
     if (this.#way === "pauses for all brands") for (const id of this.#disk.runs.keys()) this.#memory.paused.add(id);
     if (this.#way === "deletes the key at the pause") this.#disk.keys.delete(activationId);
