@@ -22,17 +22,6 @@ export const ABSENT: readonly AbsentOperation[] = [
     ["GET", "/contacts/imports"],
     ["GET", "/contacts/imports/:id"],
   ]),
-  ...list("Automations have other steps here: mailsvc automations create, or as files mailsvc automations push FOLDER.", [
-    ["POST", "/automations"],
-    ["GET", "/automations"],
-    ["GET", "/automations/:id"],
-    ["PATCH", "/automations/:id"],
-    ["DELETE", "/automations/:id"],
-    ["POST", "/automations/:id/duplicate"],
-    ["POST", "/automations/:id/stop"],
-    ["GET", "/automations/:id/runs"],
-    ["GET", "/automations/:id/runs/:other"],
-  ]),
   ...list("Events need not be defined: send them, by events.send or mailsvc events track.", [
     ["POST", "/events"],
     ["GET", "/events"],

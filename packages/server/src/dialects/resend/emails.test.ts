@@ -343,7 +343,7 @@ describe("errors have Resend's form", () => {
     });
     expect(await call(server, "GET", "/nothing")).toMatchObject({ status: 404, body: { name: "not_found" } });
     expect(await call(server, "DELETE", "/emails")).toMatchObject({ status: 405, body: { name: "method_not_allowed" } });
-    expect(await call(server, "GET", "/automations")).toMatchObject({
+    expect(await call(server, "GET", "/usage")).toMatchObject({
       status: 501,
       body: { name: "method_not_allowed", message: expect.stringContaining("GET /resend lists what is") },
     });

@@ -19,6 +19,8 @@ const PREFIXES = {
   webhooks: "whk",
   suppressions: "sup",
   logs: "req",
+  automations: "aut",
+  runs: "ent",
 } as const;
 type Folder = keyof typeof PREFIXES;
 

@@ -40,13 +40,20 @@ beforeAll(async () => {
   await twice("/suppressions", { email: "x@example.com" }, { email: "y@example.com" });
   await twice("/domains", { name: "one.acme.com" }, { name: "two.acme.com" });
   await twice("/api-keys", { name: "One" }, { name: "Two" });
+  const steps = [
+    { key: "trigger", type: "trigger", config: { event_name: "joined" } },
+    { key: "wait", type: "delay", config: { duration: "3 days" } },
+  ];
+  const automation = { name: "Welcome", status: "enabled", steps, connections: [{ from: "trigger", to: "wait" }] };
+  const [entered = ""] = await twice("/automations", automation, automation);
+  await twice("/events/send", { event: "joined", email: "kay@example.com" }, { event: "joined", email: "leo@example.com" });
   await server.settle();
   const events = (await call(server, "GET", `/webhooks/${webhook}/events`)).body as { data: { id: string }[] };
   const [event] = events.data;
   await call(server, "POST", `/webhooks/${webhook}/events/${event?.id}/replay`);
   await server.settle();
   const ids: Readonly<Record<string, string>> = {
-    ...{ "/emails/:id": email, "/contacts/:id": contact, "/broadcasts/:id": sent, "/webhooks/:id": webhook },
+    ...{ "/emails/:id": email, "/contacts/:id": contact, "/broadcasts/:id": sent, "/webhooks/:id": webhook, "/automations/:id": entered },
     ...{ "/emails/receiving/:id": "rcv_none", ":list": list, ":delivery": event?.id ?? "" },
   };
   const fill = (path: string): string =>

@@ -226,15 +226,25 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
     "suppressions.batch.add": () => here({ data: [expect.anything()] }, { emails: ["b@example.com"] }),
     "suppressions.batch.remove": () => here({ data: [expect.anything()] }, { emails: ["b@example.com"] }),
 
-    "automations.create": () => absent({ name: "Welcome", steps: [], connections: [] }),
-    "automations.list": () => absent(),
-    "automations.get": () => absent("a1"),
-    "automations.update": () => absent("a1", { name: "Other" }),
-    "automations.remove": () => absent("a1"),
-    "automations.duplicate": () => absent("a1"),
-    "automations.stop": () => absent("a1"),
-    "automations.runs.list": () => absent({ automationId: "a1" }),
-    "automations.runs.get": () => absent({ automationId: "a1", runId: "r1" }),
+    "automations.create": () =>
+      here(object("automation"), {
+        name: "Welcome",
+        status: "enabled",
+        steps: [
+          { key: "start", type: "trigger", config: { eventName: "joined" } },
+          { key: "wait", type: "delay", config: { duration: "3 days" } },
+        ],
+        connections: [{ from: "start", to: "wait" }],
+      }),
+    "automations.list": () => here(page({ id, name: "Welcome", status: "enabled", created_at: text, updated_at: text })),
+    "automations.get": () =>
+      here(object("automation", { name: "Welcome", status: "enabled", steps: expect.any(Array) }), made["automations.create"]),
+    "automations.update": () => here(object("automation"), made["automations.create"], { name: "Other" }),
+    "automations.duplicate": () => here(object("automation"), made["automations.create"]),
+    "automations.stop": () => here(object("automation", { status: "disabled" }), made["automations.create"]),
+    "automations.runs.list": () => here(page(), { automationId: made["automations.create"] }),
+    "automations.runs.get": () => here(404, { automationId: made["automations.create"], runId: made["automations.create"] }),
+    "automations.remove": () => here(object("automation", { deleted: true }), made["automations.create"]),
 
     "inboxes.create": () => absent({ name: "Help", email: "help@acme.com" }),
     "inboxes.list": () => absent(),

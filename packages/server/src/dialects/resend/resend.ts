@@ -8,6 +8,7 @@ import { ABSENT } from "./absent.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { attachmentOperations } from "./attachments.ts";
 import { audienceOperations } from "./audiences.ts";
+import { automationOperations } from "./automations.ts";
 import { listRecipients } from "./broadcast-recipients.ts";
 import { broadcastOperations } from "./broadcasts.ts";
 import { contactPropertyOperations } from "./contact-properties.ts";
@@ -42,6 +43,7 @@ export const RESEND_OPERATIONS: readonly Operation[] = [
   ...topicOperations,
   ...contactPropertyOperations,
   ...templateOperations,
+  ...automationOperations,
   ...customEventOperations,
   ...suppressionOperations,
   ...webhookOperations,
