@@ -65,8 +65,8 @@ function failValidation(details: ErrorDetail[]): ApiError {
   return new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
 }
 
-function parseQuery({ access, query, ignoresUnknown }: Endpoint, search: URLSearchParams): Record<string, string> {
-  const values: Record<string, string> = {};
+function parseQuery({ access, query, ignoresUnknown }: Endpoint, search: URLSearchParams): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = {};
   const details: ErrorDetail[] = [];
   for (const [name, value] of search) {
     const path = name.slice(0, MAX_NAME);
@@ -74,8 +74,8 @@ function parseQuery({ access, query, ignoresUnknown }: Endpoint, search: URLSear
     if (!Object.hasOwn(query?.shape ?? {}, name)) {
       if (access !== "public" && !ignoresUnknown)
         details.push({ path, code: "unknown_parameter", message: describeUnknown("query parameter", name, listFields(query)) });
-    } else if (Object.hasOwn(values, name))
-      details.push({ path, code: "duplicate", message: `The query parameter ${path} appears twice.` });
+    } else if (isRepeatable(query?.shape[name])) values[name] = search.getAll(name);
+    else if (Object.hasOwn(values, name)) details.push({ path, code: "duplicate", message: `The query parameter ${path} appears twice.` });
     // Filters reach the database as they are, and Postgres cannot compare with U+0000.
     else if (value.includes("\0"))
       details.push({ path, code: "invalid_characters", message: `${path} must not contain control characters.` });
@@ -83,6 +83,12 @@ function parseQuery({ access, query, ignoresUnknown }: Endpoint, search: URLSear
   }
   if (details.length > 0) throw failValidation(details);
   return values;
+}
+
+/** True for a parameter that takes several values, each with its own name before it: only dialects have such. */
+function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
+  const def = schema?._zod.def;
+  return def?.type === "array" || (def?.type === "optional" && isRepeatable((def as z.core.$ZodOptionalDef).innerType));
 }
 
 function describeUnknown(kind: string, name: string, known: readonly string[]): string {

@@ -141,8 +141,12 @@ test("the suppression list is written, read and emptied", async () => {
   await ses.send(new PutSuppressedDestinationCommand({ EmailAddress, Reason: "BOUNCE" }));
   const { SuppressedDestination } = await ses.send(new GetSuppressedDestinationCommand({ EmailAddress }));
   expect(SuppressedDestination).toMatchObject({ EmailAddress, Reason: "BOUNCE", LastUpdateTime: expect.any(Date) });
-  const listed = await ses.send(new ListSuppressedDestinationsCommand({ Reasons: ["BOUNCE"], PageSize: 10 }));
-  expect(listed.SuppressedDestinationSummaries?.map((one) => one.EmailAddress)).toEqual([EmailAddress]);
+  for (const Reasons of [["BOUNCE" as const], ["COMPLAINT" as const, "BOUNCE" as const]]) {
+    const listed = await ses.send(new ListSuppressedDestinationsCommand({ Reasons, PageSize: 10 }));
+    expect(listed.SuppressedDestinationSummaries?.map((one) => one.EmailAddress)).toEqual([EmailAddress]);
+  }
+  const others = await ses.send(new ListSuppressedDestinationsCommand({ Reasons: ["COMPLAINT"] }));
+  expect(others.SuppressedDestinationSummaries).toEqual([]);
   await ses.send(new DeleteSuppressedDestinationCommand({ EmailAddress }));
   expect(await refusal(ses.send(new GetSuppressedDestinationCommand({ EmailAddress })))).toMatchObject({ name: "NotFoundException" });
 });

@@ -50,6 +50,7 @@ const SETS = "Events go to webhooks: mailsvc webhooks create.";
 const ABSENT: readonly AbsentOperation[] = [
   { method: "POST", path: "/v2/email/identities", instead: SENDERS },
   { method: "GET", path: "/v2/email/identities", instead: SENDERS },
+  { method: "POST", path: "/v2/email/list-identities", instead: SENDERS },
   { method: "GET", path: "/v2/email/identities/:identity", instead: SENDERS },
   { method: "DELETE", path: "/v2/email/identities/:identity", instead: SENDERS },
   { method: "POST", path: "/v2/email/configuration-sets", instead: SETS },

@@ -19,22 +19,26 @@ export const suppressionOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/v2/email/suppression/addresses",
-    note: "one Reason at a time; reasons may also be UNSUBSCRIBE and MANUAL",
+    note: "reasons may also be UNSUBSCRIBE and MANUAL",
     query: z.object({
-      Reason: Reason.optional(),
+      Reason: z.array(Reason).max(10).optional(),
       StartDate: z.iso.datetime().optional(),
       EndDate: z.iso.datetime().optional(),
       NextToken: z.string().optional(),
       PageSize: z.coerce.number().int().min(1).max(1000).default(100),
     }),
-    run: async ({ Reason: reason, StartDate, EndDate, NextToken, PageSize }, { read }) => {
+    run: async ({ Reason: wanted = [], StartDate, EndDate, NextToken, PageSize }, { read }) => {
+      const reasons: ReadonlySet<string> = new Set(wanted.map((reason) => REASONS[reason]));
+      const [reason] = reasons.size === 1 ? wanted : [];
       const { data, pagination } = await read(contract.suppressions.list, {
         limit: Math.min(PageSize, 100),
         ...drop({ cursor: NextToken, reason: reason && REASONS[reason], since: StartDate }),
       });
       const until = EndDate === undefined ? Number.POSITIVE_INFINITY : Date.parse(EndDate);
       return {
-        SuppressedDestinationSummaries: data.filter(({ createdAt }) => Date.parse(createdAt) < until).map(show),
+        SuppressedDestinationSummaries: data
+          .filter((one) => Date.parse(one.createdAt) < until && (reasons.size === 0 || reasons.has(one.reason)))
+          .map(show),
         ...drop({ NextToken: pagination.nextCursor }),
       };
     },
