@@ -1,7 +1,7 @@
 import { contract, PERMISSIONS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { ApiError } from "../../lib/api-error.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { getDomain } from "./domains.ts";
 import { idOf } from "./ids.ts";
 import { answerList, listQuery } from "./lists.ts";
 
@@ -14,7 +14,6 @@ export const apiKeyOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/api-keys",
-    note: "domain_id is not here: a key may send from each sender of its workspace",
     body: z.object({
       name: z.string(),
       permission: z.enum(["full_access", "sending_access"]).nullish(),
@@ -22,11 +21,11 @@ export const apiKeyOperations: readonly Operation[] = [
     }),
     status: 201,
     confidential: true,
-    run: async ({ name, permission, domain_id }, { write }) => {
-      if (domain_id) throw new ApiError("not_implemented", "A key for one domain is not here.", { hint: "Leave domain_id out." });
-      const { id, key } = await write(contract.keys.create, {
+    run: async ({ name, permission, domain_id }, calls) => {
+      const { id, key } = await calls.write(contract.keys.create, {
         name: name || UNNAMED,
         permissions: PERMISSIONS_OF[permission ?? "full_access"],
+        ...(domain_id && { senders: [(await getDomain(domain_id, calls)).value] }),
       });
       return { object: "api_key", id, token: key };
     },
@@ -38,7 +37,7 @@ export const apiKeyOperations: readonly Operation[] = [
       answerList(
         query,
         (page) => read(contract.keys.list, { ...page, revoked: "false" }),
-        ({ id, name, createdAt }) => ({ id, name, created_at: createdAt, last_used_at: null }),
+        ({ id, name, createdAt, lastUsedAt }) => ({ id, name, created_at: createdAt, last_used_at: lastUsedAt }),
       ),
   }),
   writeOperation({

@@ -89,7 +89,7 @@ export const domainOperations: readonly Operation[] = [
 ];
 
 /** The sender with this id, if it is a domain. Throws ApiError not_found. */
-async function getDomain(id: string, { read }: Reads): Promise<Sender> {
+export async function getDomain(id: string, { read }: Reads): Promise<Sender> {
   const sender = await read(contract.senders.get, { id });
   if (sender.kind !== "domain") throw notFound("domain", id);
   return sender;

@@ -98,6 +98,17 @@ test("a key needs no name", async () => {
   dataOf(await apiKeys.remove(id));
 });
 
+test("a key for one domain sends from no other", async () => {
+  const { apiKeys, domains } = server.resend;
+  const { id: domainId } = dataOf(await domains.create({ name: "only.acme.com" }));
+  const { id, token } = dataOf(await apiKeys.create({ name: "one domain", permission: "sending_access", domain_id: domainId }));
+  const send = (from: string) => call(server, "POST", "/emails", { ...hello, from }, { authorization: `Bearer ${token}` });
+  expect(await send("a@only.acme.com")).toMatchObject({ status: 200 });
+  expect(await send("a@acme.com")).toMatchObject({ status: 401, body: { name: "restricted_api_key" } });
+  expect((await apiKeys.create({ name: "none", domain_id: id })).error).toMatchObject({ statusCode: 404 });
+  dataOf(await apiKeys.remove(id));
+});
+
 test("received mail is listed and read", async () => {
   const { receiving } = server.resend.emails;
   expect(dataOf(await receiving.list()).data).toEqual([]);
