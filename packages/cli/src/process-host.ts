@@ -64,8 +64,6 @@ export const processHost: Host = {
     const settings = { env: { ...process.env, ...variables }, cwd: process.cwd(), platform, onTerminal, sleep, endTree };
     return ChildCommand.run(argv, settings, signals, stop);
   },
-  pipe: async (argv, input) => (await import("./runtime/exec.ts")).pipe(argv, input, { env: process.env, cwd: process.cwd() }),
-  converse: async (argv) => (await import("./runtime/converse.ts")).converse(argv, { env: process.env, cwd: process.cwd() }),
   start: async (line, variables, heard) => {
     const { startCommand } = await import("./runtime/start-command.ts");
     return startCommand(line, { env: { ...process.env, ...variables }, cwd: process.cwd() }, heard);

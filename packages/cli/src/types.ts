@@ -2,7 +2,6 @@ import type { Readable, Writable } from "node:stream";
 import type { Mailsvc } from "@mailsvc/sdk";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { IgnoredDevFile } from "./runtime/dev-server-file.ts";
-import type { Piped } from "./runtime/exec.ts";
 import type { Exit } from "./runtime/exit.ts";
 import type { Signal } from "./runtime/signals.ts";
 
@@ -45,26 +44,11 @@ export interface Host {
   isRunning(pid: number): boolean;
   /** Runs a command with our streams and these variables, passes signals on to it, and returns its exit code. Rejects if it cannot be started. */
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, stop: AbortSignal): Promise<number>;
-  /** Runs a command that reads `input`, and gathers what it prints. Rejects when it cannot be started. */
-  pipe(argv: readonly string[], input: string): Promise<Piped>;
-  /** Starts a command that answers lines with lines. */
-  converse(argv: readonly string[]): Promise<Conversation>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
   start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
   /** True if something accepts connections at this address. */
   listens(url: URL): Promise<boolean>;
   readonly fetch?: typeof globalThis.fetch;
-}
-
-/** A command that goes on, reading and printing lines. */
-export interface Conversation {
-  write(line: string): void;
-  /** The next line that it prints; null once it has ended, or could not be started. */
-  read(): Promise<string | null>;
-  /** Returns its output on stderr. */
-  errors(): string;
-  /** Ends its input. */
-  end(): void;
 }
 
 /** A command that runs alongside this program. */
@@ -132,8 +116,6 @@ export interface Output {
   readonly hasUnfiltered: boolean;
   /** Compiles the expression of --jq, before anything is sent. Throws CliError. */
   ready(): Promise<void>;
-  /** Ends the process that filters documents for this program. */
-  close(): void;
   /** One document: JSON (one line in a pipe), or the text that `view` renders for people. */
   data(value: unknown, view: () => string): Promise<void>;
   /**

@@ -43,7 +43,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   70: "a bug in this program",
   74: "the output could not be written, such as to a full disk; a message says so if something was done before",
   126: "the command after -- was found and may not be executed (dev)",
-  127: "the command after -- could not be started (dev), or jq (--jq)",
+  127: "the command after -- could not be started (dev)",
   130: "cancelled",
 };
 

@@ -35,7 +35,7 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
   let hasUnfiltered = false;
   const document = async (value: unknown, width: number): Promise<void> => {
     if (filter === null) return writeAll(host.stdout, `${safeJson(value, width)}\n`);
-    const { text, fault } = await filter.apply(JSON.stringify(value));
+    const { text, fault } = filter.apply(JSON.stringify(value));
     if (fault === null) return writeAll(host.stdout, term.stdoutTTY ? safeLines(text) : text);
     // The server has done the work already, so its answer and the documents after it are printed. The error is printed once.
     if (!hasUnfiltered)
@@ -60,9 +60,8 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
     ready: async () => {
       if (flags.jq === undefined) return;
       const { createJqFilter } = await import("./jq.ts");
-      filter = await createJqFilter(host, flags.jq);
+      filter = await createJqFilter(flags.jq);
     },
-    close: () => filter?.close(),
     data: (value, view) => (json ? document(value, indent) : writeAll(host.stdout, ending(view()))),
     begin: async (value, view) => {
       if (!json) {
