@@ -7,6 +7,7 @@ import { EXIT, type Exit } from "./runtime/exit.ts";
 import { createOutput, OutputClosed } from "./runtime/output.ts";
 import { createSession } from "./runtime/session.ts";
 import { detectTerminal } from "./runtime/tty.ts";
+import { watchForUpdate } from "./runtime/update-notice.ts";
 import type { Failure, Host, Session } from "./types.ts";
 
 /**
@@ -19,11 +20,14 @@ export async function run(given: Host): Promise<Exit> {
   const term = detectTerminal(host);
   const stop = new AbortController();
   let session: Session | undefined;
+  let tellOfUpdate = (): void => {};
   const state: Run = {
     exit: EXIT.ok,
     open: (globals) => {
-      session = createSession(host, globals, stop.signal);
-      return session;
+      const opened = createSession(host, globals, stop.signal);
+      session = opened;
+      if (!globals.quiet) tellOfUpdate = watchForUpdate(host, term, (text) => opened.out.note(term.err.dim(text)));
+      return opened;
     },
   };
   const ignore = (): void => {};
@@ -67,7 +71,7 @@ export async function run(given: Host): Promise<Exit> {
     if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");
     return failure.exit;
   } finally {
-    session?.out.close();
+    tellOfUpdate();
     unlisten();
     host.stdout.off("error", ignore);
     host.stderr.off("error", ignore);

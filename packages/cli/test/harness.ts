@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { run } from "../src/run.ts";
-import { converse } from "../src/runtime/converse.ts";
-import { pipe } from "../src/runtime/exec.ts";
 import { listens } from "../src/runtime/listens.ts";
 import { startCommand } from "../src/runtime/start-command.ts";
 import type { Host, In, Out } from "../src/types.ts";
@@ -85,7 +83,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
   });
   const host: Host = {
     argv,
-    env: { MAILSVC_CEILING: process.env["MAILSVC_CEILING"] ?? "", ...setup.env },
+    env: { MAILSVC_CEILING: process.env["MAILSVC_CEILING"] ?? "", MAILSVC_NO_UPDATE_NOTICE: "1", ...setup.env },
     stdin: setup.input ?? (stdin as In),
     stdout: out.stream,
     stderr: err.stream,
@@ -115,8 +113,6 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     },
     userId: process.getuid?.(),
     isRunning: (pid) => pid === process.pid,
-    pipe: (argv, input) => pipe(argv, input, { env: { ...process.env, ...setup.env }, cwd: setup.cwd ?? home }),
-    converse: async (argv) => converse(argv, { env: { ...process.env, ...setup.env }, cwd: setup.cwd ?? home }),
     exec: setup.exec ?? (() => Promise.resolve(0)),
     start: async (line, variables, heard) =>
       startCommand(line, { env: { ...process.env, ...setup.env, ...variables }, cwd: setup.cwd ?? home }, heard),
