@@ -101,7 +101,7 @@ async function check(session: Session, target: string, body: Body): Promise<Lint
 function listFiles({ host }: Session, target: string): string[] {
   const path = resolve(host.cwd, target);
   if (target === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [target];
-  const inside = readdirSync(path, { recursive: true, encoding: "utf8" })
+  const inside = listInside(path, target)
     .filter((name) => !name.split(/[\\/]/).includes("node_modules"))
     .sort();
   const isTemplate = (name: string): boolean => existsSync(join(path, dirname(name), FILES.about));
@@ -109,6 +109,16 @@ function listFiles({ host }: Session, target: string): string[] {
   const found = templates.length > 0 ? templates : inside.filter((name) => /^\.html?$/i.test(extname(name)));
   if (found.length > 0) return found.map((name) => join(target, name));
   throw usageError(`${safeText(target)} is a folder without templates and HTML files.`, { hint: "Name files, or a folder of templates." });
+}
+
+/** Everything in a folder and below it. Throws CliError where that cannot be read. */
+function listInside(path: string, target: string): string[] {
+  try {
+    return readdirSync(path, { recursive: true, encoding: "utf8" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(`${safeText(target)} cannot be read whole (${code}).`, { hint: "Name the folder of the templates, or their files." });
+  }
 }
 
 /** A file as lint reads it: a template with the files next to it, or HTML. Throws CliError. */
