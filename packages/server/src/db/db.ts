@@ -107,6 +107,7 @@ export interface DbHealth {
 
 export interface TxOptions {
   readonly insertsOnly?: boolean;
+  readonly mayBeLost?: boolean;
 }
 
 /** An open database. */
@@ -121,6 +122,9 @@ export interface Db {
    *
    * With `insertsOnly` the caller expects that `fn` only inserts rows and looks rows up: such transactions share commits on Postgres,
    * as all do on SQLite. One that does more runs twice there.
+   *
+   * With `mayBeLost` nobody relies on its rows after a power cut: on SQLite the promise settles without a flush of its own. What others had
+   * committed before it is on the disk by then.
    */
   tx<T>(fn: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T>;
   /** Tells if writes succeed at the moment: `writable` is false while the disk is full or the database is read-only. */

@@ -43,8 +43,9 @@ export class SqliteJobStore extends TableJobStore<SqliteDb> {
 
   async close(): Promise<void> {}
 
+  /** Without a flush: after a power cut all jobs that were claimed are ready again, whatever is left of their claims. */
   protected alone<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.db.tx(async (tx) => fn(tx));
+    return this.db.tx(async (tx) => fn(tx), { mayBeLost: true });
   }
 
   protected async addRows(tx: Tx, rows: readonly NewJobRow[]): Promise<void> {

@@ -113,7 +113,7 @@ class SqliteDatabase implements SqliteDb {
   #closed = false;
 
   // `tx` and `isUnavailable` are passed on alone, so they are bound.
-  readonly tx: Db["tx"] = (fn) => this.writer.run((scope) => fn(this.#bindTx(scope)));
+  readonly tx: Db["tx"] = (fn, options) => this.writer.run((scope) => fn(this.#bindTx(scope)), options);
   readonly isUnavailable: Db["isUnavailable"] = (error) => error instanceof StorageUnavailable;
   readonly isAway: Db["isAway"] = (error) => error instanceof StorageUnavailable && error.isAway;
 

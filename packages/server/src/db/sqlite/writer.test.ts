@@ -111,6 +111,26 @@ describe("the disk is waited for outside the loop", () => {
     expect(await Promise.all([written, seen])).toEqual(["written", "seen"]);
   });
 
+  test("rows that may be lost wait for what was committed before them, and for no flush of their own", async () => {
+    const { disk, waiting } = slowDisk();
+    const { writer } = writerOn(disk);
+    const mayBeLost = { mayBeLost: true };
+    expect(await writer.run(write, mayBeLost)).toBe("written");
+    expect(waiting).toHaveLength(0);
+    const kept = writer.run(write);
+    await turn();
+    const lossy = writer.run(write, mayBeLost);
+    await turn();
+    expect([...(await states(kept, lossy)), waiting.length]).toEqual(["waits", "waits", 1]);
+    waiting[0]?.resolve();
+    expect(await Promise.all([kept, lossy])).toEqual(["written", "written"]);
+    const together = [writer.run(write, mayBeLost), writer.run(write)];
+    await turn();
+    expect([...(await states(...together)), waiting.length]).toEqual(["waits", "waits", 2]);
+    waiting[1]?.resolve();
+    expect(await Promise.all(together)).toEqual(["written", "written"]);
+  });
+
   test("idle and close wait for the disk", async () => {
     const { disk, waiting } = slowDisk();
     const { writer } = writerOn(disk);

@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from "../../lib/turn.ts";
+import type { TxOptions } from "../db.ts";
 import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
 import { GroupHold } from "../group-hold.ts";
 import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
@@ -34,6 +35,8 @@ interface Caller {
   reject(error: unknown): void;
   /** True once it was rejected: its work failed without changing a row. */
   rejected: boolean;
+  /** True if its rows need not survive a power cut. */
+  readonly mayBeLost: boolean;
 }
 
 /** A caller whose work has run. */
@@ -121,8 +124,8 @@ export class Writer {
     this.#onFatal = options.onFatal ?? (() => {});
   }
 
-  /** Runs `fn` in a transaction. Settles after its rows are durable or rolled back. */
-  run<T>(fn: (scope: Scope) => Promise<T>): Promise<T> {
+  /** Runs `fn` in a transaction. Settles after its rows are durable or rolled back; rows that may be lost need no flush. */
+  run<T>(fn: (scope: Scope) => Promise<T>, { mayBeLost = false }: Pick<TxOptions, "mayBeLost"> = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (currentScope.getStore()?.open)
         throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
@@ -130,7 +133,7 @@ export class Writer {
       this.assertHealthy();
       if (this.#waiting.length + this.#undurable >= this.#maxWaiting) throw new StorageUnavailable("Too many writes are waiting.");
       if (this.#waiting.length === 0) this.#waitingSince = performance.now();
-      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, rejected: false });
+      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, rejected: false, mayBeLost });
       if (!this.#running) this.#schedule();
     });
   }
@@ -221,7 +224,7 @@ export class Writer {
   /** Answers callers once everything they wrote or read is on the disk. */
   #settle(done: readonly Finished[]): void {
     const { disk } = this.#connection;
-    const durable = disk && (hasChanges(done) ? disk.flush() : disk.pending);
+    const durable = disk && (hasChanges(done.filter(({ caller }) => !caller.mayBeLost)) ? disk.flush() : disk.pending);
     if (!durable) {
       resolveAll(done);
       return;
