@@ -20,6 +20,8 @@ export class ScriptedStore implements WorkerStore {
   readonly ended: string[] = [];
   readonly failed: string[] = [];
   isOpen = false;
+  /** Calls of `next` so far. */
+  nextAsked = 0;
   nextDue: { at: number; kind: string } | null = null;
   /** Thrown by what is asked next, as often as it is there. */
   readonly errors: Error[] = [];
@@ -56,6 +58,7 @@ export class ScriptedStore implements WorkerStore {
   }
 
   async next(after: number): Promise<{ at: number; kind: string } | null> {
+    this.nextAsked += 1;
     return this.nextDue && this.nextDue.at > after ? this.nextDue : null;
   }
 

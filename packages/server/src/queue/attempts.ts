@@ -67,6 +67,11 @@ export class Attempts {
     return handlers.length === 0 ? null : (lane) => Math.max(...handlers.map((handler) => handler.freeSlots(lane)));
   }
 
+  /** True if jobs of this kind are run by a batch handler. */
+  runsInBatches(kind: string): boolean {
+    return isBatchHandler(this.#handlers[kind]);
+  }
+
   /** Begins an attempt of each job, those of a batch handler together. Each has a handler. */
   begin(jobs: readonly LaneJob[]): void {
     const batches = new Map<BatchHandler, LaneJob[]>();

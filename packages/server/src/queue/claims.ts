@@ -64,10 +64,10 @@ export class Claims {
     return jobs;
   }
 
-  /** Jobs may have been added, or may have become due. */
-  refill(): void {
+  /** Jobs of these lanes may have been added, or may have become due. */
+  refill(lanes: Iterable<Lane> = LANES): void {
     this.#refills += 1;
-    this.#drained.clear();
+    for (const lane of lanes) this.#drained.delete(lane);
   }
 
   /**
@@ -81,6 +81,12 @@ export class Claims {
   /** True when there is room for jobs of a lane in which some may be due. */
   isWorthwhile(demand: Demand): boolean {
     return LANES.some((lane) => this.#wanted(lane, demand) > 0);
+  }
+
+  /** Number of jobs of the lane `mail` that batch handlers have slots for, if none is waiting before them. */
+  roomForMail({ batchSlots, overloaded }: Demand): number {
+    if (overloaded || batchSlots === null || !this.#drained.has("mail")) return 0;
+    return clamp(batchSlots("mail"), MAX_BATCH_CLAIM);
   }
 
   /** Claims jobs. Jobs of the lane `default` wait in `ahead`, and the others are returned. */

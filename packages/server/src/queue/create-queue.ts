@@ -1,4 +1,5 @@
-import type { JobStore } from "./job-store.ts";
+import type { Tx } from "../db/db.ts";
+import type { Addition, JobStore } from "./job-store.ts";
 import { countUnhandled, findJob, listJobs, readStats } from "./listing.ts";
 import { deletePause, readPause, writePause } from "./pause.ts";
 import type { Queue } from "./queue.ts";
@@ -12,6 +13,8 @@ const MAX_ATTEMPTS = 10;
  * | job is   | trigger                                  | becomes                                   |
  * | -------- | ---------------------------------------- | ----------------------------------------- |
  * | (none)   | `enqueue` commits                        | ready                                     |
+ * | (none)   | the same, on SQLite, of mail that has a  | running, attempts 1                       |
+ * |          | slot, while none waits before it         |                                           |
  * | ready    | claimed at or after `runAt`              | running, attempts + 1                     |
  * | ready    | no handler knows its kind: at the start, | unhandled                                 |
  * |          | or claimed                               |                                           |
@@ -37,17 +40,35 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
     worker.wake();
     store.announce();
   };
+  /** Transactions that have added jobs as claimed. These take no room before the commit, so a second time they might be too many. */
+  const claiming = new WeakSet<Tx>();
+  /** Adds jobs as claimed if they may begin at once, which saves the commit and the writes of a claim. Returns whether it did. */
+  const addClaimed = async (tx: Tx, jobs: readonly Addition[]): Promise<boolean> => {
+    if (store.addClaimed === null || claiming.has(tx) || jobs.some(({ dedupeKey }) => dedupeKey !== null)) return false;
+    if (!worker.hasRoomFor(jobs) || (await readPause(tx)) !== null) return false;
+    claiming.add(tx);
+    const claimed = await store.addClaimed(tx, jobs);
+    tx.afterCommit(() => worker.begin(claimed));
+    return true;
+  };
   return {
     workers: store.workers,
     enqueue: async (tx, ...jobs) => {
+      if (jobs.length === 0) return;
       const createdAt = clock.now();
-      tx.afterCommit(wakeAll);
-      await store.add(
-        tx,
-        jobs.map(({ kind, payload, runAt = createdAt, maxAttempts = MAX_ATTEMPTS, dedupeKey = null, lane = "default" }) => {
-          return { kind, payload, runAt, maxAttempts, dedupeKey, createdAt, lane };
-        }),
-      );
+      const added = jobs.map(({ kind, payload, runAt = createdAt, maxAttempts = MAX_ATTEMPTS, dedupeKey = null, lane = "default" }) => {
+        return { kind, payload, runAt, maxAttempts, dedupeKey, createdAt, lane };
+      });
+      const areDue = added.every(({ runAt }) => runAt <= createdAt);
+      if (areDue && (await addClaimed(tx, added))) return;
+      tx.afterCommit(() => {
+        // A job that is due has nothing to do with the timer of those that are not; but where other processes add jobs, it is a chance to
+        // learn of theirs.
+        if (areDue && store.workers === null) worker.added(new Set(added.map(({ lane }) => lane)), createdAt);
+        else worker.wake();
+        store.announce();
+      });
+      await store.add(tx, added);
     },
     cancel: (tx, kind, dedupeKey) => store.cancel(tx, kind, dedupeKey),
     cancelAllOf: (tx, workspaceId, limit) => store.cancelAllOf(tx, workspaceId, limit),

@@ -41,6 +41,11 @@ export interface JobStore extends WorkerStore {
   readonly workers: WorkerRegistry | null;
   /** Adds jobs, in their order; a keyed one only if no job with its key waits. */
   add(tx: Tx, jobs: readonly Addition[]): Promise<void>;
+  /**
+   * Adds jobs without keys as claimed by this process, and returns them as a claim does: they may begin after the commit. Null where a
+   * claim is a statement without a transaction, which costs less than to know the ids of jobs as they are added.
+   */
+  readonly addClaimed: ((tx: Tx, jobs: readonly Addition[]) => Promise<LaneJob[]>) | null;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number>;
   /** Moves ready jobs to the instant `now`. */

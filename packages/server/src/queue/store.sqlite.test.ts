@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { rest } from "../../test/manual-time.ts";
 import { openSqlite } from "../db/sqlite/database.ts";
 import { realTime } from "../lib/clock.ts";
 import { ControllableClock } from "../lib/controllable-clock.ts";
@@ -10,6 +11,7 @@ import { seededRandom } from "../lib/random.ts";
 import { sqliteSchema } from "../schema.sqlite.ts";
 import { emptyDatabase } from "../testing/empty-database.ts";
 import { createQueue } from "./create-queue.ts";
+import type { BatchHandler } from "./queue.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import { SqliteJobStore } from "./store.sqlite.ts";
 
@@ -152,5 +154,109 @@ test("jobs added while requests wait all run once, but those of refused callers"
   expect(ran.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 100 }, (_, i) => i).filter((i) => i % 10 !== 7));
   expect((await h.queue.list(h.db.read, { limit: 10, offset: 0 })).rows).toEqual([]);
   await h.queue.stop();
+  await h.close();
+});
+
+/** A queue with a batch handler for two jobs at a time, which run until `end`. */
+const openBatches = async () => {
+  const h = await open();
+  const running = new Map<unknown, () => void>();
+  const begun: unknown[] = [];
+  const handler: BatchHandler<never> = {
+    freeSlots: () => 2 - running.size,
+    run: (jobs, settle) => {
+      for (const job of jobs) {
+        begun.push(job.payload.n);
+        running.set(job.payload.n, () => void settle(job, {}));
+      }
+    },
+    commit: async () => {},
+  };
+  await h.queue.start({ mail: handler }, 1);
+  await h.queue.idle();
+  const add = (...names: string[]): Promise<void> =>
+    h.db.tx((tx) => h.queue.enqueue(tx, ...names.map((n) => ({ kind: "mail", payload: { n }, lane: "mail" as const }))));
+  const states = async (): Promise<string[]> =>
+    (await h.db.read.select().from(h.db.read.t.jobs)).map(({ payload, state, claims }) => `${payload.n} ${state} ${claims}`);
+  const end = async (): Promise<void> => {
+    for (const [name, settle] of [...running]) {
+      running.delete(name);
+      settle();
+    }
+    await rest();
+    await h.db.writer.idle();
+    await rest();
+  };
+  return { h, add, states, end, begun };
+};
+
+test("a job that a batch handler has room for is claimed by the transaction that adds it, and begins after its commit", async () => {
+  const { h, add, states, end, begun } = await openBatches();
+  await h.db.tx(async (tx) => {
+    await h.queue.enqueue(tx, { kind: "mail", payload: { n: "a" }, lane: "mail" });
+    expect([(await tx.select().from(tx.t.jobs)).map(({ state }) => state), begun]).toEqual([["running"], []]);
+  });
+  expect([begun, await states()]).toEqual([["a"], ["a running 1"]]);
+  // One slot is left for two jobs: they wait for a claim.
+  await add("b", "c");
+  await rest();
+  await h.db.writer.idle();
+  await rest();
+  expect([begun, await states()]).toEqual([
+    ["a", "b"],
+    ["a running 1", "b running 1", "c ready 0"],
+  ]);
+  await end();
+  // None overtakes one that waits.
+  expect(begun).toEqual(["a", "b", "c"]);
+  await end();
+  await h.queue.stop();
+  await h.close();
+});
+
+test("no job is claimed as it is added while sending is paused, after a stop, or by a transaction that fails", async () => {
+  const { h, add, states, end, begun } = await openBatches();
+  const failed = h.db.tx(async (tx) => {
+    await h.queue.enqueue(tx, { kind: "mail", payload: { n: "refused" }, lane: "mail" });
+    throw new Error("refused");
+  });
+  await expect(failed).rejects.toThrow("refused");
+  await h.db.tx((tx) => h.queue.pause(tx, null));
+  await add("paused");
+  await h.queue.idle();
+  expect([begun, await states()]).toEqual([[], ["paused ready 0"]]);
+  await h.db.tx((tx) => h.queue.resume(tx));
+  await rest();
+  await h.db.writer.idle();
+  await rest();
+  expect(begun).toEqual(["paused"]);
+  await end();
+  await h.queue.stop();
+  await add("late");
+  expect([begun, await states()]).toEqual([["paused"], ["late ready 0"]]);
+  await h.close();
+});
+
+test("a job that was claimed as it was added runs again after a crash, as one that was interrupted", async () => {
+  const { h, add, begun } = await openBatches();
+  await add("a");
+  expect(begun).toEqual(["a"]);
+  // The process is gone, and another one starts on its file.
+  const attempts: unknown[] = [];
+  const handler: BatchHandler<never> = {
+    freeSlots: () => 2,
+    run: (jobs, settle) => {
+      for (const job of jobs) {
+        attempts.push([job.payload.n, job.attempt, job.interruptions]);
+        void settle(job, {});
+      }
+    },
+    commit: async () => {},
+  };
+  const next = h.restarted();
+  await next.start({ mail: handler }, 1);
+  await next.idle();
+  expect(attempts).toEqual([["a", 1, 1]]);
+  await next.stop();
   await h.close();
 });

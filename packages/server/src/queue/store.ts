@@ -30,6 +30,7 @@ const WAITING: readonly JobState[] = ["ready", "unhandled"];
  */
 export abstract class TableJobStore<Database extends Db> implements JobStore {
   abstract readonly workers: WorkerRegistry | null;
+  abstract readonly addClaimed: JobStore["addClaimed"];
   abstract readonly maxClaimAhead: number;
   abstract readonly transactionsAtOnce: number;
   protected readonly db: Database;
@@ -210,6 +211,18 @@ export abstract class TableJobStore<Database extends Db> implements JobStore {
       .update(jobs)
       .set({ state: "unhandled" })
       .where(and(READY, notInArray(jobs.kind, [...kinds])));
+  }
+
+  /** Inserts jobs without keys as a claim of this process leaves them. */
+  protected async insertClaimed(tx: Tx, jobs: readonly Addition[]): Promise<LaneJob[]> {
+    const claimed = { state: "running", attempts: 1, claims: 1 } as const;
+    const ids = await tx.insertNumbered(
+      tx.t.jobs,
+      jobs.map((job) => ({ ...toNewRow(job), ...claimed })),
+    );
+    return jobs.map(({ kind, payload, maxAttempts, lane }, i): ClaimedRow => {
+      return { id: String(ids[i]), kind, payload, maxAttempts, lane, attempt: 1, interruptions: 0, claims: 1 };
+    });
   }
 
   /** Inserts jobs in their order, those with keys last, and returns the keys with which others wait. */

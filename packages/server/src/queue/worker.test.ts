@@ -76,6 +76,31 @@ test("a lane in which nothing is due is not asked again until a wake-up", async 
   expect(t.store.claims).toHaveLength(asked + 1);
 });
 
+test("for jobs that are due as they are added only their lane is asked, and the timer stays", async () => {
+  const t = setUp();
+  t.store.nextDue = { at: 1000, kind: "work" };
+  await t.start();
+  const asked = t.store.nextAsked;
+  t.store.due = [claimedJob("1", "mail")];
+  t.worker.added(new Set(["mail"]), t.clock.now());
+  await rest();
+  expect([t.begun, t.store.claims.at(-1), t.store.nextAsked]).toEqual([["1"], { default: 0, mail: 2, bulk: 0 }, asked]);
+  t.store.due = [claimedJob("2")];
+  await t.clock.advance(1000);
+  expect(t.begun).toEqual(["1", "2"]);
+});
+
+test("a job that is not due any more, because the clock was set back, is begun at its time", async () => {
+  const t = setUp();
+  await t.start();
+  t.store.nextDue = { at: 50, kind: "work" };
+  t.worker.added(new Set(["mail"]), 50);
+  await rest();
+  t.store.due = [claimedJob("1", "mail")];
+  await t.clock.advance(50);
+  expect(t.begun).toEqual(["1"]);
+});
+
 test("a wake-up during a claim is not lost", async () => {
   const t = setUp();
   let open = (): void => {};

@@ -5,8 +5,8 @@ import { yieldToEventLoop } from "../lib/turn.ts";
 import { Attempts } from "./attempts.ts";
 import { Claims, type Demand } from "./claims.ts";
 import { DueTimer } from "./due-timer.ts";
-import type { WorkerStore } from "./job-store.ts";
-import type { JobHandlers } from "./queue.ts";
+import type { Addition, WorkerStore } from "./job-store.ts";
+import type { JobHandlers, Lane, LaneJob } from "./queue.ts";
 import { RETRY_MS, Settling } from "./settling.ts";
 
 export interface WorkerOptions {
@@ -27,6 +27,7 @@ const REST_MS = 50;
 /**
  * The one loop that works off the jobs of a store. It does not poll: it is woken by the commit that adds a job, by the timer of the
  * next job that falls due and, where there are several processes, by their announcements (`wake`), and by attempts that leave a slot.
+ * Where there is one process, the commit makes it look at the lane of the job only (`added`).
  *
  * | mode     | what holds                                                             | left by → to                              |
  * | -------- | ---------------------------------------------------------------------- | ----------------------------------------- |
@@ -60,6 +61,8 @@ export class Worker {
   #lookAgain = false;
   #isLooping = false;
   #claimedAt = Number.NEGATIVE_INFINITY;
+  /** The instant of the newest job of which `added` told, ms. */
+  #addedAt = Number.NEGATIVE_INFINITY;
   #retry: Timer | null = null;
   #stopped: Promise<void> = Promise.resolve();
   readonly #quietWaiters: (() => void)[] = [];
@@ -120,6 +123,25 @@ export class Worker {
     this.#look();
   }
 
+  /** Looks for jobs of these lanes after some were added that are due at `at` (ms): others, and the timer, are as they were. */
+  added(lanes: ReadonlySet<Lane>, at: number): void {
+    this.#addedAt = Math.max(this.#addedAt, at);
+    this.#claims.refill(lanes);
+    this.#look();
+  }
+
+  /** True if these jobs are of the lane `mail`, and batch handlers may begin all of them as soon as they are added. */
+  hasRoomFor(jobs: readonly Addition[]): boolean {
+    if (this.isStopping || this.#mode === "retrying" || jobs.length > this.#claims.roomForMail(this.#demand())) return false;
+    return jobs.every(({ kind, lane }) => lane === "mail" && this.#attempts.runsInBatches(kind));
+  }
+
+  /** Begins jobs that were added as claimed. */
+  begin(jobs: readonly LaneJob[]): void {
+    if (this.isStopping) void this.#store.release(jobs).catch(() => {});
+    else this.#attempts.begin(jobs);
+  }
+
   /** True from the call of `stop` until the next start. */
   get isStopping(): boolean {
     return this.#mode === "stopping" || this.#mode === "stopped";
@@ -172,6 +194,8 @@ export class Worker {
         // One claim for all slots that the jobs of this turn leave.
         await yieldToEventLoop();
         await this.#claimDue();
+        // The clock was set back since the job was added, which is not due any more.
+        if (this.#clock.now() < this.#addedAt) this.#dueTimer.invalidate();
         if (!this.isStopping) await this.#dueTimer.arm(this.#claims.lookedUntil);
       } while (this.#lookAgain && !this.isStopping);
       if (!this.isStopping) this.#mode = "idle";
