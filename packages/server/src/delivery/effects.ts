@@ -1,7 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import { type EmailRow, findEmailRows, labelSent, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
-import { filterLiving } from "../workspaces/workspaces.ts";
+import { findLiving } from "../workspaces/workspaces.ts";
 import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { type Held, storeHeld } from "./holds.ts";
@@ -48,7 +48,7 @@ async function planSteps(tx: Tx, deps: DeliveryDeps, effects: readonly (Mark | E
   const marks = effects.filter((one) => one.kind === "mark");
   const mails = marks.map(({ mail }) => mail);
   const suppressed = await listSuppressed(tx, mails);
-  const living = await filterLiving(tx, [...new Set(mails.map(({ email }) => email.workspaceId))]);
+  const living = await findLiving(tx, [...new Set(mails.map(({ email }) => email.workspaceId))]);
   const now = deps.clock.now();
   return effects.flatMap((one) => {
     if (one.kind === "outcome") return { move: one.move, outcome: one };

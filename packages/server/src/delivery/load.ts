@@ -5,7 +5,7 @@ import { createByteBudget } from "../lib/byte-budget.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MB } from "../lib/units.ts";
-import { filterLiving } from "../workspaces/workspaces.ts";
+import { findLiving } from "../workspaces/workspaces.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
@@ -129,7 +129,7 @@ function judge(transformed: Transformed, now: number): Next {
 async function findPendingMails(read: Reader, refs: readonly EmailRef[]): Promise<(PendingMail | undefined)[]> {
   const rows: EmailRow[] = [];
   const byWorkspace = Map.groupBy(refs, (ref) => ref.workspaceId);
-  const living = await filterLiving(read, [...byWorkspace.keys()]);
+  const living = await findLiving(read, [...byWorkspace.keys()]);
   for (const [workspaceId, own] of byWorkspace) {
     if (!living.has(workspaceId)) continue;
     const ids = own.map(({ emailId }) => emailId);
@@ -141,7 +141,7 @@ async function findPendingMails(read: Reader, refs: readonly EmailRef[]): Promis
   return refs.map(({ workspaceId, emailId }) => {
     const email = emails.get(`${workspaceId} ${emailId}`);
     const own = email && contents.get(email.contentsId);
-    return email && own && toPendingMail(email, own);
+    return email && own && { ...toPendingMail(email, own), receivesReplies: living.get(workspaceId)?.receivesReplies };
   });
 }
 

@@ -27,6 +27,8 @@ export interface PendingMail {
   messageId: string;
   /** The Reply-To header: a mailbox, or null for none. */
   replyTo: string | readonly string[] | null;
+  /** True if its workspace receives the replies to mail without a Reply-To of its own; it is looked up where this is absent. */
+  readonly receivesReplies?: boolean | undefined;
   subject: string;
   html: string | null;
   text: string | null;

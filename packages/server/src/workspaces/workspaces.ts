@@ -17,6 +17,12 @@ export const FIRST_WORKSPACE = "firstWorkspace";
 
 type Row = WorkspaceTables["workspaces"]["$inferSelect"];
 
+/** A workspace whose mail is sent. */
+interface LivingWorkspace {
+  /** True if it receives the replies to all mail without a Reply-To of its own. */
+  readonly receivesReplies: boolean;
+}
+
 /** Creates a workspace and its owner key, which is in the result and nowhere else. `id` and `apiKey` are given where they exist already. */
 export async function createWorkspace(
   tx: Tx,
@@ -61,16 +67,10 @@ export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspac
   return toWorkspace(row);
 }
 
-/** Returns the workspaces that exist: mail of a deleted one is no longer sent. */
-export async function filterLiving(q: Reader | Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  return new Set((await findRows(q, q.t.workspaces, { id: ids })).map(({ id }) => id));
-}
-
-/** Returns the workspaces that receive the replies to all mail without a Reply-To of its own. */
-export async function filterReceivingReplies(read: Reader, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const found = await findRows(read, read.t.workspaces, { id: ids });
-  return new Set(found.flatMap(({ id, replies }) => (replies ? [id] : [])));
+/** Finds the workspaces that exist, since mail of a deleted one is no longer sent, with what else their mail depends on. */
+export async function findLiving(q: Reader | Tx, ids: readonly string[]): Promise<ReadonlyMap<string, LivingWorkspace>> {
+  if (ids.length === 0) return new Map();
+  return new Map((await findRows(q, q.t.workspaces, { id: ids })).map(({ id, replies }) => [id, { receivesReplies: replies }]));
 }
 
 /** All workspaces of this server, newest first. */
