@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { accepted, busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
 import type { Tx } from "../db/db.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import type { ClaimedJob } from "../queue/queue.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type Effect, type Mark, storeEffects } from "./effects.ts";
-import { holdDomain, listHolds } from "./holds.ts";
+import { holdDomain, listHolds, releaseDomain } from "./holds.ts";
 import { loadMails, toPendingMail } from "./load.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
 import { type PendingMail, transformMails } from "./transform.ts";
@@ -96,6 +96,25 @@ test("an email to an address that was suppressed meanwhile is not marked: it is 
   await store(mark);
   expect(mark.marked).toBeNull();
   expect(await statuses([id])).toEqual(["suppressed"]);
+});
+
+test("an email is announced once, with the first of its other events, whatever interrupts its attempts", async () => {
+  const { deps } = world.app;
+  const [sent, crashed, held] = [await send("a@one.example"), await send("b@one.example"), await send("c@two.example")];
+  const mails = await load(sent, crashed, held);
+  await store(...mails.map(markOf));
+  const typesOf = async (id: string): Promise<string[]> => (await world.sdk.emails.get(id)).events.map(({ type }) => type);
+  for (const id of [sent, crashed, held]) expect(await typesOf(id)).toEqual([]);
+  // They were with the mail server when the process died: one is marked once more, one is kept back by a hold of its domain.
+  const [again, found] = (await load(crashed, held)) as [PendingMail, PendingMail];
+  await deps.db.tx((tx) => holdDomain(tx, deps, "two.example", null));
+  await store(markOf(again), { kind: "held", email: found.email, domain: "two.example", bytes: 0 });
+  await deps.db.tx((tx) => releaseDomain(tx, deps, "two.example"));
+  const [released] = (await load(held)) as [PendingMail];
+  await store(markOf(released));
+  for (const mail of await load(sent, crashed, held)) await store(outcomeOf(mail, accepted));
+  for (const id of [sent, crashed, held]) expect(await typesOf(id)).toEqual(["email.queued", "email.sent"]);
+  expect((await world.sdk.emails.list({ inDoubt: true })).pagination.total).toBe(3);
 });
 
 test("of two outcomes for one email in a group, as a crash may leave them, the first counts", async () => {

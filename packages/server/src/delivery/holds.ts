@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
 import { type EmailRow, moveEmails, scheduleEmails } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
+import type { DeliveryError } from "../mail/mailer.ts";
 import type { ClaimedJob, JobHandler } from "../queue/queue.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { leaveSharedJobs } from "./shared-jobs.ts";
@@ -24,6 +25,12 @@ export const RELEASE_JOB = "email.release";
 // Emails that one transaction releases, and that are counted for a list.
 const CHUNK = 500;
 const MAX_COUNTED = 10_000;
+
+const INTERRUPTED: DeliveryError = {
+  message: "A server stopped while it handed this email over, so it may have arrived.",
+  smtpCode: null,
+  enhancedCode: null,
+};
 
 /** An email that was claimed while its domain was held. */
 export interface Held {
@@ -103,7 +110,7 @@ export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]
   await moveEmails(
     tx,
     deps,
-    unsure.map(({ email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, updatedAt } })),
+    unsure.map(({ email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, lastError: INTERRUPTED, updatedAt } })),
   );
   const left = await leaveSharedJobs(
     tx,

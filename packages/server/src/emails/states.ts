@@ -71,9 +71,10 @@ export type StatusListener = (tx: Tx, changes: readonly StatusChange[]) => Promi
  * not if its status or the number of its attempts has changed since it was read. No email may be among them twice. `along` is called with
  * the moved emails; its writes are sent together with the events.
  *
- * An email that goes out at once leaves `queued` a few milliseconds after it was accepted, so its `email.queued` event is written then:
- * writing it earlier would make accepting the email cost a third more. A scheduled email has the event from the start. A recipient of a
- * campaign has none: campaign.started covers all of them.
+ * An email that goes out at once gets its `email.queued` event with the first one after it, a few milliseconds after it was accepted: writing it
+ * earlier would make accepting the email cost a third more, and writing it with the mark `sending` would give the email two numbers in the
+ * stream where one run of numbers is enough. A scheduled email has the event from the start. A recipient of a campaign has none:
+ * campaign.started covers all of them.
  */
 export async function moveEmails(
   tx: Tx,
@@ -86,7 +87,7 @@ export async function moveEmails(
   const changes: StatusChange[] = [];
   for (const [i, { email, patch, events: own = [] }] of moves.entries()) {
     if (!moved[i]) continue;
-    if (email.status === "queued" && email.scheduledAt === null && email.campaignId === null) events.push(toQueuedEvent(email));
+    if (patch.status !== "sending" && hasNoEvent(email)) events.push(toQueuedEvent(email));
     let { status } = email;
     for (const { type, data = null, machine = null } of own) {
       const next = STATUS_OF_EVENT[type];
@@ -99,6 +100,12 @@ export async function moveEmails(
   await Promise.all([recordEvents(tx, deps, events), along?.(moved)]);
   if (changes.length > 0) for (const listener of deps.statusListeners) await listener(tx, changes);
   return moved;
+}
+
+/** True if no event of an email was recorded yet. An attempt that ends without success leaves its error. */
+function hasNoEvent({ status, lastError, scheduledAt, campaignId }: EmailRow): boolean {
+  if (scheduledAt !== null || campaignId !== null) return false;
+  return status === "queued" || (status === "sending" && lastError === null);
 }
 
 /** Moves one email, as it was read, from one of the states in `from`; false if it is in another one or another process was faster. */
