@@ -169,6 +169,11 @@ const MEANINGS = {
     senders: ["addresses and domains that one may send from", count],
     networks: ["networks that one may be used from", count],
   },
+  AUDIT_LIMITS: {
+    title: "Changes",
+    value: ["value of a field that is kept, as JSON", characters],
+    fields: ["fields of a change", count],
+  },
   REQUEST_LIMITS: {
     title: "Requests that dev mode keeps",
     kept: ["the latest, of all workspaces", count],

@@ -69,6 +69,7 @@ export const REASONS = {
     world: TOOL,
     faults: TOOL,
     requests: "Each has the code of its error.",
+    audit: LOOKED_UP,
     stripe: CALLBACK,
     inbound: CALLBACK,
   },

@@ -136,6 +136,11 @@ export const SENDING: Objects = {
     await world.sdk.world.snapshot({ name: "before" });
     return {};
   },
+  audit: async ({ world }) => {
+    const { id } = await world.sdk.lists.create({ name: "News" });
+    await world.sdk.lists.update(id, { name: "Newsletter" });
+    return {};
+  },
   keys: async ({ world }) => ({ [idOf("key")]: (await world.sdk.keys.create({ name: "x", permissions: ["transactional:send"] })).id }),
   workspaces: async ({ world }) => ({ [idOf("ws")]: (await world.createWorkspace("Other")).workspaceId }),
   "inbox.clear": nothing,

@@ -6,7 +6,6 @@ export interface ActivatedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.activated";
   apiKey: string;
@@ -22,13 +21,11 @@ export interface ApprovalResponseEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "approval_response";
   messageId: string;
   decision: string;
   comment: string | null;
-  /** ISO 8601 instant */
   answeredAt: string;
 }
 
@@ -38,7 +35,6 @@ export interface MessagePostedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "message.posted";
   messageId: string;
@@ -54,7 +50,6 @@ export interface PausedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.paused";
   reason: "user_paused" | "plan_downgrade" | "webhook_failure";
@@ -66,7 +61,6 @@ export interface ResumedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.resumed";
 }
@@ -77,7 +71,6 @@ export interface DeactivatedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.deactivated";
   reason: "user_deactivated" | "plan_downgrade" | "admin_revoke";
@@ -89,7 +82,6 @@ export interface ScopesChangedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.scopes_changed";
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
@@ -102,7 +94,6 @@ export interface SettingsChangedEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.settings_changed";
   settings: Record<string, string | number | boolean>;
@@ -114,10 +105,8 @@ export interface RunForceFailedEvent {
   activationId: string;
   runId: string;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "run_force_failed";
-  /** ISO 8601 instant */
   lastHeartbeatAt: string;
 }
 
@@ -127,7 +116,6 @@ export interface TestPingEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "test.ping";
   test: true;
@@ -139,13 +127,11 @@ export interface WakeupEvent {
   activationId: string;
   runId: string | null;
   sequence: number;
-  /** ISO 8601 instant */
   timestamp: string;
   type: "agent.wakeup";
   wakeupId: string;
   reason: string;
   payload: unknown;
-  /** ISO 8601 instant */
   scheduledFor: string;
 }
 
@@ -212,7 +198,6 @@ export interface AgentCredits {
   balance: number;
   periodLimit: number | null;
   periodUsed: number;
-  /** ISO 8601 instant */
   resetsAt: string;
 }
 
@@ -225,7 +210,6 @@ export interface AgentSelf {
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
   settings: Record<string, string | number | boolean>;
   keyPreview: string;
-  /** ISO 8601 instant */
   createdAt: string;
   webhookLastError: WebhookError | null;
 }
@@ -249,7 +233,6 @@ export interface Approval {
   decision: string | null;
   comment: string | null;
   answeredAt: string | null;
-  /** ISO 8601 instant */
   expiresAt: string;
   suspendRun: boolean;
 }
@@ -266,7 +249,6 @@ export interface Asset {
   alt: string | null;
   tags: string[];
   externalId: string | null;
-  /** ISO 8601 instant */
   createdAt: string;
 }
 
@@ -297,7 +279,6 @@ export interface Brand {
   };
   locale: string | null;
   timezone: string;
-  /** ISO 8601 instant */
   updatedAt: string;
 }
 
@@ -311,7 +292,6 @@ export interface CreditTransaction {
   units: unknown;
   refundOf: string | null;
   balanceAfter: number;
-  /** ISO 8601 instant */
   createdAt: string;
 }
 
@@ -330,7 +310,6 @@ export interface Explanation {
   status: string;
   summary: string;
   timeline: Array<{
-    /** ISO 8601 instant */
     at: string;
     what: string;
     why: string | null;
@@ -345,16 +324,13 @@ export interface Explanation {
     call?: ExplainedCall | undefined;
   }>;
   related: string[];
-  /** ISO 8601 instant */
   explainedAt: string;
 }
 
 export interface Heartbeat {
   runId: string;
   status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
-  /** ISO 8601 instant */
   lastHeartbeatAt: string;
-  /** ISO 8601 instant */
   deadlineAt: string;
   heartbeatIntervalSeconds: number;
   accepted: number;
@@ -376,9 +352,7 @@ export interface LandingPage {
     agent: boolean;
     activationId: string | null;
   };
-  /** ISO 8601 instant */
   createdAt: string;
-  /** ISO 8601 instant */
   updatedAt: string;
   publishedAt: string | null;
   html: string | null;
@@ -478,9 +452,7 @@ export interface LandingPageSummary {
     agent: boolean;
     activationId: string | null;
   };
-  /** ISO 8601 instant */
   createdAt: string;
-  /** ISO 8601 instant */
   updatedAt: string;
   publishedAt: string | null;
 }
@@ -494,7 +466,6 @@ export interface LeadMagnet {
   size: number;
   sha256: string;
   downloadUrl: string;
-  /** ISO 8601 instant */
   createdAt: string;
 }
 
@@ -503,9 +474,7 @@ export interface ListMetadata {
   name: string;
   description: string | null;
   contactCount: number;
-  /** ISO 8601 instant */
   createdAt: string;
-  /** ISO 8601 instant */
   updatedAt: string;
 }
 
@@ -523,7 +492,6 @@ export interface Message {
   format: "plain" | "markdown";
   externalId: string | null;
   inReplyTo: string | null;
-  /** ISO 8601 instant */
   createdAt: string;
   readAt: string | null;
   approval: Approval | null;
@@ -566,9 +534,7 @@ export interface Run {
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
-  /** ISO 8601 instant */
   startedAt: string;
-  /** ISO 8601 instant */
   lastHeartbeatAt: string;
   deadlineAt: string | null;
   finishedAt: string | null;
@@ -601,9 +567,7 @@ export interface RunDetail {
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
-  /** ISO 8601 instant */
   startedAt: string;
-  /** ISO 8601 instant */
   lastHeartbeatAt: string;
   deadlineAt: string | null;
   finishedAt: string | null;
@@ -630,7 +594,6 @@ export interface RunLogEntry {
   level: "debug" | "info" | "warn" | "error";
   message: string;
   data: unknown;
-  /** ISO 8601 instant */
   at: string;
   agentAt: string | null;
 }
@@ -646,9 +609,7 @@ export interface StartedRun {
     ref?: string | undefined;
   } | null;
   parentRunId: string | null;
-  /** ISO 8601 instant */
   startedAt: string;
-  /** ISO 8601 instant */
   lastHeartbeatAt: string;
   deadlineAt: string | null;
   finishedAt: string | null;
@@ -674,14 +635,12 @@ export interface StartedRun {
 export interface Wakeup {
   wakeupId: string;
   status: "SCHEDULED" | "FIRED" | "CANCELLED" | "SKIPPED";
-  /** ISO 8601 instant */
   fireAt: string;
   reason: string;
   payload: unknown;
   runId: string | null;
   dedupeKey: string | null;
   suspendRun: boolean;
-  /** ISO 8601 instant */
   createdAt: string;
   firedAt: string | null;
 }
@@ -689,7 +648,6 @@ export interface Wakeup {
 export interface WebhookError {
   eventId: string;
   type: string;
-  /** ISO 8601 instant */
   at: string;
   attempts: number;
   class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
@@ -713,9 +671,7 @@ export interface WrittenLandingPage {
     agent: boolean;
     activationId: string | null;
   };
-  /** ISO 8601 instant */
   createdAt: string;
-  /** ISO 8601 instant */
   updatedAt: string;
   publishedAt: string | null;
   html: string | null;

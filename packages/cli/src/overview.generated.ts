@@ -33,6 +33,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"lint","usage":"[options] [targets...]","about":"Check a mail for what mail programs, filters and readers dislike","group":"Email:"},
   {"name":"test-inbox","usage":"[options]","about":"Captured mail of test keys: list, wait for, read","group":"Email:"},
   {"name":"keys","usage":"[options]","about":"API keys","group":"Server:"},
+  {"name":"audit","usage":"[options]","about":"Changes of settings and content: who, what, when","group":"Server:"},
   {"name":"open","usage":"[options]","about":"Create a link that signs one browser in to the dashboard","group":"Server:"},
   {"name":"dashboard","usage":"[options]","about":"The dashboard: links to sign in, and the browsers that are signed in","group":"Server:"},
   {"name":"workspaces","usage":"[options]","about":"Workspaces of this server, with the operator key","group":"Server:"},

@@ -77,6 +77,7 @@ const ALL_PERMISSIONS: Readonly<Record<Permission, true>> = {
   "webhooks:write": true,
   "keys:read": true,
   "keys:write": true,
+  "audit:read": true,
   "jobs:read": true,
   "jobs:write": true,
   "listings:read": true,

@@ -215,6 +215,9 @@ export const ENDPOINTS: EndpointTable = {
     update: { method: "PATCH", path: "/api/v1/keys/:id", body: true },
     revoke: { method: "DELETE", path: "/api/v1/keys/:id" },
   },
+  audit: {
+    list: { method: "GET", path: "/api/v1/audit", query: true, page: true },
+  },
   dashboard: {
     link: { method: "POST", path: "/api/v1/dashboard/links", body: true },
     sessions: { method: "GET", path: "/api/v1/dashboard/sessions", query: true, page: true },

@@ -1,4 +1,5 @@
 import { type Endpoint, served } from "@mailsvc/sdk/contract";
+import { Changes } from "./audit/changes.ts";
 import { type AppParts, composeDeps, isControllable } from "./compose-deps.ts";
 import { ConfigError } from "./config.ts";
 import { BrowserAccess, SIGN_IN_PATH, signedInPages } from "./dashboard/dashboard.ts";
@@ -41,7 +42,7 @@ import { mcpLoader } from "./mcp-http.ts";
 import { RECEIVERS_JOB } from "./metrics/metrics.ts";
 import { RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import type { RunRecorder } from "./recording/recording.ts";
-import { noteRequest, type RequestLog } from "./requests/requests.ts";
+import { noteRequest, type RequestSink } from "./requests/requests.ts";
 import { startRetention } from "./retention/retention.ts";
 import { RECHECK_JOB, trustSenders } from "./senders/senders.ts";
 import { stopWork } from "./shutdown.ts";
@@ -108,6 +109,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await stop();
       await deps.keyRotation.stop();
       await deps.keyUse.stop();
+      await deps.requestStore?.save();
       await deps.mailParser.close();
       await deps.capturedMailParser.close();
       await deps.mailAuthenticator.close();
@@ -198,18 +200,21 @@ interface RouterParts {
 function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, installation, world }: RouterParts): Router {
   const { ids, limiter, log, storage, failedLogins } = deps;
   const access = new BrowserAccess({ deps, guardLocal: guardDev });
+  const handlers = { ...servedHandlers(arrivals), ...(world && devHandlers(world, arrivals)) };
+  const changes = new Changes(deps, served, handlers);
   return createRouter({
     contract: served,
-    handlers: { ...servedHandlers(arrivals), ...(world && devHandlers(world, arrivals)) },
-    loadDialects: () => loadDialects(deps, parts.config.dev ? installation.apiKey : null),
+    handlers,
+    loadDialects: () => loadDialects(deps, changes, parts.config.dev ? installation.apiKey : null),
     deps,
     keys: createKeyLookup(deps),
     sessions: access,
     workspaces: createWorkspaceLookup(deps),
     inFlight,
     limiter,
+    changes,
     faults: world && new FaultInjector(world.faults, deps.clock.real),
-    observe: createObserver(parts, deps.requestLog),
+    observe: createObserver(parts, deps.requestLog ?? deps.requestStore),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");
       const pages = [
@@ -234,8 +239,8 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
   });
 }
 
-/** Writes the access log, hands requests to metrics and keeps them in dev mode; null when nobody wants them. */
-function createObserver({ config, log, observe }: AppParts, requestLog: RequestLog | null): ((request: ObservedRequest) => void) | null {
+/** Writes the access log, hands requests to metrics and to the log of requests; null when nobody wants them. */
+function createObserver({ config, log, observe }: AppParts, requestLog: RequestSink | null): ((request: ObservedRequest) => void) | null {
   if (!config.accessLog && requestLog === null) return observe ?? null;
   return (request) => {
     const { requestId, method, route, status, ms, keyId } = request;

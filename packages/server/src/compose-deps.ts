@@ -1,6 +1,7 @@
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { type BuiltFiles, DashboardFiles, loadBuiltFiles, SessionWatch } from "./dashboard/dashboard.ts";
+import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
 import { captureTestMail } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
@@ -52,7 +53,7 @@ import type { RunRecorder } from "./recording/recording.ts";
 import { changeMailers, type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer } from "./relays/main-mailer.ts";
 import { RelayRegistry } from "./relays/registry.ts";
-import { RequestLog } from "./requests/requests.ts";
+import { RequestLog, RequestStore } from "./requests/requests.ts";
 import { sealAnew } from "./sealed-data.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { SubmissionPorts } from "./submission/submission.ts";
@@ -152,7 +153,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       relays,
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
-      ...{ keyWatch: new KeyWatch(db, clock), keyUse: new KeyUse(db, clock, log) },
+      ...{ keyWatch: new KeyWatch(db, clock), keyUse: new KeyUse(db, clock, log), requestStore: openRequestStore(config, db, clock, log) },
       sessionWatch: new SessionWatch(db, clock),
       dashboardFiles: new DashboardFiles(parts.dashboardFiles ?? loadBuiltFiles),
       verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
@@ -207,6 +208,11 @@ function composeDevParts({ dev }: Pick<Config, "dev">, ids: Ids, clock: Clock) {
   const smtpFaults = faults && new SmtpFaults(faults, clock.real);
   const failing = (mailer: Mailer, names: boolean): Mailer => (smtpFaults ? failingMailer(mailer, smtpFaults, { names }) : mailer);
   return { faults, smtpFaults, failing, requestLog: dev ? new RequestLog(clock) : null };
+}
+
+/** The log of requests in the database; null in dev mode, which has one in memory, and where nobody asked for it. */
+function openRequestStore({ dev, keepDays }: Pick<Config, "dev" | "keepDays">, db: Db, clock: Clock, log: Log): RequestStore | null {
+  return dev || keepDays.requests === 0 ? null : new RequestStore(db, clock, log);
 }
 
 /** The addresses that may be called. The port of this server is known once it listens. */

@@ -62,7 +62,17 @@ test("a secret key is 32 bytes, or it is refused without being repeated", () => 
 
 test("how long records are kept is said by kind, and logs go no later than their runs", () => {
   const kept = (keep?: string) => readConfig({ flags: keep === undefined ? {} : { keep }, env: {}, dev: false }).keepDays;
-  expect(kept()).toEqual({ logs: 30, runs: 365, deliveries: 90, stats: 730, events: null, received: null, emails: null });
+  expect(kept()).toEqual({
+    logs: 30,
+    runs: 365,
+    deliveries: 90,
+    stats: 730,
+    events: null,
+    received: null,
+    emails: null,
+    audit: 365,
+    requests: 0,
+  });
   expect(kept("logs=7, deliveries=forever")).toEqual({
     logs: 7,
     runs: 365,
@@ -71,7 +81,10 @@ test("how long records are kept is said by kind, and logs go no later than their
     events: null,
     received: null,
     emails: null,
+    audit: 365,
+    requests: 0,
   });
+  expect(kept("audit=forever,requests=30")).toMatchObject({ audit: null, requests: 30 });
   expect(kept("runs=10d")).toMatchObject({ logs: 10, runs: 10 });
   expect(kept("runs=forever,logs=forever")).toMatchObject({ logs: null, runs: null });
   expect(kept("logs=forever")).toMatchObject({ logs: 365 });

@@ -35,7 +35,7 @@ import type { ReceivedDeps } from "./received/deps.ts";
 import type { RelayRegistry } from "./relays/registry.ts";
 import type { RelayDeps } from "./relays/relay-deps.ts";
 import type { RequestDeps } from "./requests/deps.ts";
-import type { RequestLog } from "./requests/requests.ts";
+import type { RequestLog, RequestStore } from "./requests/requests.ts";
 import type { RetentionDeps } from "./retention/deps.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
@@ -101,6 +101,7 @@ export interface Deps
   readonly queue: Queue;
   readonly relays: RelayRegistry;
   readonly requestLog: RequestLog | null;
+  readonly requestStore: RequestStore | null;
   readonly returnPath: ReturnPath;
   readonly webhooks: Webhooks;
 }

@@ -1,4 +1,5 @@
 import { contract, type MailsvcContract } from "@mailsvc/sdk/contract";
+import { auditHandlers } from "./audit/handlers.ts";
 import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
 import { DATES_JOB, enterByDate } from "./automations/dates.ts";
 import { RUN_JOB } from "./automations/due.ts";
@@ -47,6 +48,7 @@ import { explanationHandlers } from "./explain/handlers.ts";
 import { EXPLAINERS } from "./explainers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
+import type { ChangeRecorder } from "./http/change-recorder.ts";
 import { ContractCalls } from "./http/contract-calls.ts";
 import type { Dialect } from "./http/dialect.ts";
 import type { Handlers } from "./http/handler.ts";
@@ -321,6 +323,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   campaigns: settled(contract.campaigns, campaignHandlers, ["resend", "winner"]),
   automations: settled(contract.automations, automationHandlers, ["update", "delete", "activate", "pause"]),
   keys: keyHandlers,
+  audit: auditHandlers,
   dashboard: dashboardHandlers,
   workspaces: workspaceHandlers(WORKSPACE_DATA),
   jobs: jobHandlers,
@@ -346,9 +349,9 @@ export function servedHandlers(arrivals: Arrivals): Readonly<Record<string, Read
  * Loads the APIs of other services, which no start needs. Their operations call those of the contract; `devKey` stands for any key of the
  * other service in dev mode.
  */
-export async function loadDialects(deps: Deps, devKey: string | null): Promise<readonly Dialect[]> {
+export async function loadDialects(deps: Deps, changes: ChangeRecorder, devKey: string | null): Promise<readonly Dialect[]> {
   const { createDialects } = await import("./dialects/dialects.ts");
-  return createDialects(deps, new ContractCalls(contract, handlers), devKey);
+  return createDialects(deps, new ContractCalls(contract, handlers, changes), devKey);
 }
 
 /** The handlers of dev mode. */

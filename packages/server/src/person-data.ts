@@ -196,6 +196,8 @@ export const PERSON_DATA: PersonDataByTable = {
   webhookStreams: "nothing",
   receivedQuotas: "nothing",
   relays: "nothing",
+  auditEntries: { nothing: "Settings and content, by fields; what is about people has its history in events." },
+  requestRecords: { nothing: "Paths without addresses and without ids of contacts: `toSafePath`." },
   relayTokens: "nothing",
   workspaces: "nothing",
 };

@@ -1,3 +1,4 @@
+import { auditTables } from "./audit/tables.ts";
 import { automationTables } from "./automations/tables.ts";
 import { campaignTables } from "./campaigns/tables.ts";
 import { contactTables } from "./contacts/tables.ts";
@@ -21,6 +22,7 @@ import { metricsTables } from "./metrics/tables.ts";
 import { queueTables } from "./queue/tables.ts";
 import { receivedTables } from "./received/tables.ts";
 import { relayTables } from "./relays/tables.ts";
+import { requestTables } from "./requests/tables.ts";
 import { segmentTables } from "./segments/tables.ts";
 import { senderTables } from "./senders/tables.ts";
 import { suppressionTables } from "./suppressions/tables.ts";
@@ -37,6 +39,8 @@ export function defineTables(c: ColumnTypes) {
     ...workspaceTables(c),
     ...keyTables(c),
     ...dashboardTables(c),
+    ...auditTables(c),
+    ...requestTables(c),
     ...relayTables(c),
     ...senderTables(c),
     ...suppressionTables(c),

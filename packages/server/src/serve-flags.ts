@@ -181,7 +181,7 @@ export const SERVE_FLAGS = [
     value: "WHAT=DAYS",
     env: "MAILSVC_KEEP",
     summary:
-      "how many days records are kept: logs=30, runs=365, deliveries=90, stats=730, emails=forever, events=forever, received=forever (these unless said); several with commas",
+      "how many days records are kept: logs=30, runs=365, deliveries=90, stats=730, emails=forever, events=forever, received=forever, audit=365 (these unless said), requests=30 (none are kept unless said); several with commas",
     common: true,
   },
   {

@@ -39,6 +39,12 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
     unexported: SECRET_ONLY,
     stop: (tx, _deps, id) => tx.delete(tx.t.dashboardLinks).where(eq(tx.t.dashboardLinks.workspaceId, id)),
   },
+  auditEntries: { workspace: "workspaceId" },
+  requestRecords: {
+    workspace: "workspaceId",
+    secretless: ["keyId", "keyPreview"],
+    unexported: "It is a log of the server, kept for days.",
+  },
   senders: {
     workspace: "workspaceId",
     hidden: ["token"],

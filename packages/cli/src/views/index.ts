@@ -1,4 +1,5 @@
 import { activationViews } from "./activations.ts";
+import { auditViews } from "./audit.ts";
 import { automationViews } from "./automations.ts";
 import { brandViews } from "./brand.ts";
 import { campaignViews } from "./campaigns.ts";
@@ -38,6 +39,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...receivedViews,
   ...eventViews,
   ...requestViews,
+  ...auditViews,
   ...metricsViews,
   ...explanationViews,
   ...templateViews,

@@ -1,3 +1,4 @@
+import { audit } from "./audit.ts";
 import { automations } from "./automations.ts";
 import { campaigns } from "./campaigns.ts";
 import { contacts } from "./contacts.ts";
@@ -59,6 +60,7 @@ export const contract = {
   lint,
   testInbox,
   keys,
+  audit,
   dashboard,
   workspaces,
   jobs,
@@ -78,6 +80,7 @@ export type MailsvcContract = typeof contract;
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...inboundNouns };
 
 export * from "./address.ts";
+export * from "./audit.ts";
 export * from "./automation-branches.ts";
 export * from "./automation-connection.ts";
 export * from "./automation-fields.ts";

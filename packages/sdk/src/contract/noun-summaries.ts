@@ -25,6 +25,7 @@ export const NOUN_SUMMARIES = {
   keys: "API keys",
   dashboard: "The dashboard: links to sign in, and the browsers that are signed in",
   workspaces: "Workspaces of this server, with the operator key",
+  audit: "Changes of settings and content: who, what, when",
   jobs: "Background jobs",
   queue: "Pause all sending, hold single domains and requeue deferred emails, with the operator key",
   relays: "Mail servers that take this server's mail, with the operator key",
@@ -78,7 +79,7 @@ export const NOUN_GROUPS = {
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
     ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
   ],
-  Server: ["workspaces", "keys", "dashboard", "me", "jobs", "queue", "relays", "health"],
+  Server: ["workspaces", "keys", "audit", "dashboard", "me", "jobs", "queue", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],
   Callbacks: ["inbound", "stripe"],
 } as const satisfies Record<string, readonly (keyof typeof NOUN_SUMMARIES)[]>;

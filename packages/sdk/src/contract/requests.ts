@@ -47,7 +47,7 @@ export const requests = {
     path: "/api/v1/requests",
     access: read,
     summary: "List the latest requests to the API, newest first",
-    description: `${scope} A dev server keeps the last ${REQUEST_LIMITS.kept.toLocaleString("en-US")} in memory; a server in production keeps none.`,
+    description: `${scope} A dev server keeps the last ${REQUEST_LIMITS.kept.toLocaleString("en-US")} in memory. A server in production keeps them for as long as its flag --keep requests=30 says, and none without it.`,
     query: z.object({
       ...filters,
       after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().meta({
@@ -67,7 +67,7 @@ export const requests = {
     path: "/api/v1/requests/stream",
     access: read,
     summary: "Follow requests to the API as they are answered",
-    description: `${scope} Server-sent events: \`id\` is the sequence, \`data\` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. A server in production keeps none.`,
+    description: `${scope} Server-sent events: \`id\` is the sequence, \`data\` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. Dev mode only.`,
     query: z.object(filters),
     stream: true,
     output: RequestRecord,

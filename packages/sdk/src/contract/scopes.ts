@@ -30,6 +30,7 @@ export const PERMISSIONS = [
   "webhooks:write",
   "keys:read",
   "keys:write",
+  "audit:read",
   "jobs:read",
   "jobs:write",
   "listings:read",

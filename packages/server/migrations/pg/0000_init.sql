@@ -82,6 +82,20 @@ CREATE TABLE "attachments" (
 	CONSTRAINT "attachments_contents_id_position_pk" PRIMARY KEY("contents_id","position")
 );
 --> statement-breakpoint
+CREATE TABLE "audit_entries" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C",
+	"at" bigint NOT NULL,
+	"action" text COLLATE "C" NOT NULL,
+	"actor_kind" text COLLATE "C" NOT NULL,
+	"actor_id" text COLLATE "C",
+	"actor_name" text COLLATE "C",
+	"object_id" text COLLATE "C",
+	"object_name" text COLLATE "C",
+	"changes" json NOT NULL,
+	"request_id" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "automation_contacts" (
 	"automation_id" text COLLATE "C" NOT NULL,
 	"contact_id" text COLLATE "C" NOT NULL,
@@ -984,6 +998,21 @@ CREATE TABLE "relays" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "request_records" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C",
+	"at" bigint NOT NULL,
+	"request_id" text COLLATE "C" NOT NULL,
+	"method" text COLLATE "C" NOT NULL,
+	"path" text COLLATE "C" NOT NULL,
+	"route" text COLLATE "C",
+	"status" integer NOT NULL,
+	"error" text COLLATE "C",
+	"tenths" integer NOT NULL,
+	"key_id" text COLLATE "C",
+	"key_preview" text COLLATE "C"
+);
+--> statement-breakpoint
 CREATE TABLE "run_logs" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"run" text COLLATE "C" NOT NULL,
@@ -1254,6 +1283,8 @@ CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","s
 CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "assets_workspace" ON "assets" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "assets_activation" ON "assets" USING btree ("activation_id");--> statement-breakpoint
+CREATE INDEX "audit_entries_workspace" ON "audit_entries" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "audit_entries_object" ON "audit_entries" USING btree ("object_id","id");--> statement-breakpoint
 CREATE INDEX "automation_contacts_contact" ON "automation_contacts" USING btree ("contact_id","inside");--> statement-breakpoint
 CREATE INDEX "automation_entries_automation" ON "automation_entries" USING btree ("automation_id","id");--> statement-breakpoint
 CREATE INDEX "automation_entries_status" ON "automation_entries" USING btree ("automation_id","status","id");--> statement-breakpoint
@@ -1354,6 +1385,7 @@ CREATE INDEX "received_from" ON "received" USING btree ("workspace_id","from_key
 CREATE INDEX "received_to" ON "received" USING btree ("workspace_id","to_key","id");--> statement-breakpoint
 CREATE INDEX "received_thread" ON "received" USING btree ("workspace_id","thread_id","id");--> statement-breakpoint
 CREATE INDEX "received_email" ON "received" USING btree ("workspace_id","email_id","id");--> statement-breakpoint
+CREATE INDEX "request_records_workspace" ON "request_records" USING btree ("workspace_id","seq");--> statement-breakpoint
 CREATE INDEX "run_logs_run" ON "run_logs" USING btree ("run","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_run" ON "runs" USING btree ("activation_id","run_id");--> statement-breakpoint
 CREATE INDEX "runs_activation" ON "runs" USING btree ("activation_id","id");--> statement-breakpoint

@@ -91,6 +91,22 @@ CREATE TABLE `attachments` (
 	PRIMARY KEY(`contents_id`, `position`)
 );
 --> statement-breakpoint
+CREATE TABLE `audit_entries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text,
+	`at` integer NOT NULL,
+	`action` text NOT NULL,
+	`actor_kind` text NOT NULL,
+	`actor_id` text,
+	`actor_name` text,
+	`object_id` text,
+	`object_name` text,
+	`changes` text NOT NULL,
+	`request_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_entries_workspace` ON `audit_entries` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_entries_object` ON `audit_entries` (`object_id`,`id`);--> statement-breakpoint
 CREATE TABLE `automation_contacts` (
 	`automation_id` text NOT NULL,
 	`contact_id` text NOT NULL,
@@ -1085,6 +1101,22 @@ CREATE TABLE `relays` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `request_records` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`workspace_id` text,
+	`at` integer NOT NULL,
+	`request_id` text NOT NULL,
+	`method` text NOT NULL,
+	`path` text NOT NULL,
+	`route` text,
+	`status` integer NOT NULL,
+	`error` text,
+	`tenths` integer NOT NULL,
+	`key_id` text,
+	`key_preview` text
+);
+--> statement-breakpoint
+CREATE INDEX `request_records_workspace` ON `request_records` (`workspace_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `run_logs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`run` text NOT NULL,

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { authorizeDeveloper } from "./auth.ts";
 import type { AnyHandler, Input } from "./call.ts";
+import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { KeyContext } from "./handler.ts";
 import { parseValue } from "./validation.ts";
@@ -31,8 +32,14 @@ export type PreparedCall<E extends Endpoint> = (context: WritingContext, also?: 
  */
 export class ContractCalls {
   readonly #handlers = new Map<Endpoint, AnyHandler>();
+  readonly #changes: ChangeRecorder;
 
-  constructor(contract: Partial<MailsvcContract>, handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
+  constructor(
+    contract: Partial<MailsvcContract>,
+    handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+    changes: ChangeRecorder,
+  ) {
+    this.#changes = changes;
     for (const [noun, group] of Object.entries(contract))
       for (const [verb, endpoint] of Object.entries(group)) this.#handlers.set(endpoint, handlers[noun]?.[verb] as AnyHandler);
   }
@@ -49,7 +56,7 @@ export class ContractCalls {
 
   /** Calls a write that prepares nothing, inside the transaction. */
   write<E extends Endpoint>(endpoint: E, input: CallOf<E>, context: WritingContext): Promise<AnswerOf<E>> {
-    return this.#run(endpoint, parse(endpoint, input, context), context, undefined);
+    return this.#write(endpoint, parse(endpoint, input, context), context, undefined);
   }
 
   /** Checks the input of a write and does what it does before its transaction; gives what runs inside it. */
@@ -57,12 +64,17 @@ export class ContractCalls {
     const parsed = parse(endpoint, input, context);
     const handler = this.#find(endpoint);
     const prepared = typeof handler === "function" ? undefined : await handler.prepare(parsed, context);
-    return (within, also) => this.#run(endpoint, { ...parsed, ...also }, within, prepared);
+    return (within, also) => this.#write(endpoint, { ...parsed, ...also }, within, prepared);
   }
 
   /** Throws ApiError forbidden unless the key of the request may call an endpoint. */
   authorize(endpoint: Endpoint, { key }: Pick<KeyContext<HttpDeps>, "key">): void {
     authorizeDeveloper(key, endpoint);
+  }
+
+  async #write<E extends Endpoint>(endpoint: E, input: Input, context: WritingContext, prepared: unknown): Promise<AnswerOf<E>> {
+    const run = (): Promise<unknown> => this.#run(endpoint, input, context, prepared);
+    return (await this.#changes.record({ endpoint, input, context }, context.tx, run)) as AnswerOf<E>;
   }
 
   async #run<E extends Endpoint>(endpoint: E, input: Input, context: object, prepared: unknown): Promise<AnswerOf<E>> {

@@ -8,6 +8,7 @@ import { checkMediaType, parseJson, parseLongJson } from "./body/json.ts";
 import { type BodyMemory, type BodyShare, FREE_BYTES } from "./body/share.ts";
 import { readUpload } from "./body/upload.ts";
 import type { Call, Caller, Input, RunAny } from "./call.ts";
+import type { ChangeRecorder } from "./change-recorder.ts";
 import { getClientAddress } from "./client-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ForgeryLimiter } from "./forgery-limiter.ts";
@@ -38,6 +39,7 @@ type Params = Record<string, string>;
 
 interface PerformerParts extends AdmissionParts {
   readonly bodies: BodyMemory;
+  readonly changes: ChangeRecorder;
   readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "storage" | "seal" | "log" | "failedLogins" | "tracing">;
 }
 
@@ -59,7 +61,7 @@ export class Performer {
     this.#deps = parts.deps;
     this.#bodies = parts.bodies;
     this.#admission = new Admission(parts);
-    this.#writes = new Writes(parts.deps);
+    this.#writes = new Writes(parts.deps, parts.changes);
     this.#forgeries = new ForgeryLimiter(parts.deps.clock);
   }
 

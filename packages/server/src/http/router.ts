@@ -8,6 +8,7 @@ import type { Limiter } from "../lib/rate.ts";
 import type { KeyLookup, SessionLookup } from "./auth.ts";
 import { BodyMemory } from "./body/share.ts";
 import type { AnyHandler } from "./call.ts";
+import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Dialect } from "./dialect.ts";
 import { listDialectRoutes, respondInDialect } from "./dialect-routes.ts";
@@ -34,6 +35,7 @@ interface RouterParts {
   readonly workspaces: WorkspaceLookup;
   readonly inFlight: InFlightRequests;
   readonly limiter: Limiter;
+  readonly changes: ChangeRecorder;
   /** Rules that make requests fail; dev mode only. */
   readonly faults: FaultInjector | null;
   /** Called after each request, for the access log and metrics; null when nothing observes. */
@@ -61,12 +63,13 @@ export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter(routerParts: RouterParts): Router {
-  const { contract, handlers, loadDialects, deps, keys, sessions, workspaces, inFlight, limiter, faults, observe, mount } = routerParts;
+  const { contract, handlers, loadDialects, deps, keys, sessions, workspaces, inFlight, limiter, changes, faults, observe, mount } =
+    routerParts;
   const { config, ids } = deps;
   const parts = { deps, inFlight, faults, observe };
   const operators = new OperatorRights(workspaces);
   const bodies = new BodyMemory();
-  const performer = new Performer({ deps, keys, sessions, operators, limiter, bodies });
+  const performer = new Performer({ deps, keys, sessions, operators, limiter, bodies, changes });
   const createServe = makeServe(parts, { performer, respondToError: respondInContract });
 
   let dialects: readonly Dialect[] = [];
@@ -107,7 +110,7 @@ export function createRouter(routerParts: RouterParts): Router {
     const [{ createRoutes }, loaded] = await Promise.all([import("./routes.ts"), loadDialects()]);
     dialects = loaded;
     for (const dialect of dialects) {
-      const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, operators, limiter, bodies });
+      const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, operators, limiter, bodies, changes });
       for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
     }
     const h3 = createRoutes(routes, absent, refuse);

@@ -1,6 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";
 import { GroupedTransactions } from "./grouped-transactions.ts";
 import { type Claim, findAnswer, fromStored, type StoredAnswer, storeAnswers, toClaimId, toStored } from "./idempotency.ts";
@@ -26,9 +27,11 @@ export class Writes {
   /** Writes under way whose handlers prepare something, by claim. */
   readonly #running = new Map<string, { readonly requestHash: string; readonly result: Promise<WriteResult> }>();
   readonly #grouped: GroupedTransactions;
+  readonly #changes: ChangeRecorder;
 
-  constructor(deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">) {
+  constructor(deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">, changes: ChangeRecorder) {
     this.#deps = deps;
+    this.#changes = changes;
     this.#grouped = new GroupedTransactions(deps);
   }
 
@@ -106,7 +109,8 @@ export class Writes {
   }
 
   async #execute({ endpoint, handler, input, caller }: Write, tx: Tx, prepared: unknown): Promise<StoredAnswer> {
-    return toStoredAnswer(endpoint, await runHandler(handler, input, { ...caller.context, tx }, prepared));
+    const run = (): Promise<unknown> => runHandler(handler, input, { ...caller.context, tx }, prepared);
+    return toStoredAnswer(endpoint, await this.#changes.record({ endpoint, input, context: caller.context }, tx, run));
   }
 
   async #prepare({ handler, input, caller }: Write): Promise<unknown> {

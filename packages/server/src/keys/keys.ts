@@ -46,7 +46,7 @@ interface KeyParts {
 export type KeyNames = ReadonlyMap<string, { readonly name: string; readonly preview: string }>;
 
 /** The names of all keys of a workspace. */
-export async function listKeyNames(read: Reader, workspaceId: string): Promise<KeyNames> {
+export async function listKeyNames(read: Reader | Tx, workspaceId: string): Promise<KeyNames> {
   const { id, name, preview } = read.t.keys;
   const rows = await read.select({ id, name, preview }).from(read.t.keys).where(eq(read.t.keys.workspaceId, workspaceId));
   return new Map(rows.map((row) => [row.id, row]));

@@ -27,6 +27,7 @@ type IdPrefix =
   | "ind"
   | "prop"
   | "imp"
+  | "aud"
   | MarketplacePrefix;
 
 /**

@@ -19,17 +19,24 @@ interface Filter {
 export const requestHandlers: Handlers<typeof contract.requests, RequestDeps> = {
   list: async ({ after = 0, limit, ...filter }, context) => {
     const view = await View.open(context, filter);
+    const { requestStore } = context.deps;
+    if (requestStore) {
+      const wanted = { workspaceId: context.workspaceId, unknown: view.seesUnknown, after, limit, ...filter };
+      return { data: await requestStore.listLatest(context.read, wanted, (kept) => view.show(kept)) };
+    }
     return { data: (await view.show(getLog(context.deps).listAfter(after))).reverse().slice(0, limit) };
   },
   tail: async (filter, context) => follow(getLog(context.deps), await View.open(context, filter), context),
 };
 
 /** Throws ApiError invalid_state. */
-function getLog({ requestLog }: RequestDeps): RequestLog {
+function getLog({ requestLog, requestStore }: RequestDeps): RequestLog {
   if (requestLog) return requestLog;
-  throw new ApiError("invalid_state", "Requests are kept in dev mode only.", {
-    hint: "A server that shows its requests: mailsvc dev. In production, start the server with --access-log and read its log.",
-  });
+  throw requestStore
+    ? new ApiError("invalid_state", "Requests are followed in dev mode only.", { hint: "List those of this server: mailsvc requests list" })
+    : new ApiError("invalid_state", "This server keeps no requests.", {
+        hint: "Start it with --keep requests=30 to keep them for 30 days. In dev mode the latest are always kept.",
+      });
 }
 
 /** The requests that a caller may see and wants. */
@@ -38,7 +45,7 @@ class View {
   readonly #filter: Filter;
   readonly #pattern: RegExp | null;
   /** True if the caller sees the requests of no workspace. */
-  readonly #seesUnknown: boolean;
+  readonly seesUnknown: boolean;
   #names: KeyNames = new Map();
 
   private constructor(context: ReadContext<RequestDeps>, filter: Filter, seesUnknown: boolean) {
@@ -46,7 +53,7 @@ class View {
     this.#context = context;
     this.#filter = filter;
     this.#pattern = path === undefined ? null : toPattern(path.includes("*") ? path : `${path}*`, "");
-    this.#seesUnknown = seesUnknown;
+    this.seesUnknown = seesUnknown;
   }
 
   static async open(context: ReadContext<RequestDeps>, filter: Filter): Promise<View> {
@@ -56,7 +63,7 @@ class View {
   async show(kept: readonly KeptRequest[]): Promise<RequestRecord[]> {
     const { workspaceId } = this.#context;
     const seen = kept.filter(
-      (request) => (request.workspaceId === workspaceId || (request.workspaceId === null && this.#seesUnknown)) && this.#matches(request),
+      (request) => (request.workspaceId === workspaceId || (request.workspaceId === null && this.seesUnknown)) && this.#matches(request),
     );
     if (seen.some(({ keyId }) => keyId !== null && !this.#names.has(keyId)))
       this.#names = await listKeyNames(this.#context.read, workspaceId);

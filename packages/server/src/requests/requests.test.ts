@@ -2,6 +2,7 @@ import type { RequestRecord } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
+import { DAY } from "../lib/units.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { toSafePath } from "./safe-path.ts";
 
@@ -129,6 +130,42 @@ describe("requests", () => {
       ["/api/v1/send", "validation_error"],
       ["/api/v1/send", "validation_error"],
     ]);
+  });
+
+  test("are kept by a server that was asked to, with the same filters and no addresses, for as many days", async () => {
+    await using world = await createWorld({ dev: false, flags: { keep: "requests=30" } });
+    const { sdk } = world;
+    await sdk.contacts.create({ email: "ada@example.com" });
+    await sdk.contacts.get("ada@example.com");
+    await ask(world, { path: "/api/v1/send", body: {} });
+    await ask(world, { method: "GET", path: "/api/v1/emails", key: null });
+    const all = (await sdk.requests.list()).data;
+    expect(all.map(({ method, path, error }) => `${method} ${path} ${error}`)).toEqual([
+      "GET /api/v1/emails unauthorized",
+      "POST /api/v1/send validation_error",
+      "GET /api/v1/contacts/:id null",
+      "POST /api/v1/contacts null",
+    ]);
+    expect(all[1]).toMatchObject({ key: { id: expect.stringMatching(/^key_/), name: expect.any(String) }, ms: expect.any(Number) });
+    expect(JSON.stringify(all)).not.toContain("ada");
+    expect(await lines(world, { failed: true, method: "POST" })).toEqual(["POST /api/v1/send 400 validation_error"]);
+    expect(await lines(world, { method: "GET", failed: false })).toEqual(["GET /api/v1/contacts/:id 200 null"]);
+    expect(await lines(world, { path: "/api/v1/contacts", limit: 1 })).toEqual(["GET /api/v1/contacts/:id 200 null"]);
+    expect(await lines(world, { after: all[1]?.sequence ?? 0 })).toEqual(["GET /api/v1/emails 401 unauthorized"]);
+    await expect(sdk.requests.tail().next()).rejects.toMatchObject({ code: "invalid_state" });
+    await world.clock.advance("1d");
+    world.clock.control.freeze(world.clock.now() + 40 * DAY);
+    await world.clock.advance("3d");
+    expect(await lines(world)).toEqual([]);
+  });
+
+  test("that were not written when a server stops are written then", async () => {
+    await using world = await createWorld({ dev: false, flags: { keep: "requests=30" } });
+    await world.sdk.lists.list();
+    const { db, requestStore } = world.app.deps;
+    expect(await db.read.$count(db.read.t.requestRecords)).toBe(0);
+    await requestStore?.save();
+    expect(await db.read.$count(db.read.t.requestRecords)).toBe(1);
   });
 
   test("need the permission to read events, and dev mode", async () => {

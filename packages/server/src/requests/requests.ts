@@ -1,8 +1,14 @@
 import type { HeaderReader } from "../http/headers.ts";
 import { previewKey } from "../keys/keys.ts";
 import { type AnsweredRequest, RequestLog } from "./request-log.ts";
+import { RequestStore } from "./request-store.ts";
 
-export { RequestLog };
+export { RequestLog, RequestStore };
+
+/** Keeps answered requests: in memory, or in the database. */
+export interface RequestSink {
+  note(request: AnsweredRequest): void;
+}
 
 interface Observed extends Omit<AnsweredRequest, "keyPreview"> {
   readonly headers: HeaderReader;
@@ -17,7 +23,7 @@ const RECORDS = ["/api/v1/requests", "/resend/logs"];
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Keeps a request, unless it only looks at the server. */
-export function noteRequest(log: RequestLog, { headers, dev, ...request }: Observed): void {
+export function noteRequest(log: RequestSink, { headers, dev, ...request }: Observed): void {
   const authorization = headers.get("authorization");
   if (request.method === "GET" && isLook({ headers, dev, ...request }, authorization)) return;
   // A key that works is known by its id.

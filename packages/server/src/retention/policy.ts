@@ -17,6 +17,10 @@ export interface RetentionPolicy {
   readonly received: number | null;
   /** Mail that was sent, with its contents and files, and captured mail. */
   readonly emails: number | null;
+  /** Who changed what. */
+  readonly audit: number | null;
+  /** Requests to the API; 0 for none. */
+  readonly requests: number | null;
 }
 
 export const DEFAULT_RETENTION: RetentionPolicy = {
@@ -27,4 +31,6 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   events: null,
   received: null,
   emails: null,
+  audit: 365,
+  requests: 0,
 };

@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
+import type { AuditTables } from "../audit/tables.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { forgetDeliveries, isRead } from "../developer-webhooks/developer-webhooks.ts";
 import { deleteEvents, isReadByReaders } from "../events/events.ts";
@@ -10,6 +11,7 @@ import type { RunTables } from "../marketplace/runs/tables.ts";
 import type { WakeupTables } from "../marketplace/wakeups/tables.ts";
 import { deleteReceivedRows } from "../received/received.ts";
 import type { ReceivedTables } from "../received/tables.ts";
+import type { RequestTables } from "../requests/tables.ts";
 import { forgetActions } from "../segments/segments.ts";
 import type { SegmentTables } from "../segments/tables.ts";
 import type { WebhookTables } from "../webhooks/tables.ts";
@@ -22,7 +24,16 @@ import type { RetentionPolicy } from "./policy.ts";
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables & ReceivedTables & InboxTables & SegmentTables;
+type SourceTables = AuditTables &
+  RequestTables &
+  RunTables &
+  WakeupTables &
+  WebhookTables &
+  PageTables &
+  EventTables &
+  ReceivedTables &
+  InboxTables &
+  SegmentTables;
 type SourceTable = SourceTables[
   | "runLogs"
   | "runs"
@@ -33,15 +44,18 @@ type SourceTable = SourceTables[
   | "events"
   | "contactActions"
   | "received"
-  | "inbox"];
+  | "inbox"
+  | "auditEntries"
+  | "requestRecords"];
 type CreatedColumn =
-  | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events" | "contactActions"]["at"]
+  | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events" | "contactActions" | "auditEntries" | "requestRecords"]["at"]
   | SourceTables["received" | "inbox"]["receivedAt"]
   | SourceTables["runs"]["startedAt"]
   | SourceTables["wakeups" | "landingPages"]["createdAt"];
 
 type KeyColumn =
-  | Exclude<SourceTable, SourceTables["events" | "contactActions"]>["id"]
+  | Exclude<SourceTable, SourceTables["events" | "contactActions" | "requestRecords"]>["id"]
+  | SourceTables["requestRecords"]["seq"]
   | SourceTables["events"]["sequence"]
   | SourceTables["contactActions"]["eventKey"];
 
@@ -225,6 +239,26 @@ const captured: Records = {
   },
 };
 
+/** Who changed what. */
+const audit: Records = {
+  policy: "audit",
+  list: walk(({ auditEntries: a }) => ({ table: a, key: a.id, createdAt: a.at })),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
+    const { auditEntries: a } = tx.t;
+    await tx.delete(a).where(and(inArray(a.id, keys), lt(a.at, before)));
+  },
+};
+
+/** Requests to the API. */
+const requests: Records = {
+  policy: "requests",
+  list: walk(({ requestRecords: r }) => ({ table: r, key: r.seq, createdAt: r.at })),
+  deleteExpired: async (tx, keys: readonly number[], before) => {
+    const { requestRecords: r } = tx.t;
+    await tx.delete(r).where(and(inArray(r.seq, keys), lt(r.at, before)));
+  },
+};
+
 /** All records that expire, in the order in which a sweep deletes them. */
 export const RECORDS: readonly Records[] = [
   logs,
@@ -238,6 +272,8 @@ export const RECORDS: readonly Records[] = [
   received,
   emails,
   captured,
+  audit,
+  requests,
 ];
 
 /** Lists the rows of a table. */

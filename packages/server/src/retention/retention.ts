@@ -142,7 +142,7 @@ function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Records): n
 async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
-    RECORDS.filter(({ policy }) => deps.config.keepDays[policy] !== null).map(async (records) => {
+    RECORDS.filter(({ policy }) => (deps.config.keepDays[policy] ?? 0) > 0).map(async (records) => {
       if (records.daily) return now;
       const [oldest] = await records.list(deps.db.read, null, 1, now);
       // The first row was stored while the clock was ahead: those behind it may be older.
