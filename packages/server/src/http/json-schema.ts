@@ -1,3 +1,4 @@
+import { Instant } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 
 export type JsonSchema = Record<string, unknown>;
@@ -56,6 +57,11 @@ function tidy(schema: JsonSchema): void {
   // zod calls the beginning of a text a format, which is none of JSON Schema's.
   if (schema.format === "starts_with") delete schema.format;
   if (schema.format !== undefined) delete schema.pattern;
+  // What an instant is, and how it is written, its format says.
+  if (schema.format === "date-time") {
+    delete schema.examples;
+    if (schema.description === Instant.description) delete schema.description;
+  }
 }
 
 /** True for a `z.stringbool()`: true and false on the wire, whatever other spellings it accepts. */
