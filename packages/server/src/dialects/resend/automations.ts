@@ -28,7 +28,7 @@ export const automationOperations: readonly Operation[] = [
     run: async ({ name, status, ...graph }, calls) => {
       const own = toOwnGraph(graph);
       await trustSendersInDev(own.steps, calls);
-      const { id } = await calls.write(contract.automations.create, { name, allowReEntry: true, ...own });
+      const { id } = await calls.write(contract.automations.create, { name, allowReEntry: true, reEntryDelayHours: 1, ...own });
       if (status === "enabled") await calls.write(contract.automations.activate, { id });
       return { object: "automation", id };
     },

@@ -108,7 +108,7 @@ export const contactOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/audiences/:list/contacts/:id",
-    run: async ({ list, id }, calls) => ({ object: "contact", ...showContact(await getMember(list, id, calls)) }),
+    run: async ({ list, id }, calls) => showDetail(await getMember(list, id, calls)),
   }),
   writeOperation({
     method: "PATCH",
