@@ -7,6 +7,9 @@ import { answerList, listQuery } from "./lists.ts";
 const TYPES = ["sent", "delivered", "opened", "clicked", "bounced", "complained", "unsubscribed", "suppressed"] as const;
 type Type = (typeof TYPES)[number];
 
+/** Reasons that keep an address from all mail. */
+const SUPPRESSED: ReadonlySet<Recipient["skipReason"]> = new Set(["suppressed", "bounced", "complained"]);
+
 /** Recipients to whom something happened. Those with a state are looked up by it, the others are looked for among all. */
 const SELECTIONS: Readonly<Record<Type, { readonly status?: Recipient["status"]; readonly fits: (one: Recipient) => boolean }>> = {
   sent: { fits: ({ sentAt }) => sentAt !== null },
@@ -16,7 +19,7 @@ const SELECTIONS: Readonly<Record<Type, { readonly status?: Recipient["status"];
   bounced: { status: "bounced", fits: () => true },
   complained: { status: "complained", fits: () => true },
   unsubscribed: { fits: ({ unsubscribedAt }) => unsubscribedAt !== null },
-  suppressed: { fits: ({ status, skipReason }) => status === "suppressed" || (status === "skipped" && skipReason === "suppressed") },
+  suppressed: { fits: ({ status, skipReason }) => status === "suppressed" || SUPPRESSED.has(skipReason) },
 };
 
 // Events of one mail that are counted.
