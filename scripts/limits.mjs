@@ -73,6 +73,18 @@ const MEANINGS = {
     versions: ["versions kept; publishing one more deletes the oldest", count],
     testRecipients: ["recipients of a test send", count],
   },
+  BLOCK_LIMITS: {
+    title: "A mail in blocks",
+    blocks: ["blocks, with those in columns", count],
+    heading: ["text of a heading", characters],
+    text: ["text of a text block", characters],
+    label: ["words of a button", characters],
+    alt: ["words in place of a picture", characters],
+    href: ["an address", characters],
+    columns: ["columns next to each other", count],
+    width: ["width of a picture", (value) => `${count(value)} pixels`],
+    height: ["height of a spacer", (value) => `${count(value)} pixels`],
+  },
   SIGN_IN_LIMITS: {
     title: "The dashboard",
     linkMinutes: ["how long a link to sign in works", (value) => `${count(value)} minutes`],

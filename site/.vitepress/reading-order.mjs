@@ -10,6 +10,7 @@ export const GUIDE = {
     "docs/emails.md",
     "docs/smtp.md",
     "docs/templates.md",
+    "docs/blocks.md",
     "docs/tracking.md",
     "docs/languages.md",
     "docs/receiving.md",

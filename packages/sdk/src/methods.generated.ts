@@ -388,6 +388,8 @@ export interface MailsvcMethods {
       category?: string | null | undefined;
       /** Purpose of the template: transactional, marketing, layout or partial */
       type?: "transactional" | "marketing" | "layout" | "partial" | undefined;
+      /** HTML gives up the blocks of a template of kind BLOCKS, and keeps their HTML */
+      kind?: "HTML" | undefined;
       /** Subject; may contain {{ variables }} */
       subject?: string | null | undefined;
       /** Default sender; a send may override it */
@@ -398,7 +400,7 @@ export interface MailsvcMethods {
       html?: string | null | undefined;
       /** Plain text with Handlebars; generated from the HTML when absent */
       text?: string | null | undefined;
-      /** Content of a JSON_BLOCKS template */
+      /** Content of a template of kind BLOCKS, as MailBlocks, or of kind JSON_BLOCKS, as you like */
       blocks?: Array<Record<string, unknown>> | null | undefined;
       /** Files that the HTML was rendered from, kept beside it; a change of html or text without them removes them */
       renderedFrom?: TemplateOrigin | null | undefined;
@@ -499,6 +501,8 @@ export interface MailsvcMethods {
       html?: string | null | undefined;
       /** Plain text with Handlebars; generated from the HTML when absent */
       text?: string | null | undefined;
+      /** Content of a template of kind BLOCKS, as MailBlocks, or of kind JSON_BLOCKS, as you like */
+      blocks?: Array<Record<string, unknown>> | null | undefined;
       /** Slug of the layout around it */
       layout?: string | null | undefined;
       /** Declared variables */

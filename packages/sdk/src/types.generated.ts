@@ -916,6 +916,7 @@ export interface CampaignDetail {
   completedAt: string | null;
   html: string | null;
   text: string | null;
+  blocks: MailBlock[] | null;
   template: {
     id: string;
     slug: string;
@@ -958,6 +959,8 @@ export interface CampaignPatch {
   templateId?: string | null | undefined;
   html?: string | null | undefined;
   text?: string | null | undefined;
+  /** Content as blocks, from which the HTML is rendered; null gives them up and keeps the HTML */
+  blocks?: MailBlock[] | null | undefined;
   fromName?: string | null | undefined;
   replyTo?: string | string[] | null | undefined;
   previewText?: string | null | undefined;
@@ -1187,6 +1190,49 @@ export interface ClockState {
     name: string;
   }>;
 }
+
+export type ColumnBlock = {
+  type: "heading";
+  text: string;
+  /** 1 is the largest; 2 when absent */
+  level?: number | undefined;
+  /** Side at which it stands; the start when absent */
+  align?: "start" | "center" | "end" | undefined;
+} | {
+  type: "text";
+  /** Paragraphs; **bold**, *italic*, [words](https://…), lines that begin with - or 1. are lists */
+  text: string;
+  size?: "normal" | "small" | undefined;
+  /** Side at which it stands; the start when absent */
+  align?: "start" | "center" | "end" | undefined;
+} | {
+  type: "image";
+  /** Address of the picture, such as the url of an asset */
+  src: string;
+  /** Words in its place; empty for decoration */
+  alt: string;
+  /** Width in pixels; as wide as its place when absent */
+  width?: number | undefined;
+  /** Address: https://, http://, mailto: or a variable */
+  href?: string | undefined;
+  /** Side at which it stands; the start when absent */
+  align?: "start" | "center" | "end" | undefined;
+} | {
+  type: "button";
+  label: string;
+  /** Address: https://, http://, mailto: or a variable */
+  href: string;
+  /** Its color as #rrggbb; that of the brand when absent */
+  color?: string | undefined;
+  /** Side at which it stands; the start when absent */
+  align?: "start" | "center" | "end" | undefined;
+} | {
+  type: "divider";
+} | {
+  type: "spacer";
+  /** Pixels; 24 when absent */
+  height?: number | undefined;
+};
 
 export interface Contact {
   id: string;
@@ -2497,6 +2543,16 @@ export interface MailAuthentication {
   reason: string | null;
 }
 
+export type MailBlock = ColumnBlock | {
+  type: "columns";
+  /** Two or three columns of the same width; on phones one below the other */
+  columns: Array<{
+    blocks: ColumnBlock[];
+  }>;
+};
+
+export type MailBlocks = MailBlock[];
+
 export type MailClient = "gmail-web" | "gmail-ios" | "gmail-android" | "outlook-windows" | "outlook-macos" | "outlook-web" | "outlook-ios" | "outlook-android" | "apple-mail-macos" | "apple-mail-ios" | "yahoo-web" | "yahoo-ios" | "yahoo-android" | "samsung-android" | "thunderbird" | "proton-web" | "fastmail-web" | "gmx-web";
 
 export interface MailCounts {
@@ -2675,6 +2731,8 @@ export interface NewCampaign {
   html?: string | undefined;
   /** Plain-text body, may contain {{ variables }} */
   text?: string | undefined;
+  /** Content as blocks: heading, text, image, button, columns, divider, spacer; the HTML is rendered from them */
+  blocks?: MailBlock[] | undefined;
   /** Name of the sender */
   fromName?: string | undefined;
   /** Reply-To address, or up to ten; auto to receive the replies here; that of the template when absent */
@@ -3669,6 +3727,10 @@ export interface Snapshot {
   size: number;
 }
 
+/** A piece of a text: words, a variable as it is written, words in bold or italics, or a link. */
+export type Span =
+  | { readonly kind: "words"; readonly text: string }
+
 export interface StartedRun {
   runId: string;
   activationId: string;
@@ -3763,7 +3825,7 @@ export interface Template {
   description: string | null;
   category: string | null;
   type: "transactional" | "marketing" | "layout" | "partial";
-  kind: "HTML" | "JSON_BLOCKS";
+  kind: "HTML" | "BLOCKS" | "JSON_BLOCKS";
   status: "ACTIVE" | "INACTIVE";
   version: number | null;
   hasUnpublishedChanges: boolean;
@@ -3784,7 +3846,7 @@ export interface TemplateBySlug {
   description: string | null;
   category: string | null;
   type: "transactional" | "marketing" | "layout" | "partial";
-  kind: "HTML" | "JSON_BLOCKS";
+  kind: "HTML" | "BLOCKS" | "JSON_BLOCKS";
   version: number;
   subject: string | null;
   from: string | null;
@@ -3800,7 +3862,7 @@ export interface TemplateDetail {
   description: string | null;
   category: string | null;
   type: "transactional" | "marketing" | "layout" | "partial";
-  kind: "HTML" | "JSON_BLOCKS";
+  kind: "HTML" | "BLOCKS" | "JSON_BLOCKS";
   status: "ACTIVE" | "INACTIVE";
   version: number | null;
   hasUnpublishedChanges: boolean;
@@ -3860,8 +3922,8 @@ export interface TemplateInput {
   category?: string | null | undefined;
   /** Purpose of the template: transactional, marketing, layout or partial */
   type?: "transactional" | "marketing" | "layout" | "partial" | undefined;
-  /** HTML, or blocks of an editor */
-  kind?: "HTML" | "JSON_BLOCKS" | undefined;
+  /** HTML; BLOCKS, of which the HTML is rendered; or JSON_BLOCKS, which are only kept */
+  kind?: "HTML" | "BLOCKS" | "JSON_BLOCKS" | undefined;
   /** Subject; may contain {{ variables }} */
   subject?: string | null | undefined;
   /** Default sender; a send may override it */
@@ -3872,7 +3934,7 @@ export interface TemplateInput {
   html?: string | null | undefined;
   /** Plain text with Handlebars; generated from the HTML when absent */
   text?: string | null | undefined;
-  /** Content of a JSON_BLOCKS template */
+  /** Content of a template of kind BLOCKS, as MailBlocks, or of kind JSON_BLOCKS, as you like */
   blocks?: Array<Record<string, unknown>> | null | undefined;
   /** Files that the HTML was rendered from, kept beside it; a change of html or text without them removes them */
   renderedFrom?: TemplateOrigin | null | undefined;

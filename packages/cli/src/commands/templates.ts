@@ -57,7 +57,7 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
       }
       using process = new RenderProcess(session.host.env);
       const { local, template } = await renderUsed(process, dir, slug);
-      if (template.kind !== "HTML") throw usageError(`${slug} is of kind ${template.kind}, which cannot be rendered.`);
+      if (template.kind === "JSON_BLOCKS") throw usageError(`${slug} is of kind ${template.kind}, which cannot be rendered.`);
       call = buildCall(contract.templates.render, [], {}, renderBody(local, template, body["variables"]));
     }
     if (session.globals.dryRun) {

@@ -71,7 +71,8 @@ export function normalize(given: {
     replyTo: given.replyTo || null,
     layout: given.layout || null,
     variables: given.variables ?? [],
-    html: given.html || null,
+    // The server makes the HTML of blocks.
+    html: given.kind === "BLOCKS" ? null : given.html || null,
     text: given.text || null,
     blocks: given.blocks ?? null,
     renderedFrom: given.renderedFrom ?? null,

@@ -28,8 +28,9 @@ export function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: 
     parts[slug] = { html: part.html, text: part.text, declare: part.variables };
     waiting.push(...listDependencies(part));
   }
-  const { type, subject, html, text, layout } = template;
-  return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
+  const { type, kind, subject, html, text, blocks, layout } = template;
+  const content = kind === "BLOCKS" ? { blocks: blocks ?? [] } : { html, layout };
+  return { type, subject, text, ...content, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
 }
 
 /** A template of a folder, rendered, and with it the layout and the partials that it uses. */

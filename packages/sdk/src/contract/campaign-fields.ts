@@ -1,4 +1,5 @@
 import { EmailAddress, ReplyTo } from "./address.ts";
+import { MailBlocks } from "./blocks.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { RelayName } from "./relay-name.ts";
@@ -177,6 +178,7 @@ const fields = {
   templateId: TemplateId.meta({ description: "Published template to send" }),
   html: CampaignContent,
   text: CampaignText,
+  blocks: MailBlocks,
   fromName: line(CAMPAIGN_LIMITS.fromName).meta({ description: "Name of the sender" }),
   replyTo: ReplyTo.meta({
     description: "Reply-To address, or up to ten; auto to receive the replies here; that of the template when absent",
@@ -214,6 +216,7 @@ export const NewCampaign = z
     templateId: fields.templateId.optional(),
     html: fields.html.optional(),
     text: fields.text.optional(),
+    blocks: fields.blocks.optional(),
     fromName: fields.fromName.optional(),
     replyTo: fields.replyTo.optional(),
     previewText: fields.previewText.optional(),
@@ -246,6 +249,10 @@ export const CampaignPatch = z
     templateId: fields.templateId.nullable().optional(),
     html: fields.html.nullable().optional(),
     text: fields.text.nullable().optional(),
+    blocks: fields.blocks
+      .nullable()
+      .optional()
+      .meta({ description: "Content as blocks, from which the HTML is rendered; null gives them up and keeps the HTML" }),
     fromName: fields.fromName.nullable().optional(),
     replyTo: fields.replyTo.nullable().optional(),
     previewText: fields.previewText.nullable().optional(),
@@ -268,6 +275,7 @@ export const CampaignPatch = z
     utm: fields.utm.nullable().optional(),
     revision: revisionOf("campaign"),
   })
+  .superRefine(checkContent)
   .meta({ id: "CampaignPatch" });
 export type CampaignPatch = z.input<typeof CampaignPatch>;
 
@@ -315,10 +323,19 @@ function checkRecipients(audience: Audience, ctx: z.RefinementCtx): void {
   for (const { path, code, message } of findAudienceFaults(audience)) issue(ctx, [path], code, message);
 }
 
-function checkContent(
-  { templateId, html, text }: { templateId?: string | undefined; html?: string | undefined; text?: string | undefined },
-  ctx: z.RefinementCtx,
-): void {
-  if (templateId !== undefined && (html !== undefined || text !== undefined))
-    issue(ctx, ["templateId"], "not_allowed", "Give either templateId or own content (html, text).");
+/** The fields that hold what a campaign says. */
+interface GivenContent {
+  templateId?: string | null | undefined;
+  html?: string | null | undefined;
+  text?: string | null | undefined;
+  blocks?: MailBlocks | null | undefined;
+}
+
+/** Refuses two contents in one request: a template beside own content, and HTML beside blocks. */
+function checkContent({ templateId, html, text, blocks }: GivenContent, ctx: z.RefinementCtx): void {
+  const given = (value: unknown): boolean => value !== undefined && value !== null;
+  if (given(templateId) && [html, text, blocks].some(given))
+    issue(ctx, ["templateId"], "not_allowed", "Give either templateId or own content (blocks, html, text).");
+  if (given(blocks) && given(html))
+    issue(ctx, ["blocks"], "not_allowed", "Give either blocks or html: the HTML is rendered from the blocks.");
 }

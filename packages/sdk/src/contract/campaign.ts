@@ -1,4 +1,5 @@
 import { ShownReplyTo } from "./address.ts";
+import { MailBlocks } from "./blocks.ts";
 import {
   AbTest,
   CAMPAIGN_STATUSES,
@@ -72,6 +73,8 @@ const Group = z.object({ id: z.string(), type: z.enum(["list", "segment"]), name
 export const CampaignDetail = Campaign.extend({
   html: z.string().nullable(),
   text: z.string().nullable(),
+  /** Content as blocks, from which the HTML was rendered; null for HTML that was written, and for a template. */
+  blocks: MailBlocks.nullable(),
   template: z.object({ id: z.string(), slug: z.string(), name: z.string(), version: z.int().nullable() }).nullable(),
   segment: Group.nullable(),
   list: Group.nullable(),

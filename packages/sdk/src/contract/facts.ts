@@ -1,6 +1,7 @@
 // Contract without its schemas. The command line's overview and its server load only this, because zod and the schemas take as long to
 // load as everything else of theirs.
 export { listBranches } from "./automation-branches.ts";
+export { BLOCK_LIMITS } from "./block-text.ts";
 export * from "./contact-fields.ts";
 export { DURATION, durationMs } from "./duration.ts";
 export { EMAIL_STATES, EMAIL_STATUSES } from "./email-states.ts";

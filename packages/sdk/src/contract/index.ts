@@ -93,6 +93,8 @@ export * from "./automation-triggers.ts";
 export * from "./automation-words.ts";
 export * from "./automations.ts";
 export * from "./batch.ts";
+export * from "./block-text.ts";
+export * from "./blocks.ts";
 export * from "./bytes.ts";
 export {
   CALENDAR_LIMITS,

@@ -27,8 +27,11 @@ export const TEMPLATE_LIMITS = {
 
 /** The type of a template. A layout wraps other templates, a partial is included in them; neither is sent itself. */
 export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"] as const;
-/** The kind of its content: HTML, or the blocks of an editor, which cannot be rendered for sending. */
-export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
+/**
+ * The kind of its content: HTML; blocks, from which the service renders it (docs/blocks.md); or the blocks of an editor of your own
+ * (JSON_BLOCKS), which cannot be rendered for sending.
+ */
+export const TEMPLATE_KINDS = ["HTML", "BLOCKS", "JSON_BLOCKS"] as const;
 export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
 export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
 /** Renderers that make a template's HTML before it is stored. */
@@ -117,7 +120,7 @@ export const templateFields = {
     .refine(storableJson, refused)
     .refine((blocks) => JSON.stringify(blocks).length <= TEMPLATE_LIMITS.source, { message: "At most 1 MiB.", params: { code: "too_big" } })
     .nullable()
-    .meta({ description: "Content of a JSON_BLOCKS template" }),
+    .meta({ description: "Content of a template of kind BLOCKS, as MailBlocks, or of kind JSON_BLOCKS, as you like" }),
   renderedFrom: TemplateOrigin.nullable().meta({
     description: "Files that the HTML was rendered from, kept beside it; a change of html or text without them removes them",
   }),

@@ -180,7 +180,10 @@ export const templates = {
         description: fields.description.optional(),
         category: fields.category.optional(),
         type: fields.type.default("transactional"),
-        kind: z.enum(TEMPLATE_KINDS).default("HTML").meta({ description: "HTML, or blocks of an editor" }),
+        kind: z
+          .enum(TEMPLATE_KINDS)
+          .default("HTML")
+          .meta({ description: "HTML; BLOCKS, of which the HTML is rendered; or JSON_BLOCKS, which are only kept" }),
         subject: fields.subject.optional(),
         from: fields.from.optional(),
         replyTo: fields.replyTo.optional(),
@@ -198,6 +201,20 @@ export const templates = {
     errors: ["conflict"],
     examples: [
       { summary: "And publish it", body: { ...shipped, publish: true } },
+      {
+        summary: "Blocks",
+        body: {
+          name: "Spring",
+          kind: "BLOCKS",
+          type: "marketing",
+          subject: "Spring is here",
+          blocks: [
+            { type: "heading", text: 'Hello {{default firstName "there"}}' },
+            { type: "text", text: "The new **collection** is in." },
+            { type: "button", label: "Have a look", href: "https://acme.example/spring" },
+          ],
+        },
+      },
       { summary: "A partial", body: { name: "Footer", type: "partial", html: "<p>Acme Ltd, 1 Main Street</p>" } },
     ],
   }),
@@ -231,6 +248,10 @@ export const templates = {
       description: fields.description.optional(),
       category: fields.category.optional(),
       type: fields.type.optional(),
+      kind: z
+        .enum(["HTML"])
+        .optional()
+        .meta({ description: "HTML gives up the blocks of a template of kind BLOCKS, and keeps their HTML" }),
       subject: fields.subject.optional(),
       from: fields.from.optional(),
       replyTo: fields.replyTo.optional(),
@@ -348,6 +369,7 @@ export const templates = {
       subject: fields.subject.optional(),
       html: fields.html.optional(),
       text: fields.text.optional(),
+      blocks: fields.blocks.optional(),
       layout: fields.layout.optional(),
       declare: fields.variables.optional().meta({ description: "Declared variables" }),
       variables: Variables.optional(),
@@ -367,7 +389,10 @@ export const templates = {
       })
       .meta({ id: "TemplateRendering" }),
     errors: ["template_error"],
-    examples: [{ summary: "A line of HTML", body: { html: "<p>Hi {{ name }}</p>", variables: { name: "Ada" } } }],
+    examples: [
+      { summary: "A line of HTML", body: { html: "<p>Hi {{ name }}</p>", variables: { name: "Ada" } } },
+      { summary: "Blocks", body: { blocks: [{ type: "heading", text: "Hi {{ name }}" }], variables: { name: "Ada" } } },
+    ],
   }),
   test: endpoint({
     method: "POST",

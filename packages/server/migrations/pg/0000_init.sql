@@ -256,6 +256,7 @@ CREATE TABLE "campaigns" (
 	"template_id" text COLLATE "C",
 	"html" text COLLATE "C",
 	"text_body" text COLLATE "C",
+	"blocks" json,
 	"recipient_type" text COLLATE "C" NOT NULL,
 	"segment_id" text COLLATE "C",
 	"list_id" text COLLATE "C",

@@ -278,6 +278,7 @@ CREATE TABLE `campaigns` (
 	`template_id` text,
 	`html` text,
 	`text_body` text,
+	`blocks` text,
 	`recipient_type` text NOT NULL,
 	`segment_id` text,
 	`list_id` text,

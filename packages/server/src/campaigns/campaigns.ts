@@ -114,6 +114,7 @@ export async function showDetail(q: Tx | Reader, row: CampaignRow): Promise<Camp
     ...showCampaign(row),
     html: row.html,
     text: row.text,
+    blocks: row.blocks,
     template: template && { id: template.id, slug: template.slug, name: template.name, version: template.version },
     segment,
     list,

@@ -1,9 +1,17 @@
-import type { AbTest, VariantName } from "@mailsvc/sdk/contract";
+import type { AbTest, MailBlocks, VariantName } from "@mailsvc/sdk/contract";
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { asc, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { assertSendable, getTemplateRow, type Parse, type PinnedTemplate, pinOwn, pinPublished } from "../templates/templates.ts";
+import {
+  assertBlocksFinished,
+  assertSendable,
+  getTemplateRow,
+  type Parse,
+  type PinnedTemplate,
+  pinOwn,
+  pinPublished,
+} from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
 
 /** The fields of a campaign that make up its content. */
@@ -14,6 +22,7 @@ interface Draft {
   readonly templateId: string | null;
   readonly html: string | null;
   readonly text: string | null;
+  readonly blocks: MailBlocks | null;
   readonly replyTo: string | string[] | null;
   readonly abTest: AbTest | null;
 }
@@ -55,8 +64,8 @@ export function listVariants(draft: Draft): DraftVariant[] {
  * ApiError not_found, template_error or validation_error.
  */
 export async function checkDraft(q: Tx | Reader, parse: Parse, draft: Draft): Promise<void> {
-  if (draft.templateId !== null && (draft.html !== null || draft.text !== null))
-    throw invalid("templateId", "not_allowed", "Give either templateId or own content (html, text). Set the other to null.");
+  if (draft.templateId !== null && (draft.html !== null || draft.text !== null || draft.blocks !== null))
+    throw invalid("templateId", "not_allowed", "Give either templateId or own content (blocks, html, text). Set the other to null.");
   for (const variant of listVariants(draft)) {
     if (variant.templateId !== null) assertSendable(await getTemplateRow(q, draft.workspaceId, variant.templateId));
     // Without a template this compiles the subject, too.
@@ -83,7 +92,14 @@ export function lacksContent(draft: Draft): boolean {
  * `pinContent`.
  */
 export async function checkScheduled(q: Tx | Reader, parse: Parse, draft: Draft): Promise<void> {
-  if (!lacksContent(draft)) await pinContent(q, parse, draft);
+  if (!lacksContent(draft)) await pinFinished(q, parse, draft);
+}
+
+/** The content of a campaign that starts now, like `pinContent`. Throws ApiError validation_error for blocks that lack something, too. */
+export async function pinFinished(q: Tx | Reader, parse: Parse, draft: Draft): Promise<PinnedVariant[]> {
+  const pinned = await pinContent(q, parse, draft);
+  assertBlocksFinished(draft.blocks ?? []);
+  return pinned;
 }
 
 /**

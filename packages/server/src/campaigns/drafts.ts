@@ -8,7 +8,7 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import { assertVerified } from "../senders/senders.ts";
-import type { Parse } from "../templates/templates.ts";
+import { type Parse, renderMailBlocks } from "../templates/templates.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail, toRevision } from "./campaigns.ts";
 import { checkDraft, checkScheduled } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -44,8 +44,9 @@ export async function createCampaign(
     replyTo: input.replyTo ?? null,
     previewText: input.previewText ?? null,
     templateId: input.templateId ?? null,
-    html: input.html ?? null,
+    html: input.html ?? (await renderMailBlocks(tx, parse, workspaceId, input.blocks ?? [])),
     text: input.text ?? null,
+    blocks: input.blocks ?? null,
     recipientType: input.recipientType,
     segmentId: input.segmentId ?? null,
     listId: input.listId ?? null,
@@ -91,7 +92,8 @@ export async function updateCampaign(
   const before = await getCampaignRow(tx, workspaceId, id);
   assertRevision("campaign", toRevision(before), revision);
   if (before.startedAt !== null) throw invalidState(before, ["DRAFT", "SCHEDULED"]);
-  const fields = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<CampaignRow>;
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<CampaignRow>;
+  const fields = { ...given, ...(await renderGiven(tx, parse, workspaceId, given)) };
   const at = scheduledAt === undefined ? before.scheduledAt : parseSchedule(scheduledAt, deps.clock.now());
   const status = scheduledAt === undefined ? before.status : at === null ? ("DRAFT" as const) : ("SCHEDULED" as const);
   const after: CampaignRow = { ...before, ...fields, scheduledAt: at, status };
@@ -105,6 +107,12 @@ export async function updateCampaign(
   if (status === "PAUSED") await tx.update(tx.t.campaigns).set({ statusReason: before.statusReason }).where(eq(tx.t.campaigns.id, id));
   if (rescheduled) await enqueueStart(tx, deps, changed);
   return showDetail(tx, status === "PAUSED" ? { ...changed, statusReason: before.statusReason } : changed);
+}
+
+/** The HTML of blocks that were sent. HTML that was sent was not rendered from the blocks before it, so those go. */
+async function renderGiven(tx: Tx, parse: Parse, workspaceId: string, given: Partial<CampaignRow>): Promise<Partial<CampaignRow>> {
+  if (given.blocks) return { html: await renderMailBlocks(tx, parse, workspaceId, given.blocks) };
+  return given.html === undefined ? {} : { blocks: null };
 }
 
 /** Deletes a campaign that has not started. Throws ApiError not_found or invalid_state. */

@@ -20,7 +20,7 @@ import {
   showDetail,
   toRevision,
 } from "./campaigns.ts";
-import { checkScheduled, pinContent } from "./content.ts";
+import { checkScheduled, pinFinished } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { collideWithErasures } from "./forget.ts";
 import { assertWithinYear } from "./local-time.ts";
@@ -182,7 +182,7 @@ export async function start(
   if (!from.includes(row.status)) throw invalidState(row, from);
   const fromText = buildFrom(row);
   await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
-  const contents = await pinContent(tx, parse, row);
+  const contents = await pinFinished(tx, parse, row);
   for (const { replyTo } of contents) assertReceives(deps, replyTo);
   const { contacts } = getSelection(audience, row);
   const started = await changeStatus(

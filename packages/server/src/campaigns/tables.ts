@@ -3,6 +3,7 @@ import type {
   Campaign,
   CampaignStatus,
   LocalTime,
+  MailBlocks,
   ProposedBy,
   RecipientType,
   ResendOf,
@@ -30,6 +31,8 @@ export function campaignTables(c: ColumnTypes) {
         templateId: c.text("template_id"),
         html: c.text("html"),
         text: c.text("text_body"),
+        /** The blocks that the HTML was rendered from. */
+        blocks: c.json<MailBlocks>("blocks"),
         recipientType: c.text("recipient_type").$type<RecipientType>().notNull(),
         segmentId: c.text("segment_id"),
         listId: c.text("list_id"),
@@ -86,6 +89,13 @@ export function campaignTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.campaignId, t.emailId] })],
     ),
+    ...linkTables(c),
+  };
+}
+
+/** Tables of the links that recipients clicked. */
+function linkTables(c: ColumnTypes) {
+  return {
     /** Recipients that clicked a link, without machines. */
     campaignLinkClicks: c.table(
       "campaign_link_clicks",

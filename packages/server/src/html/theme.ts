@@ -151,7 +151,8 @@ function buildPalette(colors: ThemeColors, ground: string, wanted: string): stri
   ].join(";");
 }
 
-function toFontFamily(name: string | null | undefined, fallback: string): string {
+/** The fonts of a brand's name for one, with others behind it. */
+export function toFontFamily(name: string | null | undefined, fallback: string): string {
   const plain = name?.replace(/[^\p{L}\p{N} -]/gu, "").trim();
   return plain ? `"${plain}",${fallback}` : fallback;
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
-import { type ErrorDetail, RESERVED_SLUG, type Template } from "@mailsvc/sdk/contract";
+import { type ErrorDetail, type MailBlocks, RESERVED_SLUG, type Template } from "@mailsvc/sdk/contract";
 import { ApiError } from "../lib/api-error.ts";
+import { assertBlocksFinished } from "./blocks.ts";
 import { findBadDeclarations } from "./engine/values.ts";
 import type { VersionRow } from "./store.ts";
 
@@ -59,10 +60,12 @@ export function assertFits({ type, kind }: Pick<Template, "type" | "kind">, cont
   const faults = [
     ...(kind === "JSON_BLOCKS"
       ? none(["html", "text", "renderedFrom", "layout"], "A JSON_BLOCKS template")
-      : none(["blocks"], "An HTML template")),
+      : kind === "BLOCKS"
+        ? none(["renderedFrom", "layout"], "A BLOCKS template")
+        : none(["blocks"], "An HTML template")),
     ...(part ? none(["subject", "from", "replyTo", "layout"], `A ${type}`) : []),
     ...findBadDeclarations(content.variables),
-    ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} must be of kind HTML.` }] : []),
+    ...(part && kind !== "HTML" ? [{ path: "kind", code: "not_allowed", message: `A ${type} must be of kind HTML.` }] : []),
   ];
   if (faults.length > 0) refuse(faults);
 }
@@ -73,6 +76,10 @@ export function assertComplete({ type, kind }: Pick<Template, "type" | "kind">, 
   const need = (path: keyof Content, message: string): void => void faults.push({ path, code: "required", message });
   if (kind === "JSON_BLOCKS") {
     if (content.blocks === null) need("blocks", "A JSON_BLOCKS template needs blocks before it is published.");
+  } else if (kind === "BLOCKS") {
+    const blocks = content.blocks as MailBlocks | null;
+    if (content.html === null) need("blocks", "A BLOCKS template needs blocks before it is published.");
+    else assertBlocksFinished(blocks ?? []);
   } else if (content.html === null && content.text === null) need("html", "A template needs html, text or both before it is published.");
   if ((type === "transactional" || type === "marketing") && content.subject === null)
     need("subject", "A template needs a subject before it is published.");

@@ -94,6 +94,6 @@ function findDependents(all: readonly TemplateUse[], slug: string): TemplateUse[
     for (const one of all) if (isPart(one) && one.publishedUses?.some((used) => reached.has(used))) reached.add(one.slug);
   }
   return all.filter(
-    (one) => !isPart(one) && one.version !== null && one.kind === "HTML" && one.publishedUses?.some((used) => reached.has(used)),
+    (one) => !isPart(one) && one.version !== null && one.kind !== "JSON_BLOCKS" && one.publishedUses?.some((used) => reached.has(used)),
   );
 }

@@ -20,7 +20,8 @@ interface OwnSource {
 
 /** Throws ApiError template_error for a template that can never be sent: blocks of an editor, a layout or a partial. */
 export function assertSendable(row: Pick<TemplateRow, "kind" | "type" | "slug">): void {
-  if (row.kind === "JSON_BLOCKS") throw new ApiError("template_error", BLOCKS_ERROR, { hint: "Create the template as HTML to send it." });
+  if (row.kind === "JSON_BLOCKS")
+    throw new ApiError("template_error", BLOCKS_ERROR, { hint: "Create the template as HTML, or of kind BLOCKS, to send it." });
   if (row.type === "layout" || row.type === "partial")
     throw new ApiError("template_error", `${row.slug} is a ${row.type}. Only transactional and marketing templates can be sent.`);
 }

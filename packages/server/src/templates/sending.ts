@@ -3,11 +3,13 @@ import {
   findClosest,
   type HandlerInput,
   type HandlerOutput,
+  MailBlocks,
   type TemplateBySlug,
   type TemplateDetail,
 } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { renderMailBlocks } from "./blocks.ts";
 import { compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
 import type { CompiledTemplates, CompiledVersion } from "./compiled-templates.ts";
 import { type Asker, listUsers } from "./dependents.ts";
@@ -141,6 +143,8 @@ export async function renderSources(
   workspaceId: string,
   input: HandlerInput<Endpoints["render"]>,
 ): Promise<HandlerOutput<Endpoints["render"]>> {
+  const parse = await loadParser();
+  if (input.blocks && input.html) throw invalid("blocks", "not_allowed", "Give either blocks or html.");
   const given = new Map<string, Part & { type: TemplateRow["type"] }>();
   for (const [slug, part] of Object.entries(input.parts ?? {}))
     given.set(slug, {
@@ -152,7 +156,7 @@ export async function renderSources(
     });
   const content = {
     subject: input.subject || null,
-    html: input.html || null,
+    html: input.blocks ? await renderMailBlocks(read, parse, workspaceId, MailBlocks.parse(input.blocks)) : input.html || null,
     text: input.text || null,
     layout: input.layout ?? null,
     variables: input.declare ?? [],
@@ -160,7 +164,7 @@ export async function renderSources(
   let compiled: Compiled;
   try {
     // No stored template has this slug, so it replaces none.
-    compiled = await compileContent(read, await loadParser(), workspaceId, { slug: "", type: input.type, content }, true, given);
+    compiled = await compileContent(read, parse, workspaceId, { slug: "", type: input.type, content }, true, given);
   } catch (error) {
     if (error instanceof TemplateFaults) throw toApiError("template_error", error);
     throw error;
@@ -192,7 +196,7 @@ async function getPublishedTemplate(read: Reader, workspaceId: string, slug: str
 }
 
 function blocksError(): ApiError {
-  return new ApiError("template_error", BLOCKS_ERROR, { hint: "Create the template as HTML to send it." });
+  return new ApiError("template_error", BLOCKS_ERROR, { hint: "Create the template as HTML, or of kind BLOCKS, to send it." });
 }
 
 async function compileStored(

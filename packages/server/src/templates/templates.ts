@@ -1,10 +1,11 @@
 import type { contract, HandlerInput, Page, ProposedBy, Template, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
-import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
+import { MailBlocks, TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import type { PageInput } from "../db/pagination.ts";
-import { ApiError, notFound } from "../lib/api-error.ts";
+import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
+import { renderMailBlocks } from "./blocks.ts";
 import { compileContent, toApiError } from "./compiled-set.ts";
 import type { CompiledTemplates } from "./compiled-templates.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
@@ -63,7 +64,7 @@ export async function createTemplate(
   proposedBy: ProposedBy | null = null,
 ): Promise<TemplateDetail> {
   const now = deps.clock.now();
-  const content = applyChanges(EMPTY_CONTENT, input);
+  const content = await renderContent(tx, parse, workspaceId, input.kind, applyChanges(EMPTY_CONTENT, input), input);
   const head: TemplateRow = {
     id: deps.ids("tpl"),
     workspaceId,
@@ -116,8 +117,12 @@ export async function updateDraft(
   const type = input.type ?? row.type;
   if (slug !== row.slug || type !== row.type) await assertUnused(tx, row, slug === row.slug ? "of another type" : "renamed");
   const before = await getVersionRow(tx, row, DRAFT);
-  const content = applyChanges(before, input);
-  const next = { ...row, slug, type };
+  const kind = input.kind ?? row.kind;
+  if (kind !== row.kind && row.kind !== "BLOCKS")
+    throw invalid("kind", "not_allowed", "Only a template of kind BLOCKS can become one of kind HTML.");
+  const changed = applyChanges(kind === row.kind ? before : { ...before, blocks: null }, input);
+  const content = await renderContent(tx, parse, workspaceId, kind, changed, input);
+  const next = { ...row, slug, type, kind };
   const compiled = await checkContent(tx, parse, next, content, true);
   const draft = { ...buildVersionRow(deps, row.id, DRAFT, content, null), id: before.id };
   if (draft.hash !== before.hash) await replaceDraft(tx, draft);
@@ -126,6 +131,7 @@ export async function updateDraft(
   const changedRow = await saveTemplate(tx, row, {
     slug,
     type,
+    kind,
     name: input.name ?? row.name,
     description: input.description === undefined ? row.description : input.description,
     category: input.category === undefined ? row.category : input.category,
@@ -168,7 +174,8 @@ export async function rollBack(
   assertRevision("template", row.revision, revision);
   const earlier = await getVersionRow(tx, row, version);
   if (earlier.hash === row.publishedHash) return showTemplate(row);
-  const content = applyChanges(earlier, {});
+  // Blocks of a version from before the template became one of HTML: their HTML is what was sent.
+  const content = applyChanges(row.kind === "HTML" ? { ...earlier, blocks: null } : earlier, {});
   const published = await publishContent(tx, deps, parse, row, content, version);
   const follows = row.draftHash === row.publishedHash;
   if (follows) {
@@ -233,6 +240,7 @@ export async function resolveById(
   return resolveVersion(read, cache, row, await getVersionRow(read, row, version));
 }
 
+export { assertBlocksFinished, renderMailBlocks } from "./blocks.ts";
 export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance, TemplateFaults } from "./engine/engine.ts";
@@ -250,6 +258,21 @@ function slugTaken(slug: string): ApiError {
       { path: "slug", code: "taken", message: `Another template has the slug ${slug}. Choose another slug, or update that template.` },
     ],
   });
+}
+
+/** A content with the HTML of the blocks that a request gives. Throws ApiError validation_error for HTML beside blocks. */
+async function renderContent(
+  tx: Tx,
+  parse: Parse,
+  workspaceId: string,
+  kind: Template["kind"],
+  content: Content,
+  given: { readonly html?: string | null | undefined; readonly blocks?: readonly object[] | null | undefined },
+): Promise<Content> {
+  if (kind !== "BLOCKS") return content;
+  if (given.html) throw invalid("html", "not_allowed", "The HTML of a BLOCKS template is rendered from its blocks. Give blocks.");
+  if (given.blocks === undefined) return content;
+  return { ...content, html: await renderMailBlocks(tx, parse, workspaceId, MailBlocks.parse(given.blocks ?? [])) };
 }
 
 /** Compiles a content with its parts. Throws ApiError validation_error with each fault's line and column. */

@@ -104,6 +104,6 @@ function addTextFooter(text: string, { sender, texts, url }: Footer): string {
 async function addFooter(html: string, { sender, texts, url }: Footer): Promise<string> {
   const at = await findBodyEnd(html);
   const own = texts();
-  const footer = `<p${own.attributes} style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${sender === null ? "" : `<bdi>${escapeHtml(sender)}</bdi> · `}<a href="${escapeHtml(url)}" style="color:#5c6470">${own.html("unsubscribe")}</a></p>`;
+  const footer = `<p class="mailsvc-footer"${own.attributes} style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${sender === null ? "" : `<bdi>${escapeHtml(sender)}</bdi> · `}<a href="${escapeHtml(url)}" style="color:#5c6470">${own.html("unsubscribe")}</a></p>`;
   return html.slice(0, at) + footer + html.slice(at);
 }
