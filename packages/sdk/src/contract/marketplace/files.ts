@@ -119,6 +119,7 @@ const FILE_ERRORS = ["unsupported_file_type", "type_mismatch", "corrupt_file", "
 
 const read = { permission: "marketplace:read" } as const;
 const write = { permission: "marketplace:write" } as const;
+const brandWrite = { permission: "brand:write" } as const;
 const activationId = "act_01jc3v2m9k8q4w6x0y5z7a1b2c";
 const assetId = { id: "ast_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const magnetId = { id: "lm_01jc3v2m9k8q4w6x0y5z7a1b2c" };
@@ -140,7 +141,7 @@ export const assets = {
   create: endpoint({
     method: "POST",
     path: "/api/v1/marketplace/assets",
-    access: write,
+    access: brandWrite,
     mailsTo: "nobody",
     summary: "Upload an image to the asset library",
     description: ASSET_RULES,
@@ -164,7 +165,7 @@ export const assets = {
   delete: endpoint({
     method: "DELETE",
     path: "/api/v1/marketplace/assets/:id",
-    access: write,
+    access: brandWrite,
     mailsTo: "nobody",
     summary: "Delete an image",
     description: "It no longer shows in pages and emails that use it.",
