@@ -21,7 +21,7 @@ export function MailStage({ html, children }: Props) {
   const [width, setWidth] = useState<"desktop" | "phone">("desktop");
   const [scheme, setScheme] = useState<"light" | "dark">("light");
   const [remote, setRemote] = useState(false);
-  const hasRemote = useMemo(() => hasRemoteContent(html), [html]);
+  const hasRemote = useMemo(() => hasRemoteContent(html, location.origin), [html]);
   const toggle = (text: string, on: boolean, set: () => void) => (
     <button type="button" aria-pressed={on} onClick={set}>
       {text}

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PublicPage } from "../http/public/public-pages.ts";
+import type { DashboardDeps } from "./deps.ts";
 import { BASE, buildDocumentPolicy, SCHEMES } from "./mail-view.ts";
 
 /*
@@ -32,7 +33,7 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 const SCRIPT_HASH = `'sha256-${createHash("sha256").update(SCRIPT).digest("base64")}'`;
 
 /** The page; it holds nothing of anybody, so it is served to everybody. `remote` allows pictures and styles of other servers. */
-export const canvasPage: PublicPage = {
+export const canvasPage = ({ baseUrl }: Pick<DashboardDeps, "baseUrl">): PublicPage => ({
   path: "/dashboard/frame/canvas",
   methods: ["GET"],
   serve: async ({ query }) => ({
@@ -44,7 +45,7 @@ export const canvasPage: PublicPage = {
         [
           "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox",
           `script-src ${SCRIPT_HASH}`,
-          ...buildDocumentPolicy(query.get("remote") === "1"),
+          ...buildDocumentPolicy(query.get("remote") === "1", baseUrl()),
         ].join("; "),
       ],
       ["cross-origin-resource-policy", "same-origin"],
@@ -52,4 +53,4 @@ export const canvasPage: PublicPage = {
     ],
     body: PAGE,
   }),
-};
+});

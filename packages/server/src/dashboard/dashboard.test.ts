@@ -43,7 +43,7 @@ describe("the HTML of a mail", () => {
     const id = await captured(world, { html: HOSTILE });
     const policy = (await get(world, frame(world, id))).headers.get("content-security-policy");
     expect(policy).toBe(
-      "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; media-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+      `sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data: ${world.url}/a/; media-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
     );
   });
 
@@ -143,7 +143,9 @@ describe("the page that previews are shown in", () => {
     await using world = await createWorld();
     const page = await get(world, "/dashboard/frame/canvas");
     const policy = (page.headers.get("content-security-policy") ?? "").split("; ");
-    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "img-src data:", "form-action 'none'", "frame-ancestors 'self'"]));
+    expect(policy).toEqual(
+      expect.arrayContaining(["default-src 'none'", `img-src data: ${world.url}/a/`, "form-action 'none'", "frame-ancestors 'self'"]),
+    );
     expect(policy[0]).toBe("sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox");
     const html = await page.text();
     const script = /<script>([\s\S]*)<\/script>/.exec(html)?.[1] ?? "";
@@ -164,7 +166,7 @@ describe("a received mail", () => {
     const id = await receive(world, "<p>Hello</p><script>1</script>", [{ filename: "a.html", content: "aGk=" }]);
     const query = new URLSearchParams({ workspace: world.workspaceId });
     const shown = await get(world, `/dashboard/frame/received/${id}?${query}`);
-    expect(shown.headers.get("content-security-policy")).toMatch(/^sandbox allow-popups.*default-src 'none'; img-src data:;/);
+    expect(shown.headers.get("content-security-policy")).toMatch(/^sandbox allow-popups.*default-src 'none'; img-src data: \S+\/a\/;/);
     expect(await shown.text()).toContain("<p>Hello</p>");
     const file = await get(world, `/dashboard/frame/received/${id}/attachments/1?${query}`);
     expect([file.headers.get("content-type"), await file.text()]).toEqual(["application/octet-stream", "hi"]);

@@ -15,7 +15,7 @@ const ICON =
 
 /** The pages of the dashboard: its files, signing in and out, mail in frames, and the way to it from the address of the server alone. */
 export function signedInPages(parts: SignInParts & FrameParts): readonly PublicPage[] {
-  const pages = [home, install, ...signInPages(parts), ...framePages(parts), canvasPage, ...parts.deps.dashboardFiles.pages()];
+  const pages = [home, install, ...signInPages(parts), ...framePages(parts), canvasPage(parts.deps), ...parts.deps.dashboardFiles.pages()];
   return pages.map((page) => ({ errors: "developer", ...page }));
 }
 

@@ -49,18 +49,18 @@ async function showEmail(parts: FrameParts, request: PageRequest): Promise<PageR
   const workspaceId = await admit(parts, request);
   const { html } = await getReadableEmail(parts.deps.db.read, parts.deps, workspaceId, request.params["id"] ?? "");
   if (html === null) throw new ApiError("not_found", "This email has no HTML part.");
-  return show(request, renderMailHtml({ html, attachments: [] }));
+  return show(parts.deps, request, renderMailHtml({ html, attachments: [] }));
 }
 
 async function showCaptured(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
   const { html, files } = await readCaptured(parts, request);
-  return show(request, renderMailHtml({ html, attachments: files }));
+  return show(parts.deps, request, renderMailHtml({ html, attachments: files }));
 }
 
 async function showDraft(parts: FrameParts, { permission, render }: DraftSource, request: PageRequest): Promise<PageResponse> {
   const workspaceId = await admit(parts, request, permission);
   const html = await render(parts.deps.db.read, workspaceId, request.params["id"] ?? "", request.query);
-  return show(request, renderMailHtml({ html: html ?? "", attachments: [] }));
+  return show(parts.deps, request, renderMailHtml({ html: html ?? "", attachments: [] }));
 }
 
 /** The HTML of a received mail with its images. */
@@ -75,7 +75,7 @@ async function showReceived(parts: FrameParts, request: PageRequest): Promise<Pa
     contentType,
     content: await readAttachment(read, workspaceId, id, String(number)),
   }));
-  return show(request, renderMailHtml({ html, attachments: await Promise.all(inline) }));
+  return show(parts.deps, request, renderMailHtml({ html, attachments: await Promise.all(inline) }));
 }
 
 async function saveReceivedFile(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
@@ -130,12 +130,12 @@ function refuse(): never {
   throw new ApiError("unauthorized", "You are not signed in.");
 }
 
-function show({ query }: PageRequest, html: string): PageResponse {
+function show({ baseUrl }: FrameParts["deps"], { query }: PageRequest, html: string): PageResponse {
   return {
     status: 200,
     headers: [
       ["content-type", "text/html; charset=utf-8"],
-      ["content-security-policy", buildMailPolicy(query.get("remote") === "1")],
+      ["content-security-policy", buildMailPolicy(query.get("remote") === "1", baseUrl())],
       ["cross-origin-resource-policy", "same-origin"],
       ["cache-control", "no-store"],
     ],

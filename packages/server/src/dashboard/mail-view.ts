@@ -1,3 +1,4 @@
+import { assetPath } from "../html/urls.ts";
 import type { CapturedFile } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { MB } from "../lib/units.ts";
@@ -39,18 +40,18 @@ export function renderMailHtml({ html, attachments }: ShownMail): string {
 /**
  * The Content-Security-Policy of a mail's HTML. The sandbox denies scripts, forms and this server's origin, also when the
  * address is opened outside of its frame; links open in new tabs. `remote` allows images and styles of other servers, by
- * which a sender learns that the mail was opened.
+ * which a sender learns that the mail was opened. Pictures of the asset libraries are this server's, whose address is `baseUrl`.
  */
-export function buildMailPolicy(remote: boolean): string {
-  return ["sandbox allow-popups allow-popups-to-escape-sandbox", ...buildDocumentPolicy(remote)].join("; ");
+export function buildMailPolicy(remote: boolean, baseUrl?: string): string {
+  return ["sandbox allow-popups allow-popups-to-escape-sandbox", ...buildDocumentPolicy(remote, baseUrl)].join("; ");
 }
 
 /** Content security policy for a document with the HTML of a mail, without its sandbox. */
-export function buildDocumentPolicy(remote: boolean): string[] {
+export function buildDocumentPolicy(remote: boolean, baseUrl?: string): string[] {
   const from = remote ? "data: http: https:" : "data:";
   return [
     "default-src 'none'",
-    `img-src ${from}`,
+    `img-src ${from}${baseUrl === undefined || remote ? "" : ` ${baseUrl}${assetPath("")}`}`,
     `media-src ${from}`,
     `font-src ${from}`,
     `style-src 'unsafe-inline'${remote ? " http: https:" : ""}`,
