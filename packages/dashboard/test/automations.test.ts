@@ -1,5 +1,6 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listBarriers } from "./barriers.ts";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { tabTo } from "./keyboard.ts";
 import { type Look, testLooks } from "./looks.ts";
@@ -85,14 +86,14 @@ test(
     const { page, faults } = await stage.open("/dashboard/automations");
     await page.getByRole("link", { name: "Welcome series" }).click();
     await page
-      .getByRole("button", { name: /^Send a mail Welcome/ })
+      .getByRole("button", { name: /^Send “Welcome/ })
       .getByText("2 came")
       .waitFor();
     await page.locator(".branch", { hasText: "it happens 1" }).waitFor();
     await page.getByRole("tab", { name: /^Entries/ }).click();
     await page.getByRole("link", { name: "opened+reader@simulator.mailsvc.test" }).click();
     const path = page.getByRole("complementary", { name: "The path" });
-    await path.getByText("Add tag engaged").waitFor();
+    await path.getByText("Add tag “engaged”").waitFor();
     await path.getByText("→ it happens").waitFor();
     await path.getByRole("link", { name: "the mail" }).waitFor();
     const taken = await page
@@ -126,9 +127,10 @@ test(
       await page.locator(`[data-step="${step}"]:focus`).waitFor();
     }
     await page.getByRole("complementary", { name: "The chosen step" }).getByText("Wait here").waitFor();
-    await page.keyboard.press("Shift+Tab");
+    // Back over the buttons that zoom, which stand before the graph.
+    while ((await page.evaluate(() => document.activeElement?.textContent)) !== "List") await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
-    await page.getByRole("listitem").filter({ hasText: "not in time: is-gold" }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "not in time: If Tags include gold" }).waitFor();
     await page.reload();
     await tabTo(page, /^Pause/);
     await page.keyboard.press("Enter");
@@ -239,7 +241,7 @@ test(
     await keyboard.press("Control+A");
     await keyboard.type("not-gold");
     await keyboard.press("Tab");
-    await page.getByRole("button", { name: /^Add tag silver not-gold/ }).waitFor();
+    await page.getByRole("button", { name: /^Add tag “silver” not-gold/ }).waitFor();
     await page.getByRole("button", { name: "Move up" }).focus();
     await keyboard.press("Enter");
     await page.getByRole("list", { name: "The steps" }).locator("li").nth(2).getByText("not-gold").first().waitFor();
@@ -273,6 +275,56 @@ test(
 );
 
 test(
+  "a step is put into an arrow by the beginning of its name, with the keys alone, and the graph is zoomed and fitted in",
+  async () => {
+    const { id } = await sdk.automations.create({
+      name: "Arrows",
+      trigger: { type: "contact.created" },
+      steps: [
+        { id: "wait", type: "delay", for: "3d" },
+        { id: "tag", type: "add_tag", tag: "seen" },
+      ],
+      connections: [
+        { from: "trigger", to: "wait" },
+        { from: "wait", to: "tag" },
+      ],
+    });
+    const { page, faults } = await stage.open(`/dashboard/automations/${id}/edit`);
+    await page.getByRole("button", { name: "Add a step after “Wait 3 days”, before “Add tag “seen””" }).focus();
+    await page.keyboard.press("Enter");
+    const search = page.getByRole("combobox", { name: "Kind of step" });
+    await search.waitFor();
+    expect(await search.evaluate((input) => input === document.activeElement)).toBe(true);
+    expect(await listBarriers({ page })).toEqual([]);
+    await page.keyboard.type("sp");
+    await page
+      .getByRole("listbox", { name: "Kinds of steps" })
+      .getByRole("option", { name: /^Split/ })
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator('[data-step="split"]').waitFor();
+    await page.getByRole("button", { name: /^Add a step after “Wait 3 days”, before “Split/ }).waitFor();
+    const zoomed = page.getByRole("status", { name: "Zoom" });
+    const before = Number.parseInt((await zoomed.textContent()) ?? "", 10);
+    await page.locator('[data-step="wait"]').focus();
+    await page.keyboard.press("-");
+    await expect.poll(async () => Number.parseInt((await zoomed.textContent()) ?? "", 10)).toBeLessThan(before);
+    await page.getByRole("button", { name: "Fit", exact: true }).click();
+    const hidden = await page
+      .locator(".flow-area")
+      .evaluate((area) => [area.scrollWidth - area.clientWidth, area.scrollHeight - area.clientHeight]);
+    expect(Math.max(...hidden)).toBeLessThanOrEqual(2);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL((url) => url.pathname === `/dashboard/automations/${id}`);
+    const { connections } = await sdk.automations.get(id, {});
+    expect(connections.map(({ from, to }) => `${from} ${to}`)).toEqual(expect.arrayContaining(["trigger wait", "wait split", "split tag"]));
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "two people who change one automation do not overwrite each other",
   async () => {
     const { id } = await sdk.automations.create({
@@ -291,7 +343,7 @@ test(
     await conflict.getByText("They differ in: definition.").waitFor();
     expect((await sdk.automations.get(id, {})).version).toBe(1);
     await conflict.getByRole("button", { name: "Take theirs" }).click();
-    await page.getByRole("button", { name: "When Answers a mail trigger" }).waitFor();
+    await page.getByRole("button", { name: "When a contact answers a mail trigger" }).waitFor();
     expect(await page.getByLabel("How long").inputValue()).toBe("3d");
     await page.getByLabel("How long").fill("5d");
     await sdk.automations.update(id, { name: "Renamed again" });

@@ -1,10 +1,12 @@
 import { AutomationStep, CAMPAIGN_STATUSES, STEP_TYPES, TRIGGER_TYPES } from "@mailsvc/sdk/contract";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { listOutlets } from "../src/parts/automations/edits.ts";
 import { lineOf, locate } from "../src/parts/automations/json-position.ts";
-import { listEdges, place } from "../src/parts/automations/layout.ts";
+import { listEdges, NODE, place } from "../src/parts/automations/layout.ts";
 import { addStep } from "../src/parts/automations/snippets.ts";
 import { NEW_STEPS } from "../src/parts/automations/step-fields.generated.ts";
-import { describeDuration, describeRule, describeStep, TRIGGERS } from "../src/parts/automations/words.ts";
+import { describeDuration, describeRule, describeStep, sayOccurrence, sayStep, TRIGGERS } from "../src/parts/automations/words.ts";
 import { buildCsv } from "../src/parts/campaigns/csv.ts";
 import { fillSeries } from "../src/parts/campaigns/series.ts";
 import { CAMPAIGN_STATES } from "../src/parts/campaigns/states.ts";
@@ -23,7 +25,7 @@ test("the dashboard knows the states and triggers of the contract, and begins ea
     expect(describeStep(stepOf(type), new Map()).kind).not.toBe("");
   }
   const names = new Map([["list_1", "Readers"]]);
-  expect(describeStep({ id: "x", type: "add_to_list", listId: "list_1" }, names)).toEqual({ kind: "Add to list", what: "Readers" });
+  expect(describeStep({ id: "x", type: "add_to_list", listId: "list_1" }, names)).toEqual({ kind: "Add to list", what: "“Readers”" });
 });
 
 test.each([
@@ -166,4 +168,47 @@ describe("the graph of an automation", () => {
       branch: "event",
     });
   });
+});
+
+test("a step and a trigger are sentences", () => {
+  const names = new Map([
+    ["tpl_1", "Welcome"],
+    ["list_1", "Readers"],
+  ]);
+  const step = (fields: object) => sayStep({ id: "x", ...fields } as Step, names);
+  expect(step({ type: "send_email", templateId: "tpl_1" })).toBe("Send “Welcome”");
+  expect(step({ type: "wait_for_event", timeout: "3d", event: { type: "event", name: "email.opened" } })).toBe(
+    "Wait up to 3 days until the contact opens a mail",
+  );
+  expect(step({ type: "delay", for: "3d" })).toBe("Wait 3 days");
+  const when = (trigger: object) => sayOccurrence(trigger as Parameters<typeof sayOccurrence>[0], names, "a contact");
+  expect(when({ type: "contact.created" })).toBe("a contact is created");
+  expect(when({ type: "list.joined", listId: "list_1" })).toBe("a contact joins the list Readers");
+  expect(when({ type: "tag.added", tag: "vip" })).toBe("the tag vip is added");
+  expect(when({ type: "event", name: "purchase" })).toBe("the event purchase happens");
+  expect(when({ type: "date", field: "birthday", yearly: true })).toBe("birthday comes, every year");
+  expect(when({ type: "date", field: "birthday", days: -3 })).toBe("it is 3 days before birthday");
+});
+
+test("no two steps of a graph touch, whatever it looks like", () => {
+  const types = ["exit", "split", "condition", "delay", "wait_for_event"] as const;
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...types), fc.nat(99), fc.nat(2)), { minLength: 2, maxLength: 14 }), (made) => {
+      let definition: Parameters<typeof addStep>[0] = { steps: [], connections: [] };
+      for (const [type, after, way] of made) {
+        const ids = ["trigger", ...definition.steps.filter((one) => one.type !== "exit").map(({ id }) => id)];
+        const from = ids[after % ids.length] ?? "trigger";
+        const outlets = listOutlets(definition.steps, from);
+        definition = addStep(definition, type, from, {}, outlets[way % outlets.length] ?? null);
+      }
+      const { nodes, edges } = place(definition);
+      const isIn = (a: number, b: number, room: number): boolean => Math.abs(a - b) < room;
+      const steps = nodes.filter(({ isEnd }) => !isEnd);
+      for (const [i, a] of steps.entries())
+        for (const b of steps.slice(i + 1)) expect(isIn(a.x, b.x, NODE.width + 12) && isIn(a.y, b.y, NODE.height + 12)).toBe(false);
+      for (const { middle } of edges)
+        for (const { x, y } of steps) expect(isIn(middle.x, x, NODE.width / 2) && isIn(middle.y, y, NODE.height / 2)).toBe(false);
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { AutomationDetail, DryRun as Run } from "@mailsvc/sdk/contract";
+import type { AutomationDetail, AutomationStep, DryRun as Run } from "@mailsvc/sdk/contract";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import type { RequestError } from "../api/request-error.ts";
@@ -9,9 +9,11 @@ import { ActionButton } from "../parts/action-button.tsx";
 import { type Edited, formatDefinition, isDrawable, parseDefinition } from "../parts/automations/definition.ts";
 import { DryRun } from "../parts/automations/dry-run.tsx";
 import { Flow } from "../parts/automations/flow.tsx";
+import { InsertStep } from "../parts/automations/insert-step.tsx";
 import { JsonView } from "../parts/automations/json-view.tsx";
 import { place } from "../parts/automations/layout.ts";
 import { useNames } from "../parts/automations/names.ts";
+import { addStep, pickIds } from "../parts/automations/snippets.ts";
 import { StepsForm } from "../parts/automations/steps-form.tsx";
 import { describeStep, type Names } from "../parts/automations/words.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -57,7 +59,6 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
   const { id, name, status } = automation;
   const names = useNames();
   const [text, setText] = useState(() => formatDefinition(automation));
-  const [drawn, setDrawn] = useState<Edited>(automation);
   const [chosen, choose] = useState(() => automation.steps.findLast(({ type }) => type !== "exit")?.id ?? "trigger");
   const [run, show] = useState<Run | null>(null);
   const [pending, setPending] = useState<ReadonlySet<string>>(new Set());
@@ -77,14 +78,18 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
   const parsed = useMemo(() => parseDefinition(text), [text]);
   const fault = typeof parsed === "string" ? parsed : null;
   useLeaveWarning(isChanged, { links: true });
-  useEffect(
-    () =>
-      after(TYPING_MS, () => {
-        if (typeof parsed === "string" || !isDrawable(parsed, (edited) => drawAll(edited, names))) return;
-        setDrawn(parsed);
-      }),
-    [parsed, names],
-  );
+  const drawn = useDrawn(automation, parsed, names);
+  const write = (next: string): void => {
+    setText(next);
+    forget();
+    show(null);
+  };
+  const insert = (type: AutomationStep["type"], from: string, branch: string | null): void => {
+    const edited = typeof parsed === "string" ? drawn : parsed;
+    const next = addStep(edited, type, from, pickIds(type, names), branch);
+    write(formatDefinition({ ...edited, ...next }));
+    choose(next.steps.at(-1)?.id ?? chosen);
+  };
   const save = async (): Promise<void> => {
     if (typeof parsed === "string") throw new Error(parsed);
     if (pending.size > 0) throw new Error("Some fields are not complete yet.");
@@ -116,11 +121,7 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
         <section class="definition" aria-label="The definition">
           <Views
             text={text}
-            write={(next) => {
-              setText(next);
-              forget();
-              show(null);
-            }}
+            write={write}
             parsed={parsed}
             error={error}
             drawn={drawn}
@@ -143,6 +144,9 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
               path={run === null ? null : { steps: run.path, next: null }}
               chosen={chosen}
               choose={choose}
+              onArrow={({ from, branch, middle, where }) => (
+                <InsertStep at={middle} where={where} insert={(type) => insert(type, from, branch)} />
+              )}
             />
           )}
           <DryRun id={id} definition={typeof parsed === "string" ? drawn : parsed} version={null} names={names} run={run} show={show} />
@@ -150,6 +154,20 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
       </div>
     </Page>
   );
+}
+
+/** The last definition that could be drawn, shortly after each change. */
+function useDrawn(automation: AutomationDetail, parsed: Edited | string, names: Names): Edited {
+  const [drawn, setDrawn] = useState<Edited>(automation);
+  useEffect(
+    () =>
+      after(TYPING_MS, () => {
+        if (typeof parsed === "string" || !isDrawable(parsed, (edited) => drawAll(edited, names))) return;
+        setDrawn(parsed);
+      }),
+    [parsed, names],
+  );
+  return drawn;
 }
 
 interface SaveButtonProps {

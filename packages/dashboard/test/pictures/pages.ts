@@ -70,7 +70,7 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
   "/automations/:id": {
     words: "An automation as a graph, with how many contacts came to each step",
     at: ({ automation }) => `/automations/${automation}`,
-    text: "Send a mail",
+    text: "Send",
     ready: graph,
   },
   "/automations/:id/edit": {

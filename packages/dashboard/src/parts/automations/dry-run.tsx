@@ -9,7 +9,7 @@ import { Field } from "../field.tsx";
 import { useSending } from "../sending.ts";
 import { type Definition, listEdges } from "./layout.ts";
 import { DryRunTimeline } from "./path.tsx";
-import { describeStep, type Names, nameBranch } from "./words.ts";
+import { type Names, nameBranch, sayStep } from "./words.ts";
 
 interface Props {
   readonly id: string;
@@ -55,7 +55,7 @@ export function DryRun({ id, definition, version, names, run, show }: Props) {
         </button>
       </form>
       {branching.map((step) => (
-        <Field key={step.id} label={`At “${describeStep(step, names).kind} ${describeStep(step, names).what}”, assume`}>
+        <Field key={step.id} label={`At “${sayStep(step, names)}”, assume`}>
           <select
             value={assume[step.id] ?? ""}
             onChange={({ currentTarget: { value } }) => {

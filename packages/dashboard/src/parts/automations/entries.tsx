@@ -12,7 +12,7 @@ import { Filters, readFilters } from "../filters.tsx";
 import { NUMBERS_MS, useEvents, useList, useResource } from "../resource.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
-import { describeReason, describeStep, type Names, nameEntryStatus } from "./words.ts";
+import { describeReason, type Names, nameEntryStatus, sayStep } from "./words.ts";
 
 interface Props {
   readonly automation: AutomationDetail;
@@ -92,9 +92,7 @@ function listColumns({ steps }: AutomationDetail, names: Names): readonly Column
 function describePlace({ status, stepId, reason }: AutomationEntry, steps: AutomationDetail["steps"], names: Names): string {
   if (status !== "ACTIVE") return reason === null ? "" : describeReason(reason);
   const step = steps.find(({ id }) => id === stepId);
-  if (!step) return stepId ?? "";
-  const { kind, what } = describeStep(step, names);
-  return `next: ${kind} ${what}`;
+  return step ? `next: ${sayStep(step, names)}` : (stepId ?? "");
 }
 
 /** The id of the contact with an address, or the address itself where there is none, which no entry has; null for all contacts. */

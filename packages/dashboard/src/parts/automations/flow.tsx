@@ -1,11 +1,13 @@
 /** @jsxImportSource preact */
 import type { AutomationStats, AutomationStep } from "@mailsvc/sdk/contract";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, count as plural } from "../plural.ts";
 import { type Definition, listEdges, NODE, type PlacedNode, place, TRIGGER } from "./layout.ts";
-import { describeOccurrence, describeStep, type Names, nameBranch } from "./words.ts";
+import { describeStep, type Names, nameBranch, sayOccurrence, sayStep } from "./words.ts";
+import { useZoom, ZoomBar } from "./zoom.tsx";
 
-type Trigger = Parameters<typeof describeOccurrence>[0];
+type Trigger = Parameters<typeof sayOccurrence>[0];
 type StepNumbers = AutomationStats["steps"][number];
 
 /** A path through the graph: the steps in their order, and the branch taken out of each. */
@@ -25,6 +27,18 @@ interface Props {
   readonly path?: Path | null;
   readonly chosen: string;
   readonly choose: (id: string) => void;
+  /** Draws something on an arrow, where the automation is edited. */
+  readonly onArrow?: (arrow: Arrow) => ComponentChildren;
+}
+
+/** A way from one step to another. */
+interface Arrow {
+  readonly from: string;
+  readonly branch: string | null;
+  /** A point on it, px. */
+  readonly middle: { readonly x: number; readonly y: number };
+  /** The steps that it connects, in words. */
+  readonly where: string;
 }
 
 /** An automation as a graph, or as a list of the same steps. */
@@ -55,19 +69,21 @@ const MOVES: Readonly<Record<string, "down" | "up" | "left" | "right">> = {
   ArrowRight: "right",
 };
 
-function FlowGraph({ definition, trigger, names, stats, path, chosen, choose }: Props) {
+function FlowGraph({ definition, trigger, names, stats, path, chosen, choose, onArrow }: Props) {
   const placed = useMemo(() => place(definition), [definition]);
   const area = useRef<HTMLDivElement>(null);
   const steps = new Map(definition.steps.map((step) => [step.id, step]));
   const numbers = new Map(stats?.steps.map((one) => [one.stepId, one]));
   const taken = path ? listTaken(path) : null;
   const shown = steps.has(chosen) ? chosen : TRIGGER;
+  const zoom = useZoom(area, placed);
   const start = placed.nodes.find(({ id }) => id === shown)?.x ?? 0;
   useEffect(() => {
-    const scroller = area.current?.parentElement;
-    if (scroller) scroller.scrollLeft = start - scroller.clientWidth / 2;
-  }, []);
+    const scroller = area.current?.closest(".flow-area");
+    if (scroller) scroller.scrollLeft = start * zoom.scale - scroller.clientWidth / 2;
+  }, [zoom.scale]);
   const move = (event: KeyboardEvent): void => {
+    if (zoom.press(event.key)) event.preventDefault();
     const direction = MOVES[event.key];
     const next = direction && findNeighbor(placed.nodes, shown, direction, definition);
     if (!next) return;
@@ -76,83 +92,112 @@ function FlowGraph({ definition, trigger, names, stats, path, chosen, choose }: 
     area.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(next)}"]`)?.focus();
   };
   return (
-    <div class="flow-area">
-      <div
-        class={`flow-graph ${taken === null ? "" : "with-path"}`}
-        ref={area}
-        role="group"
-        aria-label="The graph; the arrow keys move between steps"
-        style={{ width: `${placed.width}px`, height: `${placed.height}px` }}
-        onKeyDown={move}
-      >
-        <svg width={placed.width} height={placed.height} aria-hidden="true">
-          <defs>
-            <Arrow id="arrow" />
-            <Arrow id="arrow-taken" />
-          </defs>
-          {placed.edges.map(({ from, to, branch, path: line }) => {
-            const on = isTaken(taken, from, branch);
-            return (
-              <path
-                key={`${from} ${branch} ${to}`}
-                class={on ? "edge taken" : "edge"}
-                d={line}
-                marker-end={on ? "url(#arrow-taken)" : "url(#arrow)"}
-              />
-            );
-          })}
-        </svg>
-        {placed.edges.map(({ from, branch, label }) =>
-          label === null || branch === null ? null : (
-            <span
-              key={`${from} ${branch}`}
-              class={isTaken(taken, from, branch) ? "branch taken" : "branch"}
-              style={{ left: `${label.x}px`, top: `${label.y}px` }}
-            >
-              {nameBranch(branch)}
-              {numbers.get(from)?.branches ? <strong> {formatCount(numbers.get(from)?.branches?.[branch] ?? 0)}</strong> : null}
-            </span>
-          ),
-        )}
-        {placed.nodes.map(({ id, isEnd, x, y }) => {
-          if (isEnd)
-            return (
-              <span key={id} class="end" style={{ left: `${x}px`, top: `${y}px` }}>
-                ends
-              </span>
-            );
-          const step = steps.get(id);
-          const { kind, what } = step ? describeStep(step, names) : { kind: "When", what: describeOccurrence(trigger, names) };
-          const place = taken?.order.get(id);
-          return (
-            <button
-              key={id}
-              type="button"
-              data-step={id}
-              class={[
-                "step",
-                step?.type ?? TRIGGER,
-                ...(place === undefined ? [] : ["taken"]),
-                ...(path?.next === id ? ["next"] : []),
-              ].join(" ")}
-              style={{ left: `${x - NODE.width / 2}px`, top: `${y - NODE.height / 2}px` }}
-              aria-pressed={id === shown}
-              tabIndex={id === shown ? 0 : -1}
-              title={`${kind} ${what}`}
-              onClick={() => choose(id)}
-            >
-              <span class="kind">{kind}</span>
-              <span class="doing">{what}</span>
-              <Count numbers={numbers.get(id)} entered={id === TRIGGER ? stats?.entered : undefined} />
-            </button>
-          );
-        })}
+    <>
+      <ZoomBar zoom={zoom} />
+      <div class="flow-area">
+        <div class="flow-zoomed" style={{ width: `${placed.width * zoom.scale}px`, height: `${placed.height * zoom.scale}px` }}>
+          <div
+            class={`flow-graph ${taken === null ? "" : "with-path"}`}
+            ref={area}
+            role="group"
+            aria-label="The graph; the arrow keys move between steps, + and - zoom, 0 fits it in"
+            style={{ width: `${placed.width}px`, height: `${placed.height}px`, transform: `scale(${zoom.scale})` }}
+            onKeyDown={move}
+          >
+            <Lines placed={placed} taken={taken} />
+            {placed.edges.map(({ from, branch, label }) =>
+              label === null || branch === null ? null : (
+                <span
+                  key={`${from} ${branch}`}
+                  class={isTaken(taken, from, branch) ? "branch taken" : "branch"}
+                  style={{ left: `${label.x}px`, top: `${label.y}px` }}
+                >
+                  {nameBranch(branch)}
+                  {numbers.get(from)?.branches ? <strong> {formatCount(numbers.get(from)?.branches?.[branch] ?? 0)}</strong> : null}
+                </span>
+              ),
+            )}
+            {onArrow === undefined
+              ? null
+              : placed.edges.map((edge) => (
+                  <Fragment key={`on ${edge.from} ${edge.branch}`}>{onArrow({ ...edge, where: nameArrow(edge, steps, names) })}</Fragment>
+                ))}
+            {placed.nodes.map(({ id, isEnd, x, y }) => {
+              if (isEnd)
+                return (
+                  <span key={id} class="end" style={{ left: `${x}px`, top: `${y}px` }}>
+                    ends
+                  </span>
+                );
+              const step = steps.get(id);
+              const { kind, what } = step ? describeStep(step, names) : { kind: "When", what: sayOccurrence(trigger, names, "a contact") };
+              const place = taken?.order.get(id);
+              return (
+                <button
+                  key={id}
+                  type="button"
+                  data-step={id}
+                  class={[
+                    "step",
+                    step?.type ?? TRIGGER,
+                    ...(place === undefined ? [] : ["taken"]),
+                    ...(path?.next === id ? ["next"] : []),
+                  ].join(" ")}
+                  style={{ left: `${x - NODE.width / 2}px`, top: `${y - NODE.height / 2}px` }}
+                  aria-pressed={id === shown}
+                  tabIndex={id === shown ? 0 : -1}
+                  title={`${kind} ${what}`}
+                  onClick={() => choose(id)}
+                >
+                  <span class="kind">{kind}</span>
+                  <span class="doing">{what}</span>
+                  <Count numbers={numbers.get(id)} entered={id === TRIGGER ? stats?.entered : undefined} />
+                </button>
+              );
+            })}
+          </div>
+        </div>
       </div>
-    </div>
+    </>
   );
 }
 
-function Arrow({ id }: { readonly id: "arrow" | "arrow-taken" }) {
+/** Names an arrow by what is at its two ends. */
+function nameArrow(
+  { from, to, branch }: { readonly from: string; readonly to: string; readonly branch: string | null },
+  steps: ReadonlyMap<string, AutomationStep>,
+  names: Names,
+): string {
+  const step = steps.get(from);
+  const after = `after “${step ? sayStep(step, names) : "When"}”${branch === null ? "" : `, ${nameBranch(branch)}`}`;
+  const next = steps.get(to);
+  return next ? `${after}, before “${sayStep(next, names)}”` : after;
+}
+
+/** The lines between steps, with those that a contact took in another color. */
+function Lines({ placed, taken }: { readonly placed: ReturnType<typeof place>; readonly taken: Taken | null }) {
+  return (
+    <svg width={placed.width} height={placed.height} aria-hidden="true">
+      <defs>
+        <ArrowHead id="arrow" />
+        <ArrowHead id="arrow-taken" />
+      </defs>
+      {placed.edges.map(({ from, to, branch, path: line }) => {
+        const on = isTaken(taken, from, branch);
+        return (
+          <path
+            key={`${from} ${branch} ${to}`}
+            class={on ? "edge taken" : "edge"}
+            d={line}
+            marker-end={on ? "url(#arrow-taken)" : "url(#arrow)"}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+function ArrowHead({ id }: { readonly id: "arrow" | "arrow-taken" }) {
   return (
     <marker
       id={id}
@@ -229,12 +274,13 @@ function FlowList({ definition, trigger, names, stats, path, chosen, choose }: P
   const numbers = new Map(stats?.steps.map((one) => [one.stepId, one]));
   const taken = path ? listTaken(path) : null;
   const edges = listEdges(definition);
+  const byId = new Map(definition.steps.map((step) => [step.id, step]));
   const rows: readonly (AutomationStep | null)[] = [null, ...sortSteps(definition)];
   return (
     <ol class="flow-list">
       {rows.map((step) => {
         const id = step?.id ?? TRIGGER;
-        const { kind, what } = step ? describeStep(step, names) : { kind: "When", what: describeOccurrence(trigger, names) };
+        const { kind, what } = step ? describeStep(step, names) : { kind: "When", what: sayOccurrence(trigger, names, "a contact") };
         const ways = edges.filter(({ from }) => from === id);
         return (
           <li key={id} class={taken?.order.has(id) ? "taken" : ""}>
@@ -246,7 +292,7 @@ function FlowList({ definition, trigger, names, stats, path, chosen, choose }: P
               <Count numbers={numbers.get(id)} entered={id === TRIGGER ? stats?.entered : undefined} />
               {ways.map(({ branch, to }) => (
                 <span key={branch} class="way">
-                  {branch === null ? "then" : `${nameBranch(branch)}:`} {to ?? "ends"}
+                  {branch === null ? "then" : `${nameBranch(branch)}:`} {nameNext(to, byId, names)}
                 </span>
               ))}
               {ways.length === 0 ? <span class="way">then it ends</span> : null}
@@ -256,6 +302,12 @@ function FlowList({ definition, trigger, names, stats, path, chosen, choose }: P
       })}
     </ol>
   );
+}
+
+/** Names the step that a way leads to. */
+function nameNext(to: string | null, steps: ReadonlyMap<string, AutomationStep>, names: Names): string {
+  const step = steps.get(to ?? "");
+  return step ? sayStep(step, names) : (to ?? "ends");
 }
 
 /** The steps as they follow each other, and those that nothing leads to. */

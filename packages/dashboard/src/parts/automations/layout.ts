@@ -31,6 +31,8 @@ interface PlacedEdge {
   /** Value for the `d` of an SVG path. */
   readonly path: string;
   readonly label: Point | null;
+  /** A point on its last part, clear of its label. */
+  readonly middle: Point;
 }
 
 interface Placed {
@@ -65,7 +67,7 @@ export function listEdges({ steps, connections }: Definition): { from: string; t
 /** Places the steps of an automation in layers, from the trigger down. */
 export function place(definition: Definition): Placed {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 40, marginx: MARGIN, marginy: MARGIN });
+  graph.setGraph({ rankdir: "TB", nodesep: 44, edgesep: 24, ranksep: 52, marginx: MARGIN, marginy: MARGIN });
   for (const id of [TRIGGER, ...definition.steps.map(({ id }) => id)]) graph.setNode(id, { ...NODE });
   const edges = listEdges(definition).map((edge) => ({
     ...edge,
@@ -85,9 +87,18 @@ export function place(definition: Definition): Placed {
     nodes: graph.nodes().map((id: string) => ({ id, isEnd: edges.some(({ to, isEnd }) => isEnd && to === id), x: at(id).x, y: at(id).y })),
     edges: edges.map(({ from, to, branch }) => {
       const { points, x, y } = graph.edge(from, to, branch ?? ONLY) as unknown as { points: readonly Point[]; x?: number; y?: number };
-      return { from, to, branch, path: toPath(points), label: branch === null || x === undefined || y === undefined ? null : { x, y } };
+      const label = branch === null || x === undefined || y === undefined ? null : { x, y };
+      return { from, to, branch, path: toPath(points), label, middle: findMiddle(points, label) };
     }),
   };
+}
+
+/** The middle of an arrow; of one with a label, a point between the label and its head. */
+function findMiddle(points: readonly Point[], label: Point | null): Point {
+  const last = points.at(-1) ?? { x: 0, y: 0 };
+  const from = label ?? points[0] ?? last;
+  const share = label === null ? 0.5 : 0.62;
+  return { x: round(from.x + (last.x - from.x) * share), y: round(from.y + (last.y - from.y) * share) };
 }
 
 /** A line through points, with rounded corners. */

@@ -4,7 +4,7 @@ import { toHref } from "../../router.tsx";
 import { Time } from "../time.tsx";
 import { Timeline, type TimelineItem } from "../timeline.tsx";
 import type { Path } from "./flow.tsx";
-import { describeReason, describeStep, describeTaken, type Names } from "./words.ts";
+import { describeReason, describeTaken, type Names, sayStep } from "./words.ts";
 
 /** The path of an entry, for the graph. */
 export function toPath({ path, stepId }: AutomationEntry): Path {
@@ -56,9 +56,7 @@ export function EntryTimeline({ entry, steps, names }: EntryProps) {
 
 function nameStep(id: string, steps: readonly AutomationStep[], names: Names): string {
   const step = steps.find((one) => one.id === id);
-  if (!step) return id;
-  const { kind, what } = describeStep(step, names);
-  return `${kind} ${what}`.trim();
+  return step ? sayStep(step, names) : id;
 }
 
 interface DryRunProps {

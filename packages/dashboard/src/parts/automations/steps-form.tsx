@@ -23,7 +23,7 @@ import type { Values } from "./fields.ts";
 import { type Definition, TRIGGER } from "./layout.ts";
 import { addStep, pickIds } from "./snippets.ts";
 import { NEW_STEPS, OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "./step-fields.generated.ts";
-import { describeOccurrence, describeStep, type Names, nameBranch } from "./words.ts";
+import { describeStep, type Names, nameBranch, sayOccurrence, sayStep } from "./words.ts";
 
 interface Props {
   readonly edited: Edited;
@@ -63,7 +63,7 @@ export function StepsForm(props: Props) {
       <StepCard
         id={TRIGGER}
         title="When"
-        what={describe(() => describeOccurrence(edited.trigger, names)) ?? edited.trigger.type}
+        what={describe(() => sayOccurrence(edited.trigger, names, "a contact")) ?? edited.trigger.type}
         isOpen={chosen === TRIGGER}
         toggle={() => choose(chosen === TRIGGER ? "" : TRIGGER)}
         isWrong={isWrong(error, "trigger")}
@@ -245,7 +245,7 @@ function Outlets({ edited, names, error, choose, id, edit }: OutletsProps) {
                 <option value="">The end</option>
                 {edited.steps.map((step) => (
                   <option key={step.id} value={step.id}>
-                    {step.id}
+                    {describe(() => sayStep(step, names)) ?? step.type} ({step.id})
                   </option>
                 ))}
               </select>

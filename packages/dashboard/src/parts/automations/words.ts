@@ -45,6 +45,28 @@ export function describeOccurrence(trigger: Trigger, names: Names): string {
   }
 }
 
+/** Says what happens to somebody, within a sentence: `the contact opens a mail`. */
+export function sayOccurrence(trigger: Trigger, names: Names, who: string): string {
+  const text = describeOccurrence(trigger, names);
+  const lower = text.charAt(0).toLowerCase() + text.slice(1);
+  switch (trigger.type) {
+    case "contact.created":
+      return `${who} is created`;
+    case "list.joined":
+    case "list.left":
+    case "segment.entered":
+    case "segment.left":
+    case "replied":
+      return `${who} ${lower}`;
+    case "event":
+      return trigger.name in EVENTS ? `${who} ${lower}` : lower.replace(/^the event [^,]*/, "$& happens");
+    case "date":
+      return lower.startsWith("on ") ? lower.replace(/^on ([^,]*)/, "$1 comes") : `it is ${lower}`;
+    default:
+      return lower;
+  }
+}
+
 /** The triggers in a list, where their details are not known. */
 export const TRIGGERS: Readonly<Record<Trigger["type"], string>> = {
   "contact.created": "A contact is created",
@@ -61,12 +83,18 @@ export const TRIGGERS: Readonly<Record<Trigger["type"], string>> = {
 
 const EVENTS: Readonly<Record<string, string>> = { "email.opened": "Opens a mail", "email.clicked": "Clicks in a mail" };
 
-/** A step: what kind it is, and what it does. */
+/** A step in a sentence: `Send “Welcome”`. */
+export function sayStep(step: AutomationStep, names: Names): string {
+  const { kind, what } = describeStep(step, names);
+  return `${kind} ${what}`.trim();
+}
+
+/** A step: what kind it is, and what it does; together they are a sentence. */
 export function describeStep(step: AutomationStep, names: Names): { readonly kind: string; readonly what: string } {
   const name = (id: string): string => names.get(id) ?? id;
   switch (step.type) {
     case "send_email":
-      return { kind: "Send a mail", what: name(step.templateId) };
+      return { kind: "Send", what: quote(name(step.templateId)) };
     case "delay":
       return { kind: "Wait", what: describeDuration(step.for) };
     case "wait_until": {
@@ -74,7 +102,7 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
       return { kind: "Wait until", what: [step.date, days, step.time, step.timeZone].filter((part) => part).join(", ") };
     }
     case "wait_for_event":
-      return { kind: `Wait ${describeDuration(step.timeout)} for`, what: describeOccurrence(step.event, names) };
+      return { kind: `Wait up to ${describeDuration(step.timeout)} until`, what: sayOccurrence(step.event, names, "the contact") };
     case "condition":
       return { kind: "If", what: describeRule(step.rule, names) };
     case "split":
@@ -84,7 +112,7 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
       return { kind: "Set", what: [...Object.keys(fields), ...Object.keys(customFields)].join(", ") };
     }
     case "webhook":
-      return { kind: "Call the webhook", what: name(step.webhookId) };
+      return { kind: "Call the webhook", what: quote(name(step.webhookId)) };
     case "goal":
       return { kind: "Goal", what: "reached" };
     case "exit":
@@ -93,9 +121,13 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
       const { id: _, type, ...fields } = step;
       const [first = ""] = Object.values(fields).filter((value) => typeof value === "string");
       const words = type.replaceAll("_", " ");
-      return { kind: `${words.charAt(0).toUpperCase()}${words.slice(1)}`, what: name(first) };
+      return { kind: `${words.charAt(0).toUpperCase()}${words.slice(1)}`, what: first === "" ? "" : quote(name(first)) };
     }
   }
+}
+
+function quote(name: string): string {
+  return `“${name}”`;
 }
 
 const UNITS: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "hour", d: "day" };
