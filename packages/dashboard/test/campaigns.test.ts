@@ -96,6 +96,7 @@ async function sendCampaign(where: Stage, client: Mailsvc): Promise<void> {
   await audience.getByLabel("Leave out: add a list or segment").selectOption({ label: "Gold members (11 contacts)" });
   await audience.getByText("10 people").waitFor();
 
+  await page.getByRole("radio", { name: "HTML" }).check();
   const html = page.getByRole("textbox", { name: "HTML" });
   await html.fill("<h1>Hello {{firstName}</h1>");
   await page
@@ -446,7 +447,7 @@ test(
     expect(offered).toContain("The spring template, version 1");
     expect(offered).not.toMatch(/Frame|An archived template/);
     await waitUntil(async () => (await sdk.campaigns.get(id)).templateId !== null);
-    await page.getByRole("radio", { name: "Written here" }).check();
+    await page.getByRole("radio", { name: "HTML" }).check();
     expect(await page.getByRole("textbox", { name: "HTML" }).inputValue()).toBe(SPRING);
     await waitUntil(async () => (await sdk.campaigns.get(id)).html !== null);
     expect(await sdk.campaigns.get(id)).toMatchObject({ html: SPRING, templateId: null });

@@ -7,10 +7,11 @@ import { ActionButton } from "../parts/action-button.tsx";
 import { AudienceFields } from "../parts/campaigns/audience-fields.tsx";
 import { DeleteCampaign, DuplicateCampaign } from "../parts/campaigns/common-actions.tsx";
 import { CampaignConflict } from "../parts/campaigns/conflict.tsx";
+import { ContentFields } from "../parts/campaigns/content-fields.tsx";
 import { DeliveryFields } from "../parts/campaigns/delivery-fields.tsx";
 import { CampaignDraft } from "../parts/campaigns/draft.ts";
 import { type Group, listIncluded, listNamedGroups, useGroups } from "../parts/campaigns/groups.ts";
-import { bindText, ContentFields, SenderFields, SubjectFields } from "../parts/campaigns/message-fields.tsx";
+import { bindText, SenderFields, SubjectFields } from "../parts/campaigns/message-fields.tsx";
 import { CampaignPreview } from "../parts/campaigns/preview.tsx";
 import { TestSend } from "../parts/campaigns/test-send.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
@@ -62,6 +63,7 @@ const NAMES = [
   "templateId",
   "html",
   "text",
+  "blocks",
   "throttle",
   "relay",
   "utm",

@@ -16,6 +16,7 @@ import { useResource } from "../parts/resource.ts";
 import { splitList } from "../parts/split-list.ts";
 import { Tabs } from "../parts/tabs.tsx";
 import { isPart, loadAllTemplates } from "../parts/templates/all.ts";
+import { TemplateBlocks } from "../parts/templates/blocks-content.tsx";
 import { TemplateConflict } from "../parts/templates/conflict.tsx";
 import { TemplateContent } from "../parts/templates/content.tsx";
 import { type Editing, useEditing } from "../parts/templates/editing.ts";
@@ -54,7 +55,9 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
   const all = useResource(loadAllTemplates, [base.revision]);
   const report = useResource(
     async (signal) =>
-      base.kind === "HTML" && (base.source.html ?? base.source.text) !== null ? api.lint.check({ template: base.id }, { signal }) : null,
+      base.kind !== "JSON_BLOCKS" && (base.source.html ?? base.source.text) !== null
+        ? api.lint.check({ template: base.id }, { signal })
+        : null,
     [base.id, base.revision],
   );
   const chosen = query.value.get("tab") ?? "content";
@@ -89,6 +92,8 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
         {chosen === "content" ? (
           base.kind === "HTML" ? (
             <TemplateContent editing={editing} report={report.data} />
+          ) : base.kind === "BLOCKS" ? (
+            <TemplateBlocks editing={editing} report={report.data} />
           ) : (
             <Blocks template={base} />
           )
@@ -112,7 +117,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
 function Blocks({ template: { source } }: { readonly template: TemplateDetail }) {
   return (
     <div class="scroll">
-      <p class="soft">A template of blocks is kept for the editor that made them. It is not rendered here, and cannot be sent.</p>
+      <p class="soft">These blocks are kept for the editor that made them. They are not rendered here, and cannot be sent.</p>
       <CodeBlock label="Blocks" code={JSON.stringify(source.blocks, null, 2)} />
     </div>
   );
@@ -121,7 +126,7 @@ function Blocks({ template: { source } }: { readonly template: TemplateDetail })
 function Actions({ editing, users }: { readonly editing: Editing; readonly users: readonly TemplateUser[] }) {
   const { base, isChanged, theirs, save, discard } = editing;
   const canPublish = theirs === null && (isChanged || base.hasUnpublishedChanges);
-  const sends = !isPart(base) && base.kind === "HTML" && base.status === "ACTIVE" && may("transactional:send");
+  const sends = !isPart(base) && base.kind !== "JSON_BLOCKS" && base.status === "ACTIVE" && may("transactional:send");
   const canWrite = may("templates:write");
   if (!canWrite) return sends ? <TestSend editing={editing} /> : null;
   return (

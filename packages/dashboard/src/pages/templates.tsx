@@ -31,7 +31,7 @@ export default function Templates() {
   const all = useResource(async (signal) => (hasParts ? loadAllTemplates(signal) : []), [hasParts]);
   const create = async (values: FormValues): Promise<void> => {
     const type = values.text("type") as Template["type"];
-    const { id } = await api.templates.create({ name: values.text("name"), type, ...buildStart(type) });
+    const { id } = await api.templates.create({ name: values.text("name"), type, ...buildStart(type, values.text("kind") === "BLOCKS") });
     go(`/templates/${id}`);
   };
   return (
@@ -87,6 +87,12 @@ function NewTemplate({ create }: { readonly create: (values: FormValues) => Prom
     <FormButton label="New template" title="New template" submit="Create" primary act={create}>
       <Field label="Name">
         <input name="name" required maxLength={200} placeholder="Order shipped" autocomplete="off" />
+      </Field>
+      <Field label="Written as" hint="Blocks need no HTML. Layouts and partials are HTML.">
+        <select name="kind">
+          <option value="HTML">HTML</option>
+          <option value="BLOCKS">Blocks</option>
+        </select>
       </Field>
       <Field label="Kind" hint="A layout stands around other templates, a partial inside of them. Neither is sent itself.">
         <select name="type">

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail } from "@mailsvc/sdk/contract";
+import { nameBlock } from "../blocks/kinds.ts";
 import { Conflict } from "../conflict.tsx";
 import { formatReplyTo } from "../reply-to.ts";
 import { type CampaignDraft, type CampaignFields, PARTS } from "./draft.ts";
@@ -29,9 +30,10 @@ export function CampaignConflict({ draft, groups }: { readonly draft: CampaignDr
 
 /** Describes one part of a campaign. */
 function describePart(part: string, campaign: CampaignDetail, groups: readonly Group[]): string {
-  const { templateId, html, text, fromName, fromEmail } = campaign;
+  const { templateId, html, text, blocks, fromName, fromEmail } = campaign;
   if (part === "audience") return describeAudience(campaign, groups);
   if (part === "sender") return fromName === null ? fromEmail : `${fromName} <${fromEmail}>`;
+  if (part === "content" && blocks !== null) return blocks.map(nameBlock).join("\n");
   if (part === "content") return templateId === null ? [html, text].filter(Boolean).join("\n\n") : `the template ${templateId}`;
   if (part === "pace") return describePace(campaign, 0);
   if (part === "tracking") return describeTracking(campaign);

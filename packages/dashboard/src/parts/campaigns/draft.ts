@@ -29,6 +29,7 @@ export const PARTS: Readonly<Record<keyof CampaignFields, string>> = {
   templateId: "content",
   html: "content",
   text: "content",
+  blocks: "content",
   throttle: "pace",
   localTime: "time",
   relay: "relay",

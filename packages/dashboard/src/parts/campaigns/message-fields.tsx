@@ -1,12 +1,11 @@
 /** @jsxImportSource preact */
-import type { CampaignDetail, Sender, Template, Variant } from "@mailsvc/sdk/contract";
-import { useId, useRef } from "preact/hooks";
+import type { CampaignDetail, Sender, Variant } from "@mailsvc/sdk/contract";
+import { useId } from "preact/hooks";
 import { withoutPath } from "../../api/request-error.ts";
 import { Field } from "../field.tsx";
 import { findMessages, isAbout } from "../field-messages.ts";
 import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
-import { isSendable } from "../templates/all.ts";
 import type { CampaignDraft } from "./draft.ts";
 
 type TextName = "name" | "subjectLine" | "previewText" | "fromEmail" | "fromName" | "replyTo" | "relay" | "html" | "text";
@@ -221,80 +220,5 @@ function VariantFields({ draft, at, variant, set, remove }: VariantProps) {
         </button>
       </div>
     </fieldset>
-  );
-}
-
-/** Content of the mail: a template, or HTML and text of its own. */
-export function ContentFields({ draft, templates }: Props & { readonly templates: readonly Template[] }) {
-  const { templateId, template, html, text } = draft.fields.value;
-  const error = draft.error.value;
-  const own = templateId === null;
-  const sendable = templates.filter((one) => one.version !== null && isSendable(one));
-  // Keeps the person's own content while they try a template.
-  const written = useRef({ html, text });
-  if (own) written.current = { html, text };
-  const chosen = templateId === null || sendable.some(({ id }) => id === templateId);
-  return (
-    <section class="card form" aria-labelledby="content">
-      <h2 id="content">Content</h2>
-      <fieldset class="radios">
-        <legend class="hidden">Where the content comes from</legend>
-        <label class="check">
-          <input
-            type="radio"
-            name="content"
-            checked={!own}
-            disabled={sendable.length === 0 && own}
-            onChange={() => draft.set({ templateId: sendable[0]?.id ?? null, html: null, text: null })}
-          />{" "}
-          A template
-        </label>
-        <label class="check">
-          <input type="radio" name="content" checked={own} onChange={() => draft.set({ templateId: null, ...written.current })} /> Written
-          here
-        </label>
-      </fieldset>
-      {sendable.length === 0 && own ? <p class="hint soft">There is no published template to choose.</p> : null}
-      {own ? (
-        <>
-          <Field
-            label="HTML"
-            hint="Variables such as {{firstName}} and your custom fields are filled in. A link to unsubscribe is added where there is none."
-            error={findMessages(error, "html")}
-          >
-            <textarea {...bindText(draft, "html")} class="code" rows={14} spellcheck={false} wrap="off" />
-          </Field>
-          <details open={text !== null}>
-            <summary>Plain text{text === null && html !== null ? ": made from the HTML" : ""}</summary>
-            <Field label="Text" hint="Empty to make it from the HTML." error={findMessages(error, "text")}>
-              <textarea {...bindText(draft, "text")} rows={8} />
-            </Field>
-          </details>
-        </>
-      ) : (
-        <Field
-          label="Template"
-          hint="Its published version at the start of sending is sent."
-          error={
-            findMessages(error, "templateId") ||
-            (chosen ? undefined : "This template is gone, archived or not published. Choose another one.")
-          }
-        >
-          <select value={templateId ?? ""} onChange={({ currentTarget }) => draft.set({ templateId: currentTarget.value })}>
-            {chosen ? null : <option value={templateId ?? ""}>{template?.name ?? "A template that is gone"}</option>}
-            {sendable.map(({ id, name, version }) => (
-              <option key={id} value={id}>
-                {name}, version {version}
-              </option>
-            ))}
-          </select>
-        </Field>
-      )}
-      {error?.code === "template_error" ? (
-        <p class="hint wrong" role="alert">
-          {error.message}
-        </p>
-      ) : null}
-    </section>
   );
 }

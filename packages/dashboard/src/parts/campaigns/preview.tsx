@@ -45,7 +45,7 @@ export function CampaignPreview({ campaign, isOld = false }: { readonly campaign
       </div>
       {isEmpty ? (
         <Empty title="Nothing to see yet">
-          <p>Choose a template or write something: it is shown here as your readers will see it.</p>
+          <p>Add a block or choose a template: it is shown here as your readers will see it.</p>
         </Empty>
       ) : (
         <div class={isOld || (error !== null && data !== null) ? "campaign-preview is-old" : "campaign-preview"}>

@@ -14,5 +14,5 @@ export function isPart({ type }: Pick<Template, "type">): boolean {
 
 /** True if campaigns and automations can send it once it is published. */
 export function isSendable({ type, kind, status }: Template): boolean {
-  return !isPart({ type }) && kind === "HTML" && status === "ACTIVE";
+  return !isPart({ type }) && kind !== "JSON_BLOCKS" && status === "ACTIVE";
 }

@@ -99,13 +99,13 @@ export function TemplateContent({ editing, report }: Props) {
           {report?.rendered ? <p class="soft">Lines of lint are those of the rendered mail, with its layout and partials.</p> : null}
         </section>
       </div>
-      <Preview rendering={{ rendered, faults }} isPart={isInOthers} />
+      <TemplatePreview rendering={{ rendered, faults }} isPart={isInOthers} />
     </div>
   );
 }
 
 /** The mail that the template makes; where it has an error, the last one that it made. */
-function Preview({ rendering: { rendered, faults }, isPart }: { readonly rendering: Rendering; readonly isPart: boolean }) {
+export function TemplatePreview({ rendering: { rendered, faults }, isPart }: { readonly rendering: Rendering; readonly isPart: boolean }) {
   const [shown, show] = useState<"html" | "text">("html");
   return (
     <section class={`column preview-column ${faults.length > 0 ? "is-old" : ""}`} aria-label="Preview">

@@ -1,8 +1,11 @@
-import type { TemplateDetail } from "@mailsvc/sdk/contract";
+import type { MailBlocks, TemplateDetail } from "@mailsvc/sdk/contract";
 
 /** Editable fields of a template. */
 export type Draft = Pick<TemplateDetail, "name" | "slug" | "description" | "category" | "from" | "replyTo" | "layout"> &
-  Pick<TemplateDetail["source"], "subject" | "html" | "text" | "variables">;
+  Pick<TemplateDetail["source"], "subject" | "html" | "text" | "variables"> & {
+    /** Content of a template of kind BLOCKS; null for others. */
+    readonly blocks: MailBlocks | null;
+  };
 
 /** A variable as the author declares it. */
 export type Declaration = Draft["variables"][number];
@@ -11,9 +14,11 @@ export type Declaration = Draft["variables"][number];
 export type Variable = TemplateDetail["variables"][number];
 
 /** The draft of a template as it is stored. */
-export function toDraft({ name, slug, description, category, from, replyTo, layout, source }: TemplateDetail): Draft {
-  const { subject, html, text, variables } = source;
-  return { name, slug, description, category, from, replyTo, layout, subject, html, text, variables };
+export function toDraft({ name, slug, description, category, kind, from, replyTo, layout, source }: TemplateDetail): Draft {
+  const { subject, text, variables } = source;
+  // The HTML of blocks follows from them, and is never changed by itself.
+  const content = kind === "BLOCKS" ? { html: null, blocks: source.blocks as MailBlocks | null } : { html: source.html, blocks: null };
+  return { name, slug, description, category, from, replyTo, layout, subject, text, variables, ...content };
 }
 
 /** The fields of a draft that differ from those of another. */
@@ -45,5 +50,6 @@ const WORDS: Readonly<Record<keyof Draft, string>> = {
   subject: "subject",
   html: "HTML",
   text: "text",
+  blocks: "blocks",
   variables: "variables",
 };

@@ -36,12 +36,13 @@ const TYPING_MS = 250;
 /** Renders a draft as a send would, shortly after each change. */
 export function useRendering({ type, kind }: TemplateDetail, draft: Draft, samples: Record<string, unknown>): Rendering {
   const [state, setState] = useState<Rendering>({ rendered: null, faults: [] });
-  const { subject, html, text, layout, variables } = draft;
+  const { subject, html, text, blocks, layout, variables } = draft;
   const [again, setAgain] = useState(0);
   useServerReturn(() => setAgain((n) => n + 1));
-  const input = JSON.stringify({ type, subject, html, text, layout, declare: variables, variables: samples });
+  const source = kind === "BLOCKS" ? { blocks: blocks ?? [] } : { html, layout };
+  const input = JSON.stringify({ type, subject, text, ...source, declare: variables, variables: samples });
   useEffect(() => {
-    if (kind !== "HTML") return;
+    if (kind === "JSON_BLOCKS") return;
     const over = new AbortController();
     const cancel = after(TYPING_MS, () => {
       api.templates.render(JSON.parse(input) as Parameters<typeof api.templates.render>[0], { signal: over.signal }).then(

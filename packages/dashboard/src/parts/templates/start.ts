@@ -1,4 +1,4 @@
-import type { Template } from "@mailsvc/sdk/contract";
+import type { MailBlocks, Template } from "@mailsvc/sdk/contract";
 
 // The contract's own list would bring its schemas with it. The type checker compares the two.
 const KINDS: Readonly<Record<Template["type"], true>> = { transactional: true, marketing: true, layout: true, partial: true };
@@ -24,9 +24,22 @@ const HELLO = `    <p>Hello {{default name "there"}},</p>
 
 const UNSUBSCRIBE = `    <p style="font-size: 13px"><a href="{{unsubscribeUrl}}">Unsubscribe</a></p>`;
 
-/** Returns the initial content of a new template. */
-export function buildStart(type: Template["type"]): { readonly html: string; readonly subject?: string } {
+const BLOCKS: MailBlocks = [
+  { type: "heading", text: 'Hello {{default firstName "there"}}' },
+  { type: "text", text: "Write your mail here." },
+];
+
+interface Start {
+  readonly html?: string;
+  readonly subject?: string;
+  readonly kind?: Template["kind"];
+  readonly blocks?: MailBlocks;
+}
+
+/** Returns the initial content of a new template: HTML, or blocks where they can be. */
+export function buildStart(type: Template["type"], inBlocks: boolean): Start {
   if (type === "partial") return { html: "<p>Acme Ltd, 1 Main Street</p>\n" };
   if (type === "layout") return { html: frame("    {{{body}}}") };
+  if (inBlocks) return { kind: "BLOCKS", subject: "Hello", blocks: BLOCKS };
   return { subject: "Hello", html: frame(type === "marketing" ? `${HELLO}\n${UNSUBSCRIBE}` : HELLO) };
 }
