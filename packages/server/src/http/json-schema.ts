@@ -46,8 +46,6 @@ export function describeOverride(io: "input" | "output"): (made: { zodSchema: z.
     if (isFlag(zodSchema)) Object.assign(jsonSchema, { type: "boolean" });
     // Responses may gain fields; only requests are closed.
     if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    // Each answer has an example of its own, with its instants.
-    if (io === "output" && jsonSchema.format === "date-time") delete jsonSchema.examples;
     tidy(jsonSchema);
   };
 }
