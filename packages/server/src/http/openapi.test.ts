@@ -93,9 +93,10 @@ describe("the document", () => {
 
   test("groups the error codes of an operation by status", () => {
     const responses = document.paths["/api/v1/send"]?.post?.responses as Record<string, Json>;
-    expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "409", "413", "415", "429", "500", "503"]);
+    expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "409", "413", "415", "429", "5XX"]);
     const failure = (status: string) => follow(responses[status]?.$ref as string) as Json;
-    expect(failure("500").description).toBe("internal_error, queue_failed");
+    expect(failure("5XX").description).toBe("internal_error, queue_failed, storage_unavailable");
+    expect(Object.keys(failure("5XX").headers as Json)).toContain("Retry-After");
     expect(Object.keys(failure("429").headers as Json)).toContain("Retry-After");
     const keyless = document.paths["/healthz"]?.get?.responses as Record<string, Json>;
     expect(Object.keys((follow(keyless["429"]?.$ref as string) as Json).headers as Json)).toEqual(["X-Request-Id", "Retry-After"]);

@@ -169,19 +169,17 @@ function listHeaders(e: Endpoint, status: number) {
   };
 }
 
+/** The failures of an operation by status. Those of the server are one entry: a client does the same about all of them. */
 function failures(e: Endpoint, errors: Shared["errors"]) {
-  const byStatus = Object.groupBy(listErrors(e), (code) => ERRORS[code].status);
-  return Object.fromEntries(
-    Object.entries(byStatus).map(([status, codes = []]) => {
-      return [status, errors.share(status, failure(e, Number(status), codes))];
-    }),
-  );
+  const byStatus = Object.groupBy(listErrors(e), (code) => (ERRORS[code].status < 500 ? String(ERRORS[code].status) : "5XX"));
+  return Object.fromEntries(Object.entries(byStatus).map(([status, codes = []]) => [status, errors.share(status, failure(e, codes))]));
 }
 
-function failure(e: Endpoint, status: number, codes: readonly ErrorCode[]): JsonSchema {
+/** A failure with codes of one status, or of several of the server. */
+function failure(e: Endpoint, codes: readonly ErrorCode[]): JsonSchema {
   return {
     description: codes.join(", "),
-    headers: listHeaders(e, status),
+    headers: Object.assign({}, ...codes.map((code) => listHeaders(e, ERRORS[code].status))),
     content: {
       "application/json": {
         schema: ref("schemas", "Error"),
