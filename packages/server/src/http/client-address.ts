@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
 import type { IpNetwork } from "../lib/ip-network.ts";
 
 // Hops that are looked at: longer chains are made up.
@@ -21,16 +20,6 @@ export function getClientAddress(remote: string | undefined, forwardedFor: strin
     client = hop;
   }
   return client;
-}
-
-/** Returns the network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which one host has alone. */
-export function toNetwork(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  const { parts } = ipaddr.IPv6.parse(address);
-  return `${parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(":")}::/64`;
 }
 
 /** `::ffff:192.0.2.1` as `192.0.2.1`. */

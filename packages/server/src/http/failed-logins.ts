@@ -1,9 +1,9 @@
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { IpNetwork } from "../lib/ip-network.ts";
+import { type IpNetwork, toNetwork } from "../lib/ip-network.ts";
 import { perMinute, TokenBuckets } from "../lib/rate.ts";
 import type { BrowserRequest } from "./auth.ts";
-import { getClientAddress, toNetwork } from "./client-address.ts";
+import { getClientAddress } from "./client-address.ts";
 import type { HeaderList } from "./headers.ts";
 import { applyRateLimit, formatRate } from "./rate-limit.ts";
 

@@ -1,7 +1,7 @@
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
+import { toNetwork } from "../lib/ip-network.ts";
 import { perMinute, TokenBuckets } from "../lib/rate.ts";
-import { toNetwork } from "./client-address.ts";
 import type { HeaderList } from "./headers.ts";
 import { applyRateLimit, formatRate } from "./rate-limit.ts";
 

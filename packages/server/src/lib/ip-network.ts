@@ -40,3 +40,13 @@ function networkOf(network: ipaddr.IPv4 | ipaddr.IPv6, bits: number): IpNetwork 
     },
   };
 }
+
+/** Returns the network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which one host has alone. */
+export function toNetwork(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const { parts } = ipaddr.IPv6.parse(address);
+  return `${parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
+}

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { isIPv6 } from "node:net";
 import { inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
+import { toNetwork } from "../../lib/ip-network.ts";
 import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { PageDeps } from "./deps.ts";
@@ -53,17 +53,6 @@ async function readSalt(db: Db, date: string): Promise<Uint8Array | undefined> {
   const { landingPageSalts: t } = db.read.t;
   const [row] = await findRows(db.read, t, { date });
   return row?.salt;
-}
-
-/** The network of an IP address: for IPv6 its first 64 bits, since devices change the rest often. */
-function toNetwork(address: string): string {
-  if (!isIPv6(address)) return address;
-  const host = new URL(`http://[${address.split("%")[0]}]`).hostname.slice(1, -1);
-  const [head = "", tail] = host.split("::");
-  const front = head === "" ? [] : head.split(":");
-  const back = tail === undefined || tail === "" ? [] : tail.split(":");
-  const filled = tail === undefined ? front : [...front, ...Array<string>(8 - front.length - back.length).fill("0"), ...back];
-  return filled.slice(0, 4).join(":");
 }
 
 /** Midnight after an instant, UTC, ms. */
