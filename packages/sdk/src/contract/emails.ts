@@ -51,6 +51,10 @@ export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { te
 export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;
 export type EmailFilterStatus = (typeof EMAIL_FILTER_STATUSES)[number];
 
+/** Reactions of readers by which a list of emails can be filtered. */
+export const EMAIL_REACTIONS = ["opened", "clicked"] as const;
+export type EmailReaction = (typeof EMAIL_REACTIONS)[number];
+
 /** The response of a send: for one recipient, for an array of them, or for one mail to several recipients. */
 export const SendResponse = z
   .union([
@@ -89,11 +93,13 @@ export const EMAIL_EVENT_TYPES = [
 ] as const;
 
 /** Error of a delivery attempt, in the words of the receiving server. */
-export const DeliveryError = z.object({
-  message: z.string(),
-  smtpCode: z.int().nullable(),
-  enhancedCode: z.string().nullable(),
-});
+export const DeliveryError = z
+  .object({
+    message: z.string(),
+    smtpCode: z.int().nullable(),
+    enhancedCode: z.string().nullable(),
+  })
+  .meta({ id: "DeliveryError" });
 
 /** A recipient of a mail, and how far it has come there. */
 export const EmailRecipient = z
@@ -183,6 +189,19 @@ export const EmailDetail = Email.extend({
   ),
 }).meta({ id: "EmailDetail" });
 export type EmailDetail = z.infer<typeof EmailDetail>;
+
+/** Filters of a list of emails, also of their states alone. */
+export const emailFilters = {
+  status: z
+    .enum(EMAIL_FILTER_STATUSES)
+    .optional()
+    .meta({ description: "Only emails with a recipient in this state; scheduled: those queued for a later time" }),
+  to: SoughtAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
+  template: z.string().max(100).optional().meta({ description: "Only emails of this template (its slug), without those of campaigns" }),
+  campaign: z.string().max(100).optional().meta({ description: "Only emails of this campaign (its id)" }),
+  since: Instant.optional().meta({ description: "Only emails accepted at this instant or later" }),
+  until: Instant.optional().meta({ description: "Only emails accepted before this instant" }),
+};
 
 const hello = { from: "Acme <hello@acme.example>", subject: "Hello", text: "It works." };
 const id = { id: "em_01jc3v2m9k8q4w6x0y5z7a1b2c" };
@@ -290,14 +309,14 @@ export const emails = {
     tool: "emails_list",
     summary: "List emails, newest first",
     description:
-      "A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.",
+      "A mail to several recipients is listed once, if one of them matches all filters. The filters `reaction` and from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.",
     query: z.object({
       ...pageQuery,
-      status: z
-        .enum(EMAIL_FILTER_STATUSES)
+      ...emailFilters,
+      reaction: z
+        .enum(EMAIL_REACTIONS)
         .optional()
-        .meta({ description: "Only emails with a recipient in this state; scheduled: those queued for a later time" }),
-      to: SoughtAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
+        .meta({ description: "Only emails that a person has opened, or clicked in; machines do not count" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
       from: SoughtAddress.optional().meta({ description: "Only emails from this address" }),
       subject: z.string().min(1).max(SEND_LIMITS.subject).optional().meta({
@@ -305,12 +324,8 @@ export const emails = {
           "Only emails whose subject begins with this, in upper or lower case; of a campaign, the subject as it was written, with its variables",
       }),
       tag: TagFilter.optional().meta({ description: "Only emails with this tag: name=value", examples: ["kind=report"] }),
-      template: z.string().max(100).optional().meta({ description: "Only emails of this template (its slug), without those of campaigns" }),
-      campaign: z.string().max(100).optional().meta({ description: "Only emails of this campaign (its id)" }),
       automation: z.string().max(100).optional().meta({ description: "Only emails that this automation has sent (its id)" }),
       thread: z.string().max(100).optional().meta({ description: "Only answers that continue this conversation (its threadId)" }),
-      since: Instant.optional().meta({ description: "Only emails accepted at this instant or later" }),
-      until: Instant.optional().meta({ description: "Only emails accepted before this instant" }),
       test: z.stringbool().default(false).meta({ description: "Emails of test keys, instead of all others; always so with a test key" }),
     }),
     output: pageSchema(Email),

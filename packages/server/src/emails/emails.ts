@@ -1,4 +1,4 @@
-import type { Email, EmailDetail, EmailFilterStatus, EmailStatus, Page } from "@mailsvc/sdk/contract";
+import type { Email, EmailDetail, EmailFilterStatus, EmailReaction, EmailStatus, Page } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
@@ -132,6 +132,7 @@ interface EmailQuery extends PageInput {
   status?: EmailFilterStatus | undefined;
   to?: string | undefined;
   inDoubt?: boolean | undefined;
+  reaction?: EmailReaction | undefined;
   from?: string | undefined;
   subject?: string | undefined;
   /** A tag as `name=value`. */
@@ -153,12 +154,12 @@ export async function listEmails(
   workspaceId: string,
   { to, status, inDoubt, test, ...query }: EmailQuery,
 ): Promise<Page<Email>> {
-  const { from, subject, tag, template, campaign, automation, thread, since, until, ...page } = query;
+  const { reaction, from, subject, tag, template, campaign, automation, thread, since, until, ...page } = query;
   const toKey = to === undefined ? undefined : addressKey(to);
   const ofStatus = status === "scheduled" ? { scheduledAfter: deps.clock.now() } : { status };
   const filter = { ...ofStatus, test, inDoubt, toKey };
   const readable = <Mail extends ListedMail>(mails: readonly Mail[]) => withSubjects(read, deps, mails);
-  if ([from, subject, tag, template, campaign, automation, thread, since, until].some((one) => one !== undefined)) {
+  if ([reaction, from, subject, tag, template, campaign, automation, thread, since, until].some((one) => one !== undefined)) {
     const examined = {
       ...filter,
       since: since === undefined ? undefined : firstIdSince(since, test),
@@ -170,6 +171,7 @@ export async function listEmails(
         ...(template === undefined ? [] : [toTemplateLabel(template)]),
       ],
       campaignId: campaign,
+      reaction,
       from: from === undefined ? undefined : addressKey(from),
       subject,
     };

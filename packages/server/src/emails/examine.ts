@@ -1,4 +1,4 @@
-import { EMAIL_STATUSES, type Email, type EmailStatus, type Page, toUnicodeDomain } from "@mailsvc/sdk/contract";
+import { EMAIL_STATUSES, type Email, type EmailReaction, type EmailStatus, type Page, toUnicodeDomain } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
@@ -13,6 +13,7 @@ interface ExaminedFilter extends EmailFilter {
   /** Labels that the email has: all of them. */
   readonly labels: readonly EmailLabel[];
   readonly campaignId?: string | undefined;
+  readonly reaction?: EmailReaction | undefined;
   /** The address it comes from, as `addressKey` returns it. */
   readonly from?: string | undefined;
   /** Text that its subject begins with. */
@@ -167,6 +168,7 @@ async function selectMatching(read: Reader, workspaceId: string, filter: Examine
     read.sqlDialect.among(emails.id, sql`${JSON.stringify(ids)}`),
     matchEmail(read, filter),
     ...filter.labels.filter((label) => label !== source).map((label) => hasLabel(read, workspaceId, label)),
+    filter.reaction === undefined ? undefined : hasReaction(read, workspaceId, filter.reaction),
     ofContents,
   );
   const query = read.select({ id: emails.id }).from(emails);
@@ -187,6 +189,24 @@ function matchEmail(read: Reader, filter: ExaminedFilter): SQL | undefined {
     inDoubt === undefined ? undefined : eq(emails.inDoubt, inDoubt),
     campaignId === undefined ? undefined : eq(emails.campaignId, campaignId),
   );
+}
+
+/** True for emails with an open, or a click, of a person. */
+function hasReaction(read: Reader, workspaceId: string, reaction: EmailReaction): SQL {
+  const { emails, engagements: t } = read.t;
+  const found = read
+    .select({ emailId: t.emailId })
+    .from(t)
+    .where(
+      and(
+        eq(t.workspaceId, workspaceId),
+        eq(t.emailId, emails.id),
+        eq(t.machine, false),
+        reaction === "opened" ? eq(t.linkId, 0) : gt(t.linkId, 0),
+      ),
+    )
+    .limit(1);
+  return sql`${found} is not null`;
 }
 
 /** Looks the label up by its key. Not as `exists`, for which Postgres may read all labels and join them. */

@@ -45,6 +45,32 @@ test("emails are found by tag, sender, subject, template and time, and by all of
   expect(await list(world, { status: "delivered", tag: "kind=report" })).toEqual([other, report]);
 });
 
+test("emails are found by what their readers did, which machines do not count for", async () => {
+  await using world = await createWorld();
+  const tracking = { opens: true, clicks: true };
+  const html = '<p><a href="https://acme.example/">Read on</a></p>';
+  const [opened, clicked, silent] = [await send(world, { html, tracking }), await send(world, { html, tracking }), await send(world)];
+  await world.settle();
+  const mails = await world.inbox.all();
+  const follow = async (id: string, link: RegExp): Promise<void> => {
+    const mail = mails.find(({ emailId }) => emailId === id);
+    const [, url = ""] = link.exec((await world.sdk.inbox.get(mail?.id ?? "")).html ?? "") ?? [];
+    await world.fetch(url, {
+      redirect: "manual",
+      headers: { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0" },
+    });
+  };
+  await world.clock.advance("1h");
+  await follow(opened, /src="([^"]*\/t\/o\/[^"]*)"/);
+  await follow(clicked, /href="([^"]*\/t\/c\/[^"]*)"/);
+  await world.clock.advance("10s");
+  await world.settle();
+  expect(await list(world, { reaction: "opened" })).toContain(opened);
+  expect(await list(world, { reaction: "clicked" })).toEqual([clicked]);
+  for (const reaction of ["opened", "clicked"]) expect(await list(world, { reaction })).not.toContain(silent);
+  expect(await list(world, { reaction: "clicked", status: "bounced" })).toEqual([]);
+});
+
 test("emails are found by their campaign, and by the automation that sent them", async () => {
   await using world = await createWorld();
   for (const name of ["ada", "grace", "edsger"]) await world.sdk.contacts.create({ email: `${name}@example.com` });
