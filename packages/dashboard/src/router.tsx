@@ -49,6 +49,19 @@ function move(to: string): void {
   if (path.peek() !== before) arriving = true;
 }
 
+/** Keeps how far the lists of this page are scrolled, so that the way back leads to the same rows. */
+function keepPlaces(): void {
+  const lists = [...document.querySelectorAll<HTMLElement>("main .rows")];
+  const places = Object.fromEntries(lists.map((list) => [list.getAttribute("aria-label") ?? "", list.scrollTop]));
+  history.replaceState({ places }, "", address.peek());
+}
+
+/** How far a list was scrolled when the person left this page by a link; 0 on a page that they come to for the first time. */
+export function readPlace(label: string): number {
+  const state = history.state as { readonly places?: Readonly<Record<string, number>> } | null;
+  return state?.places?.[label] ?? 0;
+}
+
 /** The address of a page, for links. */
 export function toHref(to: string): string {
   return `${BASE}${to === "/" ? "" : to}`;
@@ -58,6 +71,7 @@ export function toHref(to: string): string {
 export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const href = toHref(to);
   if (href === address.peek()) return;
+  if (!replace) keepPlaces();
   history[replace ? "replaceState" : "pushState"](null, "", href);
   move(href);
 }

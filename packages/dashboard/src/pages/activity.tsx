@@ -14,7 +14,29 @@ import { EmailState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
-const FILTERS = ["status", "to", "subject", "tag", "test"];
+const FILTERS = ["status", "to", "subject", "from", "tag", "campaign", "automation", "template", "since", "until", "test", "inDoubt"];
+
+const REACTIONS = ["opened", "clicked"];
+
+// As many as a choice can show; the address takes any.
+const CHOICES = 100;
+
+/** The query of the API for the filters of the address: days begin and end by the reader's clock, and reactions stand beside the states. */
+function toQuery({ status, since, until, ...rest }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return {
+    ...rest,
+    ...(status !== undefined && (REACTIONS.includes(status) ? { reaction: status } : { status })),
+    ...(since !== undefined && { since: startOf(since, 0) }),
+    ...(until !== undefined && { until: startOf(until, 1) }),
+  };
+}
+
+/** The instant at which a day begins here, or another one so many days later. */
+function startOf(day: string, later: number): string {
+  const date = new Date(`${day}T00:00:00`);
+  date.setDate(date.getDate() + later);
+  return Number.isNaN(date.getTime()) ? day : date.toISOString();
+}
 
 const COLUMNS: readonly Column<Email>[] = [
   { head: "To", width: "2 1 0", cell: ({ to, recipients }) => (recipients.length > 1 ? `${to} and ${recipients.length - 1} more` : to) },
@@ -33,7 +55,7 @@ export default function Activity() {
   const filters = readFilters(FILTERS);
   const list = useList(
     (cursor, signal) =>
-      api.emails.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.emails.list>[0], { signal }),
+      api.emails.list({ ...toQuery(filters), limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.emails.list>[0], { signal }),
     [JSON.stringify(filters)],
   );
   useEvents(({ type }) => type.startsWith("email."), list.refresh);
@@ -44,8 +66,15 @@ export default function Activity() {
         fields={[
           { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
           { name: "subject", label: "Subject", example: "Subject begins with" },
-          { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/ },
-          { name: "status", label: "State", options: EMAIL_FILTER_STATUSES },
+          { name: "status", label: "State", options: [...EMAIL_FILTER_STATUSES, ...REACTIONS] },
+          { name: "since", label: "From", day: true, rare: true },
+          { name: "until", label: "To", day: true, rare: true },
+          { name: "from", label: "Sender", example: "From: hello@acme.example", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, rare: true },
+          { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/, rare: true },
+          { name: "campaign", label: "Campaign", options: listCampaigns, rare: true },
+          { name: "automation", label: "Automation", options: listAutomations, rare: true },
+          { name: "template", label: "Template", options: listTemplates, rare: true },
+          { name: "inDoubt", label: "In doubt", options: [{ value: "true", text: "In doubt" }], rare: true },
         ]}
       />
       <DataTable
@@ -58,6 +87,18 @@ export default function Activity() {
       />
     </Page>
   );
+}
+
+async function listCampaigns(signal: AbortSignal) {
+  return (await api.campaigns.list({ limit: CHOICES }, { signal })).data.map(({ id, name }) => ({ value: id, text: name }));
+}
+
+async function listAutomations(signal: AbortSignal) {
+  return (await api.automations.list({ limit: CHOICES }, { signal })).data.map(({ id, name }) => ({ value: id, text: name }));
+}
+
+async function listTemplates(signal: AbortSignal) {
+  return (await api.templates.list({ limit: CHOICES }, { signal })).data.map(({ slug, name }) => ({ value: slug, text: name }));
 }
 
 function NoEmail() {

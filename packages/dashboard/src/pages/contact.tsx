@@ -68,7 +68,7 @@ export default function ContactPage({ params }: PageProps) {
       <div class="columns">
         <div class="column">
           <Tabs label="The person" tabs={TABS} chosen={chosen} choose={(tab) => setQuery({ tab: tab === "timeline" ? "" : tab })}>
-            {chosen === "timeline" ? <ContactTimeline explanation={explanation} names={names} /> : null}
+            {chosen === "timeline" ? <ContactTimeline id={id} explanation={explanation} names={names} /> : null}
             {chosen === "emails" ? <ContactEmails email={data.email} /> : null}
             {chosen === "consent" ? <SignUps email={data.email} names={names} /> : null}
           </Tabs>

@@ -2,15 +2,22 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { after } from "../browser.ts";
 import { query, setQuery } from "../router.tsx";
+import { useResource } from "./resource.ts";
 
 // After the last letter.
 const TYPING_MS = 250;
 
+type Option = string | { readonly value: string; readonly text: string };
+
 interface Field {
   readonly name: string;
   readonly label: string;
-  /** Values of a choice. */
-  readonly options?: readonly (string | { readonly value: string; readonly text: string })[];
+  /** Values of a choice; a function loads them when the filter is first shown. */
+  readonly options?: readonly Option[] | ((signal: AbortSignal) => Promise<readonly Option[]>);
+  /** True for a day. */
+  readonly day?: true;
+  /** True for one that is shown on demand, or while it is set. */
+  readonly rare?: true;
   /** Example of a text. */
   readonly example?: string;
   /** Pattern the text must match before it is used. */
@@ -20,9 +27,18 @@ interface Field {
 /** Filters of a list, which stand in the address: a list can be sent to a colleague, and survives a reload. */
 export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   const active = fields.some(({ name }) => query.value.has(name));
+  const [all, setAll] = useState(false);
+  const shown = fields.filter(({ name, rare }) => all || !rare || query.value.has(name));
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      {fields.map((field) => (field.options ? <Choice key={field.name} {...field} /> : <Text key={field.name} {...field} />))}
+      {shown.map((field) => (
+        <Filter key={field.name} {...field} />
+      ))}
+      {shown.length < fields.length ? (
+        <button type="button" class="link" onClick={() => setAll(true)}>
+          More filters
+        </button>
+      ) : null}
       {active ? (
         <button type="button" class="link" onClick={() => setQuery(Object.fromEntries(fields.map(({ name }) => [name, ""])))}>
           Clear
@@ -32,12 +48,37 @@ export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   );
 }
 
+function Filter(field: Field) {
+  const { options, day } = field;
+  if (typeof options === "function") return <LoadedChoice {...field} load={options} />;
+  if (options) return <Choice {...field} options={options} />;
+  return day ? <Day {...field} /> : <Text {...field} />;
+}
+
 /** The filters of the address that are set, by name. */
 export function readFilters(names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.flatMap((name) => (query.value.has(name) ? [[name, query.value.get(name) ?? ""]] : [])));
 }
 
-function Choice({ name, label, options = [] }: Field) {
+/** A choice whose values are loaded. One that the address names and the list lacks stays as it is. */
+function LoadedChoice({ load, ...field }: Field & { readonly load: (signal: AbortSignal) => Promise<readonly Option[]> }) {
+  const { data } = useResource(load, [field.name]);
+  const chosen = query.value.get(field.name) ?? "";
+  const options = data ?? [];
+  const isKnown = chosen === "" || options.some((option) => (typeof option === "string" ? option : option.value) === chosen);
+  return <Choice {...field} options={isKnown ? options : [...options, { value: chosen, text: chosen }]} />;
+}
+
+function Day({ name, label }: Field) {
+  return (
+    <label class="day">
+      <span class="soft">{label}</span>
+      <input type="date" value={query.value.get(name) ?? ""} onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })} />
+    </label>
+  );
+}
+
+function Choice({ name, label, options }: Omit<Field, "options"> & { readonly options: readonly Option[] }) {
   return (
     <label>
       <span class="hidden">{label}</span>

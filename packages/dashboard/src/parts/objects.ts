@@ -93,6 +93,12 @@ const KINDS = {
     permission: "suppressions:read",
     load: async (id, signal) => (await api.suppressions.get(id, { signal })).email,
   },
+  lp: {
+    noun: "form",
+    page: "forms",
+    permission: "lists:read",
+    load: async (id, signal) => (await api.forms.get(id, { signal })).name,
+  },
   evt: {
     noun: "event",
     page: "events",

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { readPlace } from "../router.tsx";
 
 interface Props {
   /** Number of rows. */
@@ -24,10 +25,15 @@ const MARGIN = 8;
 // Browsers cut off elements that are higher, Firefox at 17.8 million. Beyond it, a pixel of the scroll bar stands for several of the rows.
 const MAX_SPACE = 8_000_000;
 
+// By them a person scrolls.
+const GESTURES = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
+
 /** Rows of equal height, of which only those in sight are in the document: a list of 100,000 scrolls as one of ten. */
 export function RowWindow({ count, height, row, seen, head, role, label, total }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800, max: 0 });
+  // Where the person was before a link led away; null once the list is there, or the person scrolls by themselves.
+  const wanted = useRef<number | null>(readPlace(label) || null);
   const full = count * height;
   const space = Math.min(full, MAX_SPACE);
   useEffect(() => {
@@ -40,12 +46,22 @@ export function RowWindow({ count, height, row, seen, head, role, label, total }
       const next = { top, height: clientHeight, max: scrollHeight - clientHeight };
       setView((now) => (now.top === next.top && now.height === next.height && now.max === next.max ? now : next));
     };
+    // Rows that are not loaded yet follow when their end is in sight, and lead here again.
+    if (wanted.current !== null && full > 0) {
+      element.scrollTop = wanted.current;
+      if (element.scrollTop >= wanted.current - 1) wanted.current = null;
+    }
+    const give = (): void => {
+      wanted.current = null;
+    };
     look();
+    for (const type of GESTURES) element.addEventListener(type, give, { passive: true });
     const observer = new ResizeObserver(look);
     observer.observe(element);
     element.addEventListener("scroll", look, { passive: true });
     return () => {
       observer.disconnect();
+      for (const type of GESTURES) element.removeEventListener(type, give);
       element.removeEventListener("scroll", look);
     };
   }, [full, space, height]);

@@ -1,11 +1,14 @@
 /** @jsxImportSource preact */
-import type { ContactStatus, Explanation } from "@mailsvc/sdk/contract";
+import type { ContactStatus, Event, Explanation } from "@mailsvc/sdk/contract";
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { LinkedText } from "../../parts/linked-text.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import type { Resource } from "../../parts/resource.ts";
+import { ObjectLink } from "../../parts/object-link.tsx";
+import { type Resource, useEvents, useResource } from "../../parts/resource.ts";
 import { toTone } from "../../parts/status.tsx";
-import { Timeline } from "../../parts/timeline.tsx";
+import { Timeline, type TimelineItem } from "../../parts/timeline.tsx";
 import { toHref } from "../../router.tsx";
 
 interface Props {
@@ -13,26 +16,54 @@ interface Props {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Everything that happened to a person, the newest first. */
-export function ContactTimeline({ explanation, names }: Props) {
+// As many as a person looks through; the events page has all.
+const REACTIONS = 50;
+
+/** Everything that happened to a person, the newest first: also what they opened and clicked, as far as that was people and no machine. */
+export function ContactTimeline({ id, explanation, names }: Props & { readonly id: string }) {
+  const reactions = useResource(
+    async (signal) => {
+      if (!may("events:read")) return [];
+      const query = { contact: id, type: "email.opened,email.clicked", machine: false, limit: REACTIONS } as const;
+      return (await api.events.list(query, { signal })).data;
+    },
+    [id],
+  );
+  useEvents(({ type, contactId }) => contactId === id && /^email\.(?:opened|clicked)$/.test(type), reactions.reload);
   return (
     <Loaded from={explanation}>
-      {({ timeline }) =>
-        timeline.length === 0 ? (
-          <Empty title="Nothing has happened yet" />
-        ) : (
-          <Timeline
-            items={timeline.toReversed().map(({ at, what, why }) => ({
-              at,
-              what: <LinkedText text={what} names={names} />,
-              why: why === null ? null : <Cause text={why} names={names} />,
-              tone: toneOf(what),
-            }))}
-          />
-        )
-      }
+      {({ timeline }) => {
+        const items = [...timeline.toReversed().map((moment) => toItem(moment, names)), ...(reactions.data ?? []).map(toReaction)];
+        if (items.length === 0) return <Empty title="Nothing has happened yet" />;
+        return <Timeline items={items.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))} />;
+      }}
     </Loaded>
   );
+}
+
+function toItem({ at, what, why }: Explanation["timeline"][number], names: Props["names"]): TimelineItem {
+  return {
+    at,
+    what: <LinkedText text={what} names={names} />,
+    why: why === null ? null : <Cause text={why} names={names} />,
+    tone: toneOf(what),
+  };
+}
+
+function toReaction(event: Event): TimelineItem {
+  const { at, type, emailId } = event;
+  const url = type === "email.clicked" ? event.data.url : undefined;
+  return {
+    at,
+    what: (
+      <>
+        {type === "email.clicked" ? "Clicked in " : "Opened "}
+        {emailId === null ? "an email" : <ObjectLink id={emailId} />}
+      </>
+    ),
+    why: url,
+    tone: "good",
+  };
 }
 
 /** Mail a person gets, and the reasons. */
