@@ -13,6 +13,7 @@ import { StepCard } from "../parts/automations/step-card.tsx";
 import type { Names } from "../parts/automations/words.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { History } from "../parts/history.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
@@ -80,6 +81,7 @@ function Shown({ automation, stats, names, reload }: ShownProps) {
         { name: "entries", label: "Entries", ...(stats && { count: stats.entered }) },
         { name: "dry-run", label: "Dry run" },
         { name: "versions", label: "Versions", count: automation.version },
+        ...(may("audit:read") ? [{ name: "history", label: "History" }] : []),
         { name: "settings", label: "Settings" },
       ]}
       chosen={chosen}
@@ -89,6 +91,7 @@ function Shown({ automation, stats, names, reload }: ShownProps) {
       {chosen === "entries" ? <AutomationEntries automation={automation} names={names} /> : null}
       {chosen === "dry-run" ? <Trial automation={automation} names={names} /> : null}
       {chosen === "versions" ? <Versions automation={automation} /> : null}
+      {chosen === "history" ? <History id={automation.id} /> : null}
       {chosen === "settings" ? <AutomationSettings automation={automation} names={names} done={reload} /> : null}
     </Tabs>
   );

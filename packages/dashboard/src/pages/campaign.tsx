@@ -11,6 +11,7 @@ import { CampaignReport } from "../parts/campaigns/report.tsx";
 import { CampaignSettings } from "../parts/campaigns/settings.tsx";
 import { nameState } from "../parts/campaigns/states.ts";
 import { formatInstant, ownTimeZone } from "../parts/campaigns/zoned-time.ts";
+import { History } from "../parts/history.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount, count as plural } from "../parts/plural.ts";
@@ -70,6 +71,7 @@ function NotStarted({ campaign }: { readonly campaign: CampaignDetail }) {
       <div class="column">
         <Outlook campaign={campaign} />
         <CampaignSettings campaign={campaign} />
+        <History id={campaign.id} />
       </div>
       <aside class="column" aria-label="As readers see it">
         <CampaignPreview campaign={campaign} />
@@ -163,7 +165,12 @@ function Started({ campaign, reload }: ShownProps) {
         ) : null}
         {chosen === "recipients" ? <CampaignRecipients campaign={campaign} /> : null}
         {chosen === "content" ? <CampaignPreview campaign={campaign} /> : null}
-        {chosen === "settings" ? <CampaignSettings campaign={campaign} /> : null}
+        {chosen === "settings" ? (
+          <>
+            <CampaignSettings campaign={campaign} />
+            <History id={campaign.id} />
+          </>
+        ) : null}
       </Tabs>
     </>
   );

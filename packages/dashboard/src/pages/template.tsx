@@ -9,6 +9,7 @@ import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { History } from "../parts/history.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { ProposedBy } from "../parts/proposed-by.tsx";
@@ -69,6 +70,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
     ...(base.renderedFrom === null ? [] : [{ name: "files", label: "Files", count: Object.keys(base.renderedFrom.files).length }]),
     ...(users.length === 0 ? [] : [{ name: "users", label: "Used by", count: countUsers(users) }]),
     { name: "versions", label: "Versions" },
+    ...(may("audit:read") ? [{ name: "history", label: "History" }] : []),
   ];
   // True if a line of the source already shows the engine's message.
   const isAtLine = refused?.details.some(({ line }) => line !== undefined) ?? false;
@@ -109,6 +111,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
           </div>
         ) : null}
         {chosen === "versions" ? <TemplateVersions id={base.id} version={base.version} /> : null}
+        {chosen === "history" ? <History id={base.id} /> : null}
       </Tabs>
     </Page>
   );

@@ -9,8 +9,8 @@ export const AUDIT_LIMITS = {
   fields: 50,
 } as const;
 
-/** Callers that change something: a key, an agent with its own key, or the operator. */
-export const AUDIT_ACTORS = ["key", "agent", "operator"] as const;
+/** Callers that change something: a key, a person in the dashboard, an agent with its own key, or the operator. */
+export const AUDIT_ACTORS = ["key", "person", "agent", "operator"] as const;
 
 /** A field that a change has changed. A value that was not there is null; a long one is cut, and ends in its length. */
 export const AuditChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() }).meta({ id: "AuditChange" });
@@ -24,7 +24,7 @@ export const AuditEntry = z
     action: z.string(),
     actor: z.object({
       kind: z.enum(AUDIT_ACTORS),
-      /** The id of the key, or of the agent's activation; null for the operator. */
+      /** The id of the key, of the member, or of the agent's activation; null for the operator. */
       id: z.string().nullable(),
       /** Its name at the time of the change. */
       name: z.string().nullable(),
@@ -60,7 +60,7 @@ export const audit = {
           examples: ["templates.update", "keys"],
         }),
       object: z.string().max(200).optional().meta({ description: "Only changes of the object with this id" }),
-      actor: z.string().max(200).optional().meta({ description: "Only changes by this key or activation: its id or its name" }),
+      actor: z.string().max(200).optional().meta({ description: "Only changes by this key, person or activation: its id or its name" }),
       since: Instant.optional().meta({ description: "Only changes at this instant or later" }),
       until: Instant.optional().meta({ description: "Only changes before this instant" }),
     }),

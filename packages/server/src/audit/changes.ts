@@ -3,7 +3,7 @@ import { paramNames } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Input } from "../http/call.ts";
 import type { ChangeRecorder, RecordedWrite } from "../http/change-recorder.ts";
-import { listKeyNames } from "../keys/keys.ts";
+import { nameCaller } from "../keys/keys.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { isAudited } from "./audited.ts";
 import type { AuditDeps } from "./deps.ts";
@@ -90,7 +90,7 @@ export class Changes implements ChangeRecorder {
     await tx.insertAll(tx.t.auditEntries, [
       {
         id: this.#deps.ids("aud"),
-        ...(await findActor(context, tx)),
+        ...findActor(context),
         at: this.#deps.clock.now(),
         action,
         objectId: typeof id === "string" ? id.slice(0, NAME) : null,
@@ -114,15 +114,13 @@ function toFields(output: unknown): Fields | null {
   return typeof status === "number" && typeof body === "object" ? (body as Fields | null) : (output as Fields);
 }
 
-async function findActor(context: RecordedWrite["context"], tx: Tx): Promise<Actor> {
+function findActor(context: RecordedWrite["context"]): Actor {
   if ("key" in context) {
-    const names = await listKeyNames(tx, context.workspaceId);
-    return {
-      workspaceId: context.workspaceId,
-      actorKind: "key",
-      actorId: context.key.id,
-      actorName: names.get(context.key.id)?.name ?? null,
-    };
+    const { id, name, person } = context.key;
+    const { workspaceId } = context;
+    return person === null
+      ? { workspaceId, actorKind: "key", actorId: id, actorName: name }
+      : { workspaceId, actorKind: "person", actorId: person.memberId ?? id, actorName: nameCaller(context.key) };
   }
   if ("agent" in context)
     return { workspaceId: context.workspaceId, actorKind: "agent", actorId: context.agent.activationId, actorName: null };
