@@ -85,6 +85,11 @@ const MEANINGS = {
     width: ["width of a picture", (value) => `${count(value)} pixels`],
     height: ["height of a spacer", (value) => `${count(value)} pixels`],
   },
+  MEMBER_LIMITS: {
+    title: "Members",
+    invitationHours: ["how long the link in an invitation works", hours],
+    mailsPerHour: ["mails with links that a member gets in an hour", count],
+  },
   SIGN_IN_LIMITS: {
     title: "The dashboard",
     linkMinutes: ["how long a link to sign in works", (value) => `${count(value)} minutes`],

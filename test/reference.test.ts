@@ -35,6 +35,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   "jobs.retry": 404,
   // A session belongs to a browser that has signed in.
   "dashboard.signOut": 404,
+  "dashboard.signOutPerson": 404,
   // Only providers call these, with signatures, and only where they are configured.
   "stripe.webhook": 404,
   "inbound.connection": 404,

@@ -14,7 +14,7 @@ import { type ExampleServer, type Ids, idOf, openExampleServer } from "./support
 const OPEN = ["catalog.list", "catalog.get", "activations.create"];
 
 /** Calls that the reference cannot show either: a session belongs to a browser, and a job is dead only after a fault of the server. */
-const WITHOUT_OBJECTS = ["dashboard.signOut", "jobs.retry"];
+const WITHOUT_OBJECTS = ["dashboard.signOut", "dashboard.signOutPerson", "jobs.retry"];
 
 /** Nouns that belong to the one agent of the server; a stranger has none. */
 const OF_THE_AGENT = ["listings", "deliveries", "payments", "activations", "runs", "messages", "approvals"];

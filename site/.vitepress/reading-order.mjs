@@ -30,6 +30,7 @@ export const GUIDE = {
   Tools: [
     "docs/dashboard.md",
     "docs/dashboard-pictures.md",
+    "docs/people.md",
     "docs/cli.md",
     "packages/sdk/README.md",
     "docs/mcp.md",

@@ -21,6 +21,16 @@ export const SENDING: Objects = {
     await world.settle();
     return { [idOf("em")]: id, [ADA]: "delayed@simulator.mailsvc.test" };
   },
+  mailStates: async ({ world }) => {
+    const { id } = await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Hello", text: "Hello" });
+    await world.settle();
+    return { [idOf("em")]: id };
+  },
+  members: async ({ world }) => {
+    await world.sdk.members.invite({ email: "ada@acme.example", role: "marketer", name: "Ada" });
+    return {};
+  },
+  "members.invite": nothing,
   "emails.sendBatch": template,
   "emails.sendTemplate": template,
   templates: template,

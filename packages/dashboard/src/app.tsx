@@ -14,8 +14,8 @@ import { Toast, toast } from "./parts/toast.tsx";
 import { followLinks, go, Pages, path } from "./router.tsx";
 import { findNeed, NAVIGATION, ROUTES } from "./routes.ts";
 import { Shell } from "./shell.tsx";
-import { SignIn } from "./sign-in.tsx";
-import { followLink, linkToken } from "./sign-in-link.ts";
+import { MailedLink, SignIn } from "./sign-in.tsx";
+import { arrival, followLink } from "./sign-in-link.ts";
 
 const LISTED = NAVIGATION.flatMap(({ entries }) => entries.map((entry) => entry.path));
 
@@ -45,7 +45,7 @@ export function App() {
   const [refusal, setRefusal] = useState<RequestError | null>(null);
   const current = session.value;
   const workspaceId = current?.workspace.id ?? null;
-  const token = linkToken.value;
+  const { token, mailed, problem } = arrival.value;
   const start = (): void => {
     setError(null);
     setRefusal(null);
@@ -91,7 +91,8 @@ export function App() {
       </main>
     );
   if (current === undefined) return <Loading />;
-  if (current === null) return <SignIn refusal={refusal} />;
+  if (mailed !== null) return <MailedLink token={mailed} />;
+  if (current === null) return <SignIn refusal={refusal} problem={problem} />;
   return (
     <Live.Provider value={live}>
       <Shell session={current}>{maySee(path.value) ? <Pages key={workspaceId} routes={ROUTES} /> : <Denied />}</Shell>

@@ -1,4 +1,4 @@
-import type { AgentEventState, EmailFilterStatus, Permission } from "@mailsvc/sdk/contract";
+import type { AgentEventState, EmailFilterStatus, Permission, Role } from "@mailsvc/sdk/contract";
 
 // The contract's own list would bring its schemas with it. The type checker compares the two.
 const STATUSES: Readonly<Record<EmailFilterStatus, true>> = {
@@ -57,6 +57,7 @@ const ALL_PERMISSIONS: Readonly<Record<Permission, true>> = {
   "automations:write": true,
   "transactional:send": true,
   "transactional:read": true,
+  "mail_states:read": true,
   "received:read": true,
   "received:write": true,
   "senders:read": true,
@@ -92,6 +93,14 @@ const ALL_PERMISSIONS: Readonly<Record<Permission, true>> = {
 
 /** The permissions that an API key can have. */
 export const PERMISSIONS = Object.keys(ALL_PERMISSIONS) as readonly Permission[];
+
+/** The roles of people, and what each may do. */
+export const ROLES: Readonly<Record<Role, string>> = {
+  owner: "Owner: everything, also people and keys",
+  marketer: "Marketer: campaigns, contacts and content",
+  viewer: "Viewer: reads everything but people and keys",
+  support: "Support: sees whether mail arrived, and nothing else",
+};
 
 /** Emails that the server looks at for a page of a search, as the contract says of \`GET /api/v1/emails\`. */
 export const EMAILS_EXAMINED = 1000;

@@ -7,6 +7,8 @@ interface Entry {
   readonly name: string;
   readonly path: string;
   readonly permission: Permission | "operator";
+  /** Left out for people with this permission, who have a fuller page. */
+  readonly unless?: Permission;
   /** Number of things there that wait for an answer, and the word for them. */
   readonly count?: { readonly load: (signal: AbortSignal) => Promise<number>; readonly what: string };
   /** Only in dev mode. */
@@ -28,6 +30,7 @@ export const NAVIGATION: readonly Group[] = [
       { name: "Overview", path: "/overview", permission: "events:read" },
       { name: "Activity", path: "/activity", permission: "transactional:read" },
       { name: "Inbox", path: "/inbox", permission: "transactional:read" },
+      { name: "Mail states", path: "/mail-states", permission: "mail_states:read", unless: "transactional:read" },
       { name: "Received", path: "/received", permission: "received:read" },
     ],
   },
@@ -90,7 +93,7 @@ export const NAVIGATION: readonly Group[] = [
     entries: [
       { name: "Senders", path: "/senders", permission: "senders:read" },
       { name: "Inbound domains", path: "/inbound-domains", permission: "received:read" },
-      { name: "People signed in", path: "/people", permission: "keys:read" },
+      { name: "People", path: "/people", permission: "keys:read" },
     ],
   },
 ];
@@ -106,6 +109,8 @@ export const ROUTES: readonly Route[] = [
   { path: "/overview", load: () => import("./pages/overview.tsx") },
   { path: "/activity", load: () => import("./pages/activity.tsx") },
   { path: "/activity/:id", load: () => import("./pages/email.tsx") },
+  { path: "/mail-states", load: () => import("./pages/mail-states.tsx") },
+  { path: "/mail-states/:id", load: () => import("./pages/mail-state.tsx") },
   { path: "/inbox", load: () => import("./pages/inbox.tsx") },
   { path: "/inbox/:id", load: () => import("./pages/inbox.tsx"), stays: true },
   { path: "/contacts", load: () => import("./pages/contacts.tsx") },

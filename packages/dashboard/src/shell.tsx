@@ -35,7 +35,8 @@ export function Shell({ session, children }: Props) {
     .map(({ group, entries }) => ({
       group,
       entries: entries.filter(
-        ({ permission, dev }) => (permission === "operator" ? mayOperate() : may(permission)) && (!dev || session.dev),
+        ({ permission, unless, dev }) =>
+          (permission === "operator" ? mayOperate() : may(permission)) && !(unless && may(unless)) && (!dev || session.dev),
       ),
     }))
     .filter(({ entries }) => entries.length > 0);
@@ -193,13 +194,16 @@ function reveal(nav: HTMLElement): void {
   else if (entry.bottom > bottom) nav.scrollTop += entry.bottom - bottom + 8;
 }
 
-/** The workspace; in dev mode a choice of all. */
+/** The workspace, as a choice if there are several. */
 function Workspaces({ session: { workspace, workspaces } }: { readonly session: Session }) {
   if (workspaces.length < 2) return <p class="workspace">{workspace.name}</p>;
+  const choose = (id: string): void => {
+    chooseWorkspace(id).catch((error: Error) => toast(error.message, { bad: true }));
+  };
   return (
     <label class="workspace">
       <span class="hidden">Workspace</span>
-      <select value={workspace.id} onChange={({ currentTarget }) => void chooseWorkspace(currentTarget.value)}>
+      <select value={workspace.id} onChange={({ currentTarget }) => choose(currentTarget.value)}>
         {workspaces.map(({ id, name }) => (
           <option key={id} value={id}>
             {name}
@@ -210,7 +214,7 @@ function Workspaces({ session: { workspace, workspaces } }: { readonly session: 
   );
 }
 
-function Person({ session: { dev, operator, role, user, version } }: { readonly session: Session }) {
+function Person({ session: { dev, operator, role, name, email, version } }: { readonly session: Session }) {
   const leave = (everywhere: boolean) => (): void => {
     signOut(everywhere).catch((error: Error) => toast(error.message, { bad: true }));
   };
@@ -223,9 +227,15 @@ function Person({ session: { dev, operator, role, user, version } }: { readonly 
         <span class="soft">{version}</span>
       ) : (
         <details>
-          <summary>{user ?? role}</summary>
+          <summary>{name ?? email ?? role}</summary>
           <div class="menu">
             <p class="soft">
+              {email === null ? null : (
+                <>
+                  {email}
+                  <br />
+                </>
+              )}
               {operator ? "operator" : role} · {version}
             </p>
             {role === "owner" && !operator ? <BecomeOperator /> : null}

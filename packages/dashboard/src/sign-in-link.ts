@@ -1,20 +1,37 @@
 import { signal } from "@preact/signals";
 
-/** The token of the link that led here; null without one. */
-export const linkToken = signal(takeToken());
+/** What an address of the dashboard brings for signing in: a link to use at once, one that came by mail, or why a provider's sign-in failed. */
+interface Arrival {
+  readonly token: string | null;
+  readonly mailed: string | null;
+  readonly problem: string | null;
+}
 
-/** Takes the token of a link that is opened while the page is open already. Returns how to stop that. */
+const NOTHING: Arrival = { token: null, mailed: null, problem: null };
+
+/** What led here. */
+export const arrival = signal<Arrival>(takeArrival() ?? NOTHING);
+
+/** Forgets what led here, once it is used or the person wants something else. */
+export function forgetArrival(): void {
+  arrival.value = NOTHING;
+}
+
+/** Takes what a link brings that is opened while the page is open already. Returns how to stop that. */
 export function followLink(): () => void {
   const look = (): void => {
-    linkToken.value = takeToken() ?? linkToken.peek();
+    arrival.value = takeArrival() ?? arrival.peek();
   };
   window.addEventListener("hashchange", look);
   return () => window.removeEventListener("hashchange", look);
 }
 
-/** Takes the token out of the address, so that it stays neither in the history nor on the screen. */
-function takeToken(): string | null {
-  const token = location.hash.slice(1);
-  if (token !== "") history.replaceState(null, "", location.pathname + location.search);
-  return token === "" ? null : token;
+/** Takes a token out of the address, so that it stays neither in the history nor on the screen. */
+function takeArrival(): Arrival | null {
+  const text = location.hash.slice(1);
+  if (text === "") return null;
+  history.replaceState(null, "", location.pathname + location.search);
+  const [, name, value] = /^(mail|problem)=(.*)$/.exec(text) ?? [];
+  if (name === "mail") return { ...NOTHING, mailed: value ?? null };
+  return name === "problem" ? { ...NOTHING, problem: value ?? null } : { ...NOTHING, token: text };
 }

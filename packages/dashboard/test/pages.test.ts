@@ -37,6 +37,7 @@ beforeAll(async () => {
   ).id;
   sender = (await stage.call<{ id: string }>("POST", "/api/v1/senders", { domain: "shop.acme.example" })).id;
   const { operatorKey } = stage.server;
+  await stage.call("POST", "/api/v1/members", { email: "grace@acme.example", role: "marketer", name: "Grace" });
   await stage.call("POST", "/api/v1/relays", { name: "ses", host: "127.0.0.1", port: 9, user: "acme", password: "x" }, operatorKey);
   await stage.call("POST", "/api/v1/queue/hold", { domain: "blocked.example", reason: "Their postmaster was asked" }, operatorKey);
   await stage.call("POST", "/__dev/faults", { path: "/api/v1/nothing", code: "queue_failed", rate: 0.5 });
@@ -81,7 +82,10 @@ const pages = (): readonly Look[] => [
   ["relay", "/dashboard/relays/ses", "Settings"],
   ["workspaces", "/dashboard/workspaces", "Replies"],
   ["dev", "/dashboard/dev", "Snapshots"],
-  ["people", "/dashboard/people", "Let somebody in"],
+  ["people", "/dashboard/people", "Invited by"],
+  ["sessions", "/dashboard/people?tab=sessions", "No open sessions"],
+  ["mail-states", "/dashboard/mail-states", "bounced@simulator.mailsvc.test"],
+  ["mail-state", `/dashboard/mail-states/${bounced}`, "What happened"],
 ];
 
 testLooks({

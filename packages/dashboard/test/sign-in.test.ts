@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMailedLink } from "../../server/src/dashboard/links.ts";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 
 let stage: Stage;
@@ -259,16 +260,59 @@ test(
     const { page } = await stage.open(await makeLink());
     const { page: other } = await stage.open(await makeLink("viewer"));
     await seeRole(other, "viewer");
-    await page.goto("/dashboard/people");
+    await page.goto("/dashboard/people?tab=sessions");
     const own = page.locator(".items li", { has: page.locator(".soft", { hasText: "this browser" }) });
     await own.waitFor();
     await expect.poll(() => own.count()).toBe(1);
     expect(await own.textContent()).toContain("owner");
+    await page.getByRole("tab", { name: "Members" }).click();
     await page.getByRole("button", { name: "Make a link" }).click();
-    await page.getByLabel("The link").waitFor();
-    await page.getByLabel("Role").selectOption("marketer");
-    await page.getByLabel("The link").waitFor({ state: "detached" });
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByRole("button", { name: "Make the link" }).click();
+    await dialog.getByLabel("The link").waitFor();
+    await dialog.getByLabel("Role").selectOption("marketer");
+    await dialog.getByLabel("The link").waitFor({ state: "detached" });
     for (const one of [page, other]) await one.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "who is invited signs in by the button of a mailed link, which no mail scanner presses, and is known by name",
+  async () => {
+    await using server = await createStage({ dev: false, flags: { "smtp-url": "smtp://127.0.0.1:9" } });
+    const ada = { email: "ada@acme.example", role: "marketer", name: "Ada" };
+    await server.call("POST", "/api/v1/members", ada);
+    const { deps } = server.server.app;
+    const url = await deps.db.tx(async (tx) => {
+      const [row] = await tx.select().from(tx.t.members);
+      return row === undefined ? "" : createMailedLink(tx, deps, row, false);
+    });
+    const { page, faults } = await server.open(url);
+    await page.getByText("You sign in as").waitFor();
+    expect(new URL(page.url()).hash).toBe("");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.locator("summary").getByText("Ada", { exact: true }).waitFor();
+    await page.goto("about:blank");
+    await page.goto(url);
+    await page.getByRole("alert").getByText("This link does not work any more.").waitFor();
+    await page.getByRole("button", { name: "Stay as you are" }).click();
+    await page.locator("summary").getByText("Ada", { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "support has one page, finds a mail by its address, and is told nothing of its content",
+  async () => {
+    const { page } = await stage.open(await makeLink("support"));
+    await seeHeading(page, "Mail states");
+    expect(await page.locator(".side nav a").allTextContents()).toEqual(["Mail states"]);
+    await page.goto("/dashboard/activity");
+    await page.getByText("Your role does not include this page").waitFor();
+    await page.context().close();
   },
   PATIENCE_MS * 2,
 );
@@ -307,6 +351,8 @@ test(
   async () => {
     const { key } = await stage.call<{ key: string }>("POST", "/api/v1/keys", { name: "narrow", permissions: ["contacts:read"] });
     const { page } = await stage.open("/dashboard");
+    // A server with a relay offers links by mail first.
+    await page.getByText("Other ways").click();
     await page.getByLabel("API key").fill(key);
     await page.getByRole("button", { name: "Sign in" }).click();
     await seeHeading(page, "Contacts");

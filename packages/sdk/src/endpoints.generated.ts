@@ -13,6 +13,10 @@ export const ENDPOINTS: EndpointTable = {
     reschedule: { method: "PATCH", path: "/api/v1/emails/:id", body: true },
     requeue: { method: "POST", path: "/api/v1/emails/:id/requeue", body: true },
   },
+  mailStates: {
+    list: { method: "GET", path: "/api/v1/mail-states", query: true, page: true },
+    get: { method: "GET", path: "/api/v1/mail-states/:id" },
+  },
   received: {
     list: { method: "GET", path: "/api/v1/received", query: true, page: true },
     get: { method: "GET", path: "/api/v1/received/:id" },
@@ -218,10 +222,18 @@ export const ENDPOINTS: EndpointTable = {
   audit: {
     list: { method: "GET", path: "/api/v1/audit", query: true, page: true },
   },
+  members: {
+    list: { method: "GET", path: "/api/v1/members", query: true, page: true },
+    invite: { method: "POST", path: "/api/v1/members", body: true },
+    setRole: { method: "PATCH", path: "/api/v1/members/:member", body: true },
+    remove: { method: "DELETE", path: "/api/v1/members/:member" },
+    signOut: { method: "DELETE", path: "/api/v1/members/:member/sessions" },
+  },
   dashboard: {
     link: { method: "POST", path: "/api/v1/dashboard/links", body: true },
     sessions: { method: "GET", path: "/api/v1/dashboard/sessions", query: true, page: true },
     signOut: { method: "DELETE", path: "/api/v1/dashboard/sessions/:id" },
+    signOutPerson: { method: "DELETE", path: "/api/v1/dashboard/sessions/:id/person" },
     signOutAll: { method: "DELETE", path: "/api/v1/dashboard/sessions" },
   },
   workspaces: {

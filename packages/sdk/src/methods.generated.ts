@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, AuditEntry, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, MailLimits, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, RequestRecord, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, ApprovalDetail, Asset, Attachment, AuditEntry, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationGraph, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactImportSummary, ContactPatch, ContactTagging, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DomainCheck, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, MailLimits, MailState, MailStateDetail, Member, Message, MetricsReport, MetricsVerification, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Recovery, Relay, RelayCheck, RelayStep, ReleasedMail, RequestRecord, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SettingsSchema, SignUpForm, SlugSendRequest, Snapshot, StartedRun, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplateOrigin, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, TrackBatch, TrackedEvent, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WorkspaceRow, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -118,7 +118,7 @@ export interface MailsvcMethods {
     /**
      * List emails, newest first.
      *
-     * A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.
+     * A mail to several recipients is listed once, if one of them matches all filters. The filters `reaction` and from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.
      *
      * `GET /api/v1/emails`
      */
@@ -133,6 +133,16 @@ export interface MailsvcMethods {
       status?: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled" | undefined;
       /** Only emails to this address, also by cc or bcc */
       to?: string | undefined;
+      /** Only emails of this template (its slug), without those of campaigns */
+      template?: string | undefined;
+      /** Only emails of this campaign (its id) */
+      campaign?: string | undefined;
+      /** Only emails accepted at this instant or later */
+      since?: string | Date | undefined;
+      /** Only emails accepted before this instant */
+      until?: string | Date | undefined;
+      /** Only emails that a person has opened, or clicked in; machines do not count */
+      reaction?: "opened" | "clicked" | undefined;
       /** Only emails that a crash left in doubt: they may arrive twice */
       inDoubt?: boolean | undefined;
       /** Only emails from this address */
@@ -141,18 +151,10 @@ export interface MailsvcMethods {
       subject?: string | undefined;
       /** Only emails with this tag: name=value */
       tag?: string | undefined;
-      /** Only emails of this template (its slug), without those of campaigns */
-      template?: string | undefined;
-      /** Only emails of this campaign (its id) */
-      campaign?: string | undefined;
       /** Only emails that this automation has sent (its id) */
       automation?: string | undefined;
       /** Only answers that continue this conversation (its threadId) */
       thread?: string | undefined;
-      /** Only emails accepted at this instant or later */
-      since?: string | Date | undefined;
-      /** Only emails accepted before this instant */
-      until?: string | Date | undefined;
       /** Emails of test keys, instead of all others; always so with a test key */
       test?: boolean | undefined;
     }, options?: CallOptions): PagePromise<Email>;
@@ -192,6 +194,42 @@ export interface MailsvcMethods {
       /** Only this recipient */
       to?: string | undefined;
     }, options?: CallOptions): APIPromise<Email>;
+  };
+  /** States of mail without its content, for support: delivered, bounced, deferred, and why */
+  readonly mailStates: {
+    /**
+     * List the states of emails, newest first.
+     *
+     * For people and programs that answer “did it arrive?”: addresses, states, times and the words of the receiving server. No subject, content, tags, opens or clicks.
+     *
+     * `GET /api/v1/mail-states`
+     */
+    list(input?: {
+      /** Page number, from 1; a page behind the end is empty */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only emails with a recipient in this state; scheduled: those queued for a later time */
+      status?: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled" | undefined;
+      /** Only emails to this address, also by cc or bcc */
+      to?: string | undefined;
+      /** Only emails of this template (its slug), without those of campaigns */
+      template?: string | undefined;
+      /** Only emails of this campaign (its id) */
+      campaign?: string | undefined;
+      /** Only emails accepted at this instant or later */
+      since?: string | Date | undefined;
+      /** Only emails accepted before this instant */
+      until?: string | Date | undefined;
+    }, options?: CallOptions): PagePromise<MailState>;
+    /**
+     * Get the state of one email and its way so far.
+     *
+     * `GET /api/v1/mail-states/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<MailStateDetail>;
   };
   /** Received mail and replies: list, read, answer */
   readonly received: {
@@ -2385,7 +2423,7 @@ export interface MailsvcMethods {
       /** What the key is for */
       name: string;
       /** Permissions of the key */
-      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "mail_states:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
       /** A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else */
       test?: boolean | undefined;
       /** Instant from which the key is refused */
@@ -2397,7 +2435,7 @@ export interface MailsvcMethods {
     }, options?: CallOptions): APIPromise<{
       id: string;
       name: string;
-      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "mail_states:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
       owner: boolean;
       test: boolean;
       preview: string;
@@ -2451,13 +2489,73 @@ export interface MailsvcMethods {
       action?: string | undefined;
       /** Only changes of the object with this id */
       object?: string | undefined;
-      /** Only changes by this key or activation: its id or its name */
+      /** Only changes by this key, person or activation: its id or its name */
       actor?: string | undefined;
       /** Only changes at this instant or later */
       since?: string | Date | undefined;
       /** Only changes before this instant */
       until?: string | Date | undefined;
     }, options?: CallOptions): PagePromise<AuditEntry>;
+  };
+  /** People who may sign in to the dashboard: invite, remove, sign out */
+  readonly members: {
+    /**
+     * List the people who may sign in to the workspace, newest first.
+     *
+     * `GET /api/v1/members`
+     */
+    list(input?: {
+      /** Page number, from 1; a page behind the end is empty */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+    }, options?: CallOptions): PagePromise<Member>;
+    /**
+     * Invite a person to the dashboard.
+     *
+     * They get a mail with a link that works once, within 24 hours. Later they sign in by a link that they ask for, or by single sign-on. Inviting somebody again with the same role sends the mail again. A key can give only permissions it has itself.
+     *
+     * `POST /api/v1/members`
+     */
+    invite(input: {
+      /** Address of the person, which is how they sign in */
+      email: string;
+      /** Role of the person: owner, marketer, viewer or support */
+      role: "owner" | "marketer" | "viewer" | "support";
+      /** The name that colleagues see */
+      name?: string | undefined;
+    }, options?: CallOptions): APIPromise<Member>;
+    /**
+     * Change the role of a member.
+     *
+     * The member is named by address or id. With a role that may do less, their sessions end. A person cannot take the role of the last owner; an owner key can.
+     *
+     * `PATCH /api/v1/members/:member`
+     */
+    setRole(member: string, input: {
+      /** Role of the person: owner, marketer, viewer or support */
+      role: "owner" | "marketer" | "viewer" | "support";
+    }, options?: CallOptions): APIPromise<Member>;
+    /**
+     * Remove a member, and end their sessions.
+     *
+     * Links that were mailed to them stop working, and single sign-on lets them in no more until they are invited again. A person cannot remove the last owner; an owner key can.
+     *
+     * `DELETE /api/v1/members/:member`
+     */
+    remove(member: string, options?: CallOptions): APIPromise<Member>;
+    /**
+     * Sign a member out of all browsers.
+     *
+     * Links that were mailed to them and not used yet stop working, too. They stay a member and can sign in again.
+     *
+     * `DELETE /api/v1/members/:member/sessions`
+     */
+    signOut(member: string, options?: CallOptions): APIPromise<{
+      ended: number;
+    }>;
   };
   /** The dashboard: links to sign in, and the browsers that are signed in */
   readonly dashboard: {
@@ -2469,12 +2567,15 @@ export interface MailsvcMethods {
      * `POST /api/v1/dashboard/links`
      */
     link(input?: {
-      /** What the person may do: everything the key may, campaigns and contacts, or only look */
-      role?: "owner" | "marketer" | "viewer" | undefined;
+      /** Rights of the person: everything the key may, campaigns and contacts, only look, or only states of mail */
+      role?: "owner" | "marketer" | "viewer" | "support" | undefined;
+      /** Name of the person, for the list of who is signed in */
+      name?: string | undefined;
     }, options?: CallOptions): APIPromise<{
       /** The link, shown only once */
       url: string;
-      role: "owner" | "marketer" | "viewer";
+      role: "owner" | "marketer" | "viewer" | "support";
+      name: string | null;
       /** ISO 8601 instant */
       expiresAt: string;
     }>;
@@ -2497,6 +2598,16 @@ export interface MailsvcMethods {
      * `DELETE /api/v1/dashboard/sessions/:id`
      */
     signOut(id: string, options?: CallOptions): APIPromise<DashboardSession>;
+    /**
+     * Sign the person of a browser out everywhere.
+     *
+     * Ends the sessions of the same member, or of the same name. Sessions by a link or a key without a name count as one person, if key and role are the same.
+     *
+     * `DELETE /api/v1/dashboard/sessions/:id/person`
+     */
+    signOutPerson(id: string, options?: CallOptions): APIPromise<{
+      ended: number;
+    }>;
     /**
      * Sign all browsers of the workspace out.
      *

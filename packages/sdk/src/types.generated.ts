@@ -319,7 +319,7 @@ export interface AuditEntry {
   at: string;
   action: string;
   actor: {
-    kind: "key" | "agent" | "operator";
+    kind: "key" | "person" | "agent" | "operator";
     id: string | null;
     name: string | null;
   };
@@ -1431,9 +1431,12 @@ export type CustomValue = string | number | boolean | null | CustomValue[] | { [
 
 export interface DashboardSession {
   id: string;
-  role: "owner" | "marketer" | "viewer";
+  role: "owner" | "marketer" | "viewer" | "support";
   keyId: string;
-  user: string | null;
+  way: "link" | "key" | "mail" | "proxy" | "provider";
+  memberId: string | null;
+  name: string | null;
+  email: string | null;
   /** ISO 8601 instant */
   createdAt: string;
   /** ISO 8601 instant */
@@ -1495,6 +1498,12 @@ export interface DeliveryDetail {
   lastAttempt: DeliveryAttempt | null;
   body: string;
   log: DeliveryAttempt[];
+}
+
+export interface DeliveryError {
+  message: string;
+  smtpCode: number | null;
+  enhancedCode: string | null;
 }
 
 export interface DomainCheck {
@@ -1570,11 +1579,7 @@ export interface Email {
   attempts: number;
   inDoubt: boolean;
   relay: string | null;
-  lastError: {
-    message: string;
-    smtpCode: number | null;
-    enhancedCode: string | null;
-  } | null;
+  lastError: DeliveryError | null;
   /** ISO 8601 instant */
   createdAt: string;
   scheduledAt: string | null;
@@ -1603,11 +1608,7 @@ export interface EmailDetail {
   attempts: number;
   inDoubt: boolean;
   relay: string | null;
-  lastError: {
-    message: string;
-    smtpCode: number | null;
-    enhancedCode: string | null;
-  } | null;
+  lastError: DeliveryError | null;
   /** ISO 8601 instant */
   createdAt: string;
   scheduledAt: string | null;
@@ -1640,6 +1641,8 @@ export interface EmailDetail {
 
 export type EmailFilterStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled";
 
+export type EmailReaction = "opened" | "clicked";
+
 export interface EmailRecipient {
   id: string;
   email: string;
@@ -1649,11 +1652,7 @@ export interface EmailRecipient {
   attempts: number;
   inDoubt: boolean;
   relay: string | null;
-  lastError: {
-    message: string;
-    smtpCode: number | null;
-    enhancedCode: string | null;
-  } | null;
+  lastError: DeliveryError | null;
   nextAttemptAt: string | null;
   sentAt: string | null;
   /** ISO 8601 instant */
@@ -2220,7 +2219,7 @@ export interface Job {
 export interface Key {
   id: string;
   name: string;
-  permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+  permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "mail_states:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
   owner: boolean;
   test: boolean;
   preview: string;
@@ -2592,6 +2591,47 @@ export interface MailRates {
   unsubscribe: number | null;
 }
 
+export interface MailState {
+  id: string;
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  to: string;
+  recipients: RecipientState[];
+  from: string;
+  template: string | null;
+  campaignId: string | null;
+  attempts: number;
+  inDoubt: boolean;
+  lastError: DeliveryError | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  scheduledAt: string | null;
+  nextAttemptAt: string | null;
+}
+
+export interface MailStateDetail {
+  id: string;
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  to: string;
+  recipients: RecipientState[];
+  from: string;
+  template: string | null;
+  campaignId: string | null;
+  attempts: number;
+  inDoubt: boolean;
+  lastError: DeliveryError | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  scheduledAt: string | null;
+  nextAttemptAt: string | null;
+  events: Array<{
+    id: string;
+    type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.bounced" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled";
+    /** ISO 8601 instant */
+    at: string;
+    email: string;
+  }>;
+}
+
 /** A mailbox: the address to deliver to, and the name people see. */
 export interface Mailbox {
   /** Display name, decoded; empty if there is none. */
@@ -2605,6 +2645,19 @@ export interface Mailbox {
   readonly domain: string;
   /** Result of `addressKey`: equal for all spellings of one mailbox. */
   readonly key: string;
+}
+
+export interface Member {
+  id: string;
+  email: string;
+  name: string | null;
+  role: "owner" | "marketer" | "viewer" | "support";
+  invitedBy: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+  joinedAt: string | null;
+  lastSignInAt: string | null;
+  sessions: number;
 }
 
 export interface Message {
@@ -2960,7 +3013,7 @@ export interface Payment {
 
 export type PaymentState = "PENDING" | "PAID" | "FAILED" | "EXPIRED";
 
-export type Permission = "contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write";
+export type Permission = "contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "mail_states:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write";
 
 export interface Person {
   email: string;
@@ -3245,11 +3298,7 @@ export interface Recipient {
   variant: "A" | "B" | "C" | "D" | "E" | null;
   attempts: number;
   inDoubt: boolean;
-  lastError: {
-    message: string;
-    smtpCode: number | null;
-    enhancedCode: string | null;
-  } | null;
+  lastError: DeliveryError | null;
   sentAt: string | null;
   openedAt: string | null;
   clickedAt: string | null;
@@ -3284,6 +3333,16 @@ export interface RecipientFields {
 export type RecipientKind = "to" | "cc" | "bcc";
 
 export type RecipientLanguage = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh";
+
+export interface RecipientState {
+  id: string;
+  email: string;
+  kind: "to" | "cc" | "bcc";
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  lastError: DeliveryError | null;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
 
 export type RecipientType = "all" | "segment" | "list" | "groups" | "resend";
 
@@ -3391,7 +3450,7 @@ export interface ResendOf {
 
 export type ResendTarget = "not_opened" | "not_clicked" | "failed";
 
-export type Role = "owner" | "marketer" | "viewer";
+export type Role = "owner" | "marketer" | "viewer" | "support";
 
 export type RuleDetail = "within" | "campaign" | "template" | "where";
 
@@ -3641,6 +3700,8 @@ export interface SettingsSchema {
   }>;
   required?: string[] | undefined;
 }
+
+export type SignInWay = "link" | "key" | "mail" | "proxy" | "provider";
 
 export interface SignUpForm {
   id: string;

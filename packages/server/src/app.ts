@@ -145,6 +145,7 @@ function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey
     ...(config.secretKeys === null ? [] : listKeys(config.secretKeys).map((key) => Buffer.from(key).toString("base64"))),
     config.stripe?.key ?? null,
     config.stripe?.webhookSecret ?? null,
+    config.oidc?.clientSecret ?? null,
   ];
   const owner = { owner: true, permissions: new Set<string>() };
   recorder.attach(
@@ -220,7 +221,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
       const pages = [
         ...publicPages(deps, limiter),
         ...(await dialectPages(deps)),
-        ...signedInPages({ deps, access, installation, drafts: DRAFT_SOURCES }),
+        ...signedInPages({ deps, access, installation, drafts: DRAFT_SOURCES }, limiter),
       ];
       mountPublicPages(h3, pages, { ids, log, inFlight, storage, trustedProxies: parts.config.trustedProxies });
       if (parts.config.mcp !== null) {

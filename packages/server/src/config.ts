@@ -1,5 +1,6 @@
 import { Instant, isLoopbackHost, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { readSso, type SsoConfig } from "./dashboard/config.ts";
+import { type OidcConfig, readOidc } from "./dashboard/oidc-config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { AllowedHosts } from "./lib/allowed-hosts.ts";
@@ -75,6 +76,8 @@ export interface Config {
   readonly maxBodyBytes: number;
   /** Single sign-on by a trusted proxy; null when it is off. */
   readonly sso: SsoConfig | null;
+  /** Single sign-on by a provider of OpenID Connect; null when it is off. */
+  readonly oidc: OidcConfig | null;
   /** Hosts of one's own network that webhooks may call; null for none. */
   readonly webhookAllow: AllowedHosts | null;
   /** Open connections at most. */
@@ -218,6 +221,9 @@ export function readConfig({ flags, env, dev, project = null, temporary = false 
     lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
     sso: readSso(value, (message) => {
+      throw new ConfigError(message);
+    }),
+    oidc: readOidc(value, (message) => {
       throw new ConfigError(message);
     }),
     webhookAllow: readAllowedHosts(value("webhook-allow")),

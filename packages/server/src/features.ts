@@ -23,8 +23,8 @@ import { applySuppressions } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { EXPIRE_JOB, expireImport, UNDO_JOB, undoInBackground } from "./contacts/undo.ts";
-import { favicon } from "./dashboard/dashboard.ts";
-import { dashboardHandlers } from "./dashboard/handlers.ts";
+import { favicon, findRequested, LINK_REQUEST_JOB, MEMBER_MAIL_JOB, mailMember } from "./dashboard/dashboard.ts";
+import { dashboardHandlers, memberHandlers } from "./dashboard/handlers.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import { forgetContact } from "./data-subjects/walk.ts";
 import { Dispatch } from "./delivery/dispatch.ts";
@@ -41,7 +41,7 @@ import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliver
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
 import { domainHandlers } from "./domains/handlers.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
-import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
+import { emailHandlers, mailStateHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import type { EventReader } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
 import { explanationHandlers } from "./explain/handlers.ts";
@@ -302,6 +302,7 @@ const { list, get, export: exportAll } = contactHandlers;
 /** All handlers. A missing one does not compile. */
 const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">> = {
   emails: emailHandlers,
+  mailStates: mailStateHandlers,
   received: receivedHandlers,
   inboundDomains: inboundDomainHandlers,
   templates: { ...templateHandlers, ...templateSendHandlers },
@@ -324,6 +325,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   automations: settled(contract.automations, automationHandlers, ["update", "delete", "activate", "pause"]),
   keys: keyHandlers,
   audit: auditHandlers,
+  members: memberHandlers,
   dashboard: dashboardHandlers,
   workspaces: workspaceHandlers(WORKSPACE_DATA),
   jobs: jobHandlers,
@@ -398,6 +400,8 @@ export function jobsOf(deps: Deps): JobHandlers {
     [RECHECK_JOB]: recheckDomains(deps, checkedSenders(deps)),
     [RECHECK_INBOUND_JOB]: recheckDomains(deps, checkedInboundDomains(deps)),
     [CONFIRM_JOB]: sendConfirmation(deps),
+    [MEMBER_MAIL_JOB]: mailMember(deps),
+    [LINK_REQUEST_JOB]: findRequested(deps),
     [FOLD_JOB]: foldCounts(deps),
     [UNDO_JOB]: undoInBackground(deps),
     [EXPIRE_JOB]: expireImport(deps),

@@ -29,6 +29,12 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
         .where(and(eq(t.workspaceId, id), isNull(t.revokedAt)));
     },
   },
+  members: {
+    workspace: "workspaceId",
+    hidden: ["account"],
+    secretless: ["emailKey"],
+    stop: (tx, _deps, id) => tx.delete(tx.t.members).where(eq(tx.t.members.workspaceId, id)),
+  },
   dashboardSessions: {
     workspace: "workspaceId",
     unexported: SECRET_ONLY,

@@ -32,6 +32,7 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "agent.self.get": { words: ["agent", "whoami"] },
   "explanations.get": { words: ["why"] },
   "dashboard.link": { words: ["open"] },
+  "members.invite": { positional: [{ field: "email" }] },
   "agent.explanations.get": { words: ["agent", "why"] },
   "lint.check": { words: ["lint"] },
   "lint.rules": { coveredBy: "lint.check" },

@@ -36,9 +36,56 @@ const jobColumns: Column<Job>[] = [
 type Link = Output<MailsvcContract["dashboard"]["link"]>;
 
 /** The address on its own line, to be clicked or copied. */
-function link({ url, role, expiresAt }: Link, { term: { out } }: Session): string {
-  return `${out.bold(safeText(url))}\n${out.dim(`Signs one browser in as ${role}, once, until ${formatInstant(expiresAt)}.`)}`;
+function link({ url, role, name, expiresAt }: Link, { term: { out } }: Session): string {
+  return `${out.bold(safeText(url))}\n${out.dim(`Signs ${name === null ? "one browser" : safeText(name)} in as ${role}, once, until ${formatInstant(expiresAt)}.`)}`;
 }
+
+type Member = Output<MailsvcContract["members"]["invite"]>;
+
+const memberColumns: Column<Member>[] = [
+  { title: "address", value: (m) => m.email, flexible: true },
+  { title: "name", value: (m) => m.name },
+  { title: "role", value: (m) => m.role },
+  { title: "signed in (utc)", value: (m) => (m.lastSignInAt ? formatTimestamp(m.lastSignInAt) : "invited"), paint: (s, t) => s.dim(t) },
+  { title: "browsers", value: (m) => String(m.sessions) },
+];
+
+function formatMember(member: Member, { term: { out, columns } }: Session): string {
+  return renderDetails(
+    [
+      ["id", member.id],
+      ["address", member.email],
+      ["name", member.name],
+      ["role", member.role],
+      ["invited by", member.invitedBy],
+      ["invited", formatInstant(member.createdAt)],
+      ["signed in", formatInstant(member.lastSignInAt)],
+      ["browsers", String(member.sessions)],
+    ],
+    out,
+    columns,
+  );
+}
+
+type DashboardSession = Output<MailsvcContract["dashboard"]["signOut"]>;
+
+const sessionColumns: Column<DashboardSession>[] = [
+  { title: "id", value: (s) => s.id },
+  { title: "person", value: (s) => s.name ?? s.email, flexible: true },
+  { title: "role", value: (s) => s.role },
+  { title: "by", value: (s) => s.way },
+  { title: "last seen (utc)", value: (s) => formatTimestamp(s.lastSeenAt), paint: (s, t) => s.dim(t) },
+];
+
+type MailState = Output<MailsvcContract["mailStates"]["list"]>["data"][number];
+
+const mailStateColumns: Column<MailState>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "to", value: (m) => m.to, flexible: true },
+  { title: "state", value: (m) => m.status, paint: paintStatus },
+  { title: "accepted (utc)", value: (m) => formatTimestamp(m.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "last error", value: (m) => m.lastError?.message, flexible: true },
+];
 
 type Workspace = Output<MailsvcContract["workspaces"]["update"]>;
 
@@ -61,6 +108,12 @@ export const serverViews: Readonly<Record<string, View>> = {
   "jobs.list": { columns: jobColumns },
   "me.get": { object: me },
   "dashboard.link": { object: link },
+  "dashboard.sessions": { columns: sessionColumns },
+  "members.list": { columns: memberColumns },
+  "members.invite": { object: formatMember },
+  "members.setRole": { object: formatMember },
+  "members.remove": { object: formatMember },
+  "mailStates.list": { columns: mailStateColumns },
   "workspaces.list": { columns: workspaceColumns },
   "workspaces.create": { object: createdWorkspace },
   "workspaces.export": { columns: exportColumns },

@@ -75,7 +75,7 @@ async function isRenewed(before: Session): Promise<boolean> {
   });
   await renewal.catch(() => {});
   const current = session.peek();
-  return current?.user === before.user && current.workspace.id === before.workspace.id;
+  return current?.name === before.name && current.email === before.email && current.workspace.id === before.workspace.id;
 }
 
 function buildPath(path: string, values: readonly unknown[]): string {

@@ -5,12 +5,13 @@ import { signal } from "@preact/signals";
 export interface Session {
   readonly role: Role;
   readonly permissions: readonly Permission[];
-  /** The name that a proxy gave. */
-  readonly user: string | null;
+  /** The name and the address of the person, as far as they are known. */
+  readonly name: string | null;
+  readonly email: string | null;
   /** True if the person may do operator work: the queue, relays, workspaces. */
   readonly operator: boolean;
   readonly workspace: Workspace;
-  /** All workspaces, in dev mode. */
+  /** In dev mode all workspaces; else those of which the person is a member, if there are several. */
   readonly workspaces: readonly Workspace[];
   readonly dev: boolean;
   readonly version: string;

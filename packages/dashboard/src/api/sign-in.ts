@@ -37,8 +37,9 @@ export async function loadSession(workspaceId = localStorage.getItem(CHOSEN)): P
   }
 }
 
-/** Looks at another workspace; dev mode only. */
+/** Looks at another workspace; outside of dev mode under another session. Throws RequestError. */
 export async function chooseWorkspace(id: string): Promise<void> {
+  if (!session.peek()?.dev) return begin((await (await post("/dashboard/workspace", { workspaceId: id })).json()) as Session);
   localStorage.setItem(CHOSEN, id);
   await loadSession(id);
 }
@@ -67,6 +68,29 @@ export async function enter(token: string | null): Promise<RequestError | null> 
 /** Begins a session with the token of a link, or an API key. Throws RequestError. */
 export async function signIn(by: { readonly token: string } | { readonly apiKey: string }): Promise<void> {
   begin((await (await post("/dashboard/sign-in", by)).json()) as Session);
+}
+
+/** Ways to sign in besides a link that somebody passes on, and an API key. */
+export interface SignInOptions {
+  /** True if members can ask for a link by mail. */
+  readonly mail: boolean;
+  /** The host of the provider that signs people in; null without one. */
+  readonly provider: string | null;
+}
+
+/** Finds out how people sign in here. Throws RequestError. */
+export async function loadSignInOptions(): Promise<SignInOptions> {
+  return (await (await request("/dashboard/sign-in-options")).json()) as SignInOptions;
+}
+
+/** Asks for a mail with a link. Whether the address is that of a member is not told. Throws RequestError. */
+export async function askForLink(email: string): Promise<void> {
+  await post("/dashboard/sign-in-mail", { email });
+}
+
+/** Finds out whom a mailed link signs in. Throws RequestError for one that does not work. */
+export async function readMailedLink(token: string): Promise<{ email: string; name: string | null; workspace: string }> {
+  return (await post("/dashboard/mailed-link", { token })).json() as Promise<{ email: string; name: string | null; workspace: string }>;
 }
 
 /** Gives this session the rights of the operator key. Throws RequestError. */

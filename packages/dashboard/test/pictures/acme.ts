@@ -374,5 +374,11 @@ async function createServerObjects(stage: Stage, sdk: Mailsvc) {
   await sdk.keys.create({ name: "Shop", permissions: ["transactional:send"] });
   const { id: sender } = await sdk.senders.create({ domain: "shop.acme.example" });
   await stage.call("POST", "/api/v1/dashboard/links", { role: "viewer" });
+  for (const [email, role, name] of [
+    ["nora@acme.example", "owner", "Nora Keller"],
+    ["tom@acme.example", "marketer", "Tom Ayodele"],
+    ["help@acme.example", "support", "Help desk"],
+  ] as const)
+    await sdk.members.invite({ email, role, name });
   return { sender };
 }

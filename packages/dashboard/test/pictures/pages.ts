@@ -35,6 +35,16 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
     text: "Timeline",
     ready: mail,
   },
+  "/mail-states": {
+    words: "Mail as support sees it: to whom, from where, in which state",
+    at: () => "/mail-states",
+    text: "Accepted",
+  },
+  "/mail-states/:id": {
+    words: "One mail as support sees it: its way and the words of the receiving server",
+    at: ({ bounced }) => `/mail-states/${bounced}`,
+    text: "What happened",
+  },
   "/inbox": { words: "The inbox of captured mail", at: () => "/inbox", text: "Choose a mail to read it" },
   "/inbox/:id": {
     words: "A captured mail as its reader sees it",
@@ -188,7 +198,7 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
     text: "DNS of shop.acme.example",
   },
   "/inbound-domains": { words: "Domains whose mail is received", at: () => "/inbound-domains", text: "in.acme.example" },
-  "/people": { words: "Who is signed in, and links for colleagues", at: () => "/people", text: "Let somebody in" },
+  "/people": { words: "Who may sign in, with roles, invitations and links", at: () => "/people", text: "Nora Keller" },
 };
 
 /** Viewports and color schemes of the pictures. */

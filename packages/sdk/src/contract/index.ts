@@ -18,9 +18,11 @@ import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
 import { lint } from "./lint.ts";
 import { lists } from "./lists.ts";
+import { mailStates } from "./mail-states.ts";
 import { agentNouns } from "./marketplace/agent.ts";
 import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
+import { members } from "./members.ts";
 import { metrics } from "./metrics.ts";
 import { people } from "./people.ts";
 import { providers } from "./providers.ts";
@@ -38,6 +40,7 @@ import { workspaces } from "./workspaces.ts";
 /** Every endpoint of the service, by noun and verb. */
 export const contract = {
   emails,
+  mailStates,
   received,
   inboundDomains,
   templates,
@@ -61,6 +64,7 @@ export const contract = {
   testInbox,
   keys,
   audit,
+  members,
   dashboard,
   workspaces,
   jobs,
@@ -142,7 +146,9 @@ export * from "./lint.ts";
 export * from "./lint-rules.ts";
 export * from "./lists.ts";
 export * from "./loopback.ts";
+export * from "./mail-states.ts";
 export * from "./marketplace/index.ts";
+export * from "./members.ts";
 export * from "./metrics.ts";
 export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";

@@ -1,6 +1,7 @@
 /** A line about each noun of the API, for the help of the command line and the tags of the OpenAPI document. */
 export const NOUN_SUMMARIES = {
   emails: "List, inspect, cancel, reschedule and requeue emails",
+  mailStates: "States of mail without its content, for support: delivered, bounced, deferred, and why",
   templates: "Email templates: write, preview, publish",
   received: "Received mail and replies: list, read, answer",
   inboundDomains: "Domains whose mail you receive",
@@ -23,6 +24,7 @@ export const NOUN_SUMMARIES = {
   lint: "Check mail for what mail programs, filters and readers dislike",
   testInbox: "Captured mail of test keys: list, wait for, read",
   keys: "API keys",
+  members: "People who may sign in to the dashboard: invite, remove, sign out",
   dashboard: "The dashboard: links to sign in, and the browsers that are signed in",
   workspaces: "Workspaces of this server, with the operator key",
   audit: "Changes of settings and content: who, what, when",
@@ -67,7 +69,7 @@ export const NOUN_SUMMARIES = {
 /** The nouns by topic, in the order in which help and reference present them. */
 export const NOUN_GROUPS = {
   Email: [
-    ...["emails", "received", "inboundDomains", "templates", "senders", "domains", "suppressions", "providers", "campaigns"],
+    ...["emails", "mailStates", "received", "inboundDomains", "templates", "senders", "domains", "suppressions", "providers", "campaigns"],
     ...["automations", "events", "requests", "metrics", "webhooks", "testInbox", "explanations", "lint"],
   ],
   Audience: ["contacts", "people", "lists", "forms", "segments"],
@@ -79,7 +81,7 @@ export const NOUN_GROUPS = {
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
     ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
   ],
-  Server: ["workspaces", "keys", "audit", "dashboard", "me", "jobs", "queue", "relays", "health"],
+  Server: ["workspaces", "keys", "members", "audit", "dashboard", "me", "jobs", "queue", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],
   Callbacks: ["inbound", "stripe"],
 } as const satisfies Record<string, readonly (keyof typeof NOUN_SUMMARIES)[]>;

@@ -10,6 +10,7 @@ export const PERMISSIONS = [
   "automations:write",
   "transactional:send",
   "transactional:read",
+  "mail_states:read",
   "received:read",
   "received:write",
   "senders:read",

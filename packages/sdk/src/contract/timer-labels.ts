@@ -27,6 +27,8 @@ export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "contacts.expire-import": "forget what undoing an import needs",
   "senders.check": "check the DNS records of a sender",
   "senders.confirm": "send the confirmation of a sender",
+  "members.mail": "mail a link to sign in",
+  "members.request": "find who asked for a link to sign in",
   "metrics.receivers": "find out who takes the mail of domains",
   "senders.recheck": "check the DNS records of senders again",
   "inboundDomains.check": "check the DNS records of an inbound domain",

@@ -430,8 +430,10 @@ CREATE TABLE "credit_entries" (
 CREATE TABLE "dashboard_links" (
 	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
-	"key_id" text COLLATE "C" NOT NULL,
-	"role" text COLLATE "C" NOT NULL,
+	"key_id" text COLLATE "C",
+	"role" text COLLATE "C",
+	"person_name" text COLLATE "C",
+	"member_id" text COLLATE "C",
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
@@ -441,7 +443,9 @@ CREATE TABLE "dashboard_sessions" (
 	"hash" text COLLATE "C" NOT NULL,
 	"key_id" text COLLATE "C" NOT NULL,
 	"role" text COLLATE "C" NOT NULL,
-	"user_name" text COLLATE "C",
+	"way" text COLLATE "C" NOT NULL,
+	"person_name" text COLLATE "C",
+	"member_id" text COLLATE "C",
 	"operator_hash" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"last_seen_at" bigint NOT NULL,
@@ -848,6 +852,23 @@ CREATE TABLE "mail_receivers" (
 	"domain" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"receiver" text COLLATE "C",
 	"checked_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "members" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"email" text COLLATE "C" NOT NULL,
+	"email_key" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C",
+	"role" text COLLATE "C" NOT NULL,
+	"invited_by" text COLLATE "C" NOT NULL,
+	"account" text COLLATE "C",
+	"mails" integer NOT NULL,
+	"mails_since" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"joined_at" bigint,
+	"last_sign_in_at" bigint,
+	"removed_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "messages" (
@@ -1368,6 +1389,9 @@ CREATE INDEX "listings_catalog" ON "listings" USING btree ("state","id");--> sta
 CREATE UNIQUE INDEX "listings_subscription" ON "listings" USING btree ("subscription");--> statement-breakpoint
 CREATE UNIQUE INDEX "lists_id" ON "lists" USING btree ("id");--> statement-breakpoint
 CREATE INDEX "lists_workspace" ON "lists" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "members_address" ON "members" USING btree ("workspace_id","email_key");--> statement-breakpoint
+CREATE INDEX "members_workspace" ON "members" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "members_email" ON "members" USING btree ("email_key");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_sequence" ON "messages" USING btree ("activation_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_external" ON "messages" USING btree ("activation_id","external_id");--> statement-breakpoint
 CREATE INDEX "messages_activation" ON "messages" USING btree ("activation_id","id");--> statement-breakpoint

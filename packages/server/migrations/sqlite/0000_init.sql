@@ -470,8 +470,10 @@ CREATE INDEX `credit_entries_refund` ON `credit_entries` (`refund_of`);--> state
 CREATE TABLE `dashboard_links` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
-	`key_id` text NOT NULL,
-	`role` text NOT NULL,
+	`key_id` text,
+	`role` text,
+	`person_name` text,
+	`member_id` text,
 	`expires_at` integer NOT NULL
 );
 --> statement-breakpoint
@@ -481,7 +483,9 @@ CREATE TABLE `dashboard_sessions` (
 	`hash` text NOT NULL,
 	`key_id` text NOT NULL,
 	`role` text NOT NULL,
-	`user_name` text,
+	`way` text NOT NULL,
+	`person_name` text,
+	`member_id` text,
 	`operator_hash` text,
 	`created_at` integer NOT NULL,
 	`last_seen_at` integer NOT NULL,
@@ -942,6 +946,26 @@ CREATE TABLE `mail_receivers` (
 	`checked_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `members` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`email` text NOT NULL,
+	`email_key` text NOT NULL,
+	`name` text,
+	`role` text NOT NULL,
+	`invited_by` text NOT NULL,
+	`account` text,
+	`mails` integer NOT NULL,
+	`mails_since` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`joined_at` integer,
+	`last_sign_in_at` integer,
+	`removed_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `members_address` ON `members` (`workspace_id`,`email_key`);--> statement-breakpoint
+CREATE INDEX `members_workspace` ON `members` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `members_email` ON `members` (`email_key`);--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,

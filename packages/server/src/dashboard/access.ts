@@ -91,7 +91,7 @@ export class BrowserAccess implements SessionLookup {
       throw refusal;
     }
     // Behind a trusted proxy, each request must name the user who signed in.
-    if (session.user !== null && readProxyUser(config.sso, request) !== session.user) throw buildEnded();
+    if (session.way === "proxy" && readProxyUser(config.sso, request) !== session.name) throw buildEnded();
     return session;
   }
 }

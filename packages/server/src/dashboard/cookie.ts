@@ -8,7 +8,9 @@ interface Reached {
   readonly host: string;
 }
 
-const NAME = "mailsvc-session";
+/** The cookie of a session, and of a sign-in that is under way at the provider of OpenID Connect. */
+type CookieName = "mailsvc-session" | "mailsvc-provider";
+
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /** Reads how a browser reached this server. A proxy that ends TLS keeps the Host header; `baseUrl` is the public address. */
@@ -20,22 +22,36 @@ export function readReached(headers: HeaderReader, baseUrl: string): Reached {
 
 /** The token in the cookie of a request; null without a well-formed one. */
 export function readToken(headers: HeaderReader, reached: Reached): string | null {
-  const name = `${buildName(reached)}=`;
-  const pair = (headers.get("cookie") ?? "").split("; ").find((one) => one.startsWith(name));
-  const token = pair?.slice(name.length) ?? "";
-  return TOKEN.test(token) ? token : null;
+  const token = readCookie("mailsvc-session", headers, reached);
+  return token !== null && TOKEN.test(token) ? token : null;
 }
 
-/** A Set-Cookie header: scripts cannot read it, other sites cannot cause it to be sent, and it ends after `seconds`. */
+/** The value of a cookie; null without it. */
+export function readCookie(cookie: CookieName, headers: HeaderReader, reached: Reached): string | null {
+  const name = `${buildName(cookie, reached)}=`;
+  const pair = (headers.get("cookie") ?? "").split("; ").find((one) => one.startsWith(name));
+  return pair?.slice(name.length) ?? null;
+}
+
+/** A Set-Cookie header of a session: scripts cannot read it, other sites cannot cause it to be sent, and it ends after `seconds`. */
 export function buildCookie(token: string, reached: Reached, seconds: number): string {
+  return build("mailsvc-session", token, reached, seconds, "Strict");
+}
+
+/** The same for a sign-in at a provider, whose redirect comes from another site: it is sent with links from there, and with nothing else. */
+export function buildProviderCookie(value: string, reached: Reached, seconds: number): string {
+  return build("mailsvc-provider", value, reached, seconds, "Lax");
+}
+
+function build(cookie: CookieName, value: string, reached: Reached, seconds: number, sameSite: "Strict" | "Lax"): string {
   const secure = reached.secure ? "; Secure" : "";
-  return `${buildName(reached)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  return `${buildName(cookie, reached)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure}`;
 }
 
 /**
  * `__Host-` forbids other hosts of a domain to set it. Browsers take that by https only; by http its port tells servers on one host apart,
  * because cookies do not.
  */
-function buildName({ secure, host }: Reached): string {
-  return secure ? `__Host-${NAME}` : `${NAME}-${/:(\d+)$/.exec(host)?.[1] ?? "80"}`;
+function buildName(cookie: CookieName, { secure, host }: Reached): string {
+  return secure ? `__Host-${cookie}` : `${cookie}-${/:(\d+)$/.exec(host)?.[1] ?? "80"}`;
 }

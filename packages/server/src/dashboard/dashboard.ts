@@ -1,21 +1,27 @@
 import type { PublicPage } from "../http/public/public-pages.ts";
+import type { Limiter } from "../lib/rate.ts";
 import { canvasPage } from "./canvas.ts";
 import { type FrameParts, framePages } from "./frame.ts";
+import { providerPages } from "./provider.ts";
 import { type SignInParts, signInPages } from "./sign-in.ts";
+import { signInMailPages } from "./sign-in-mail.ts";
 
 export { BrowserAccess } from "./access.ts";
 export { loadBuiltFiles } from "./built-files.ts";
 export { type BuiltFiles, DashboardFiles } from "./files.ts";
 export type { DraftSources } from "./frame.ts";
+export { createOwnerLink, SIGN_IN_PATH } from "./links.ts";
 export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
-export { createOwnerLink, SessionWatch, SIGN_IN_PATH } from "./sessions.ts";
+export { findRequested, LINK_REQUEST_JOB, MEMBER_MAIL_JOB, mailMember } from "./member-mail.ts";
+export { SessionWatch } from "./sessions.ts";
 
 const ICON =
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#3457d5'/><path d='M7 11l9 7 9-7v11H7z' fill='none' stroke='white' stroke-width='2.2' stroke-linejoin='round'/><path d='M7 11h18' stroke='white' stroke-width='2.2' stroke-linecap='round'/></svg>";
 
 /** The pages of the dashboard: its files, signing in and out, mail in frames, and the way to it from the address of the server alone. */
-export function signedInPages(parts: SignInParts & FrameParts): readonly PublicPage[] {
-  const pages = [home, install, ...signInPages(parts), ...framePages(parts), canvasPage(parts.deps), ...parts.deps.dashboardFiles.pages()];
+export function signedInPages(parts: SignInParts & FrameParts, limiter: Limiter): readonly PublicPage[] {
+  const signingIn = [...signInPages(parts), ...signInMailPages(parts, limiter), ...providerPages(parts, parts.deps.log)];
+  const pages = [home, install, ...signingIn, ...framePages(parts), canvasPage(parts.deps), ...parts.deps.dashboardFiles.pages()];
   return pages.map((page) => ({ errors: "developer", ...page }));
 }
 

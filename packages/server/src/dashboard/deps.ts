@@ -5,13 +5,17 @@ import type { MailParser } from "../inbound/inbound.ts";
 import type { KeyCache } from "../keys/keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { RevocationWatch } from "../lib/revocation-watch.ts";
+import type { Seal } from "../lib/seal.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { Queue } from "../queue/queue.ts";
 import type { MailCapture } from "../relays/deps.ts";
 import type { ShowsMarketplace } from "../workspaces/deps.ts";
 import type { SsoConfig } from "./config.ts";
 import type { DashboardFiles } from "./files.ts";
+import type { OidcConfig } from "./oidc-config.ts";
 import type { SessionWatch } from "./sessions.ts";
 
 export interface SessionDeps {
@@ -28,10 +32,13 @@ export interface DashboardDeps extends SessionDeps, MessageReading, MailCapture 
   readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;
   readonly keyWatch: Pick<RevocationWatch, "watch">;
   readonly mailer: Mailer;
+  readonly queue: Pick<Queue, "enqueue">;
+  readonly seal: Seal;
+  readonly log: Log;
   readonly renderHooks: EmailDeps["renderHooks"];
   readonly version: string;
   readonly showsMarketplace: ShowsMarketplace;
-  readonly config: { readonly dev: boolean; readonly sso: SsoConfig | null };
+  readonly config: { readonly dev: boolean; readonly mailFrom: string; readonly sso: SsoConfig | null; readonly oidc: OidcConfig | null };
   readonly dashboardFiles: DashboardFiles;
   readonly capturedMailParser: MailParser;
 }

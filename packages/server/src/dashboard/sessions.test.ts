@@ -1,22 +1,8 @@
 import { ROLE_PERMISSIONS } from "@mailsvc/sdk/contract";
 import { beforeEach, describe, expect, test } from "vitest";
+import { type Answer, browse as browseIn, HOST } from "../../test/browser-session.ts";
 import { replaceOperatorKey } from "../installation/recovery.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-
-const HOST = "mail.acme.example";
-
-interface Answer {
-  readonly status: number;
-  readonly cookie: string | null;
-  readonly body: {
-    error?: { code: string };
-    role?: string;
-    operator?: boolean;
-    permissions?: string[];
-    workspace?: { id: string };
-    key?: object;
-  };
-}
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -24,25 +10,8 @@ beforeEach(async () => {
   return () => world.dispose();
 });
 
-/** Asks as a browser does: with the origin of the dashboard, and a cookie. */
-async function browse(
-  method: string,
-  path: string,
-  { cookie, body, origin }: { cookie?: string; body?: object; origin?: string } = {},
-): Promise<Answer> {
-  const response = await world.fetch(`${world.url}${path}`, {
-    method,
-    headers: {
-      host: HOST,
-      ...(method === "GET" ? {} : { origin: origin ?? `http://${HOST}` }),
-      ...(cookie !== undefined && { cookie }),
-      ...(body && { "content-type": "application/json" }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const set = response.headers.get("set-cookie");
-  return { status: response.status, cookie: set === null ? null : (set.split(";")[0] ?? null), body: await response.json() };
-}
+const browse = (method: string, path: string, asked: Parameters<typeof browseIn>[3] = {}): Promise<Answer> =>
+  browseIn(world, method, path, asked);
 
 const makeLink = async (role: "owner" | "marketer" | "viewer" = "owner"): Promise<string> =>
   (await world.sdk.dashboard.link({ role })).url.split("#")[1] ?? "";

@@ -1,14 +1,18 @@
 import { ROLE_PERMISSIONS, type Role } from "@mailsvc/sdk/contract";
 import { asc } from "drizzle-orm";
 import * as z from "zod";
+import type { Reader } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import type { BrowserRequest, DeveloperKey } from "../http/auth.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import type { Installation } from "../installation/installation.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
 import { getWorkspace } from "../workspaces/workspaces.ts";
 import { type BrowserAccess, isOperator } from "./access.ts";
 import { buildCookie, readReached } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
+import { json, readBody, toBrowser } from "./json-page.ts";
+import { buildMemberSubject, redeemLink } from "./links.ts";
 import { assertKept, assertSameOrigin } from "./origin.ts";
 import {
   createSession,
@@ -16,13 +20,11 @@ import {
   findOwnerKey,
   findSession,
   type LiveSession,
-  redeemLink,
+  type MemberRow,
   SESSION_MS,
   type Subject,
 } from "./sessions.ts";
 import { chooseRole, readProxyUser } from "./sso.ts";
-
-const MAX_BODY = 4096;
 
 // Built when somebody signs in: zod takes 3 ms for its first schema, and a start needs none.
 const buildSignIn = () =>
@@ -30,17 +32,23 @@ const buildSignIn = () =>
     error: "Give token or apiKey.",
   });
 const buildBecomeOperator = () => z.strictObject({ operatorKey: z.string().max(200) });
+const buildEnterWorkspace = () => z.strictObject({ workspaceId: z.string().max(100) });
 const buildSignOut = () => z.strictObject({ everywhere: z.boolean().default(false) });
+
+/** A session by an API key: the person has no name, and the rights of the key. */
+const OF_KEY = { role: "owner", way: "key", name: null, memberId: null, operator: null } as const;
 
 /** Facts about the person that the dashboard loads before any page. */
 interface State {
   readonly role: Role;
   readonly permissions: readonly string[];
-  readonly user: string | null;
+  /** The name and the address of the person, as far as they are known. */
+  readonly name: string | null;
+  readonly email: string | null;
   /** True if the person has the rights of the operator key. */
   readonly operator: boolean;
   readonly workspace: { readonly id: string; readonly name: string };
-  /** In dev mode, all workspaces; otherwise none. */
+  /** In dev mode, all workspaces; otherwise those of which the person is a member, if there are several. */
   readonly workspaces: readonly { readonly id: string; readonly name: string }[];
   readonly dev: boolean;
   readonly version: string;
@@ -64,6 +72,7 @@ export function signInPages(parts: SignInParts): readonly PublicPage[] {
   return [
     { path: "/dashboard/session", methods: ["GET"], errors: "json", serve: (request) => showState(parts, request) },
     { path: "/dashboard/sign-in", methods: ["POST"], whenFull: true, errors: "json", serve: (request) => signIn(parts, request) },
+    { path: "/dashboard/workspace", methods: ["POST"], whenFull: true, errors: "json", serve: (request) => enterWorkspace(parts, request) },
     { path: "/dashboard/operator", methods: ["POST"], whenFull: true, errors: "json", serve: (request) => becomeOperator(parts, request) },
     { path: "/dashboard/sign-out", methods: ["POST"], whenFull: true, errors: "json", serve: (request) => signOut(parts, request) },
   ];
@@ -87,8 +96,7 @@ async function showState({ deps, access, installation }: SignInParts, request: P
     workspaceId: installation.workspaceId,
     keyId: owner.id,
     role: chooseRole(deps.config.sso, user),
-    user,
-    operator: null,
+    ...{ way: "proxy", name: user, memberId: null, operator: null },
   });
 }
 
@@ -101,12 +109,12 @@ async function signIn({ deps, access }: SignInParts, request: PageRequest): Prom
   return countingFailures(deps, browser, async () => {
     if ("token" in input) return begin(deps, request, input, before);
     const key = await getKey(deps, input.apiKey);
-    return begin(deps, request, { workspaceId: key.workspaceId, keyId: key.id, role: "owner", user: null, operator: null }, before);
+    return begin(deps, request, { ...OF_KEY, workspaceId: key.workspaceId, keyId: key.id }, before);
   });
 }
 
 /** Counts failed logins by their address, with those by API keys. Only what a secret decides: looking a session up counts by itself. */
-async function countingFailures<T>({ failedLogins }: DashboardDeps, browser: BrowserRequest, logIn: () => Promise<T>): Promise<T> {
+export async function countingFailures<T>({ failedLogins }: DashboardDeps, browser: BrowserRequest, logIn: () => Promise<T>): Promise<T> {
   try {
     return await logIn();
   } catch (error) {
@@ -130,8 +138,27 @@ async function becomeOperator({ deps, access }: SignInParts, request: PageReques
         hint: "It begins with ms_op_. Make a new one on the server: mailsvc recover-key --operator",
       });
   });
-  const { workspaceId, keyId, role, user } = session;
-  return begin(deps, request, { workspaceId, keyId, role, user, operator }, session);
+  return begin(deps, request, { ...session, operator }, session);
+}
+
+/** Takes a member to another workspace in which the same address was invited. Throws ApiError unauthorized, or not_found. */
+async function enterWorkspace({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
+  const browser = toBrowser(request);
+  assertSameOrigin(browser.headers, deps.baseUrl());
+  const { workspaceId } = await readBody(request, buildEnterWorkspace());
+  const session = await access.find(browser);
+  if (session === null) throw new ApiError("unauthorized", "You are not signed in.");
+  const there = (await listMemberships(deps.db.read, session)).find((one) => one.workspaceId === workspaceId);
+  if (!there) throw notFound("workspace", workspaceId);
+  const subject = await deps.db.tx((tx) => buildMemberSubject(tx, there, session.way === "provider" ? "provider" : "mail"));
+  return begin(deps, request, subject, session);
+}
+
+/** The rows of a member in all workspaces that this sign-in opens: the address is proven, and so is the account if it came by the provider. */
+async function listMemberships(read: Reader, { member }: LiveSession): Promise<MemberRow[]> {
+  if (member === null) return [];
+  const rows = await findRows(read, read.t.members, { emailKey: member.emailKey });
+  return rows.filter(({ removedAt, account }) => removedAt === null && (account === null || account === member.account));
 }
 
 async function signOut({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
@@ -154,6 +181,17 @@ async function begin(
   by: Subject | { readonly token: string },
   before: LiveSession | null = null,
 ): Promise<PageResponse> {
+  const { session, cookie } = await beginSession(deps, request, by, before);
+  return json(await describe(deps, session), [["set-cookie", cookie]]);
+}
+
+/** The same, for an answer of another kind. */
+export async function beginSession(
+  deps: DashboardDeps,
+  request: PageRequest,
+  by: Subject | { readonly token: string },
+  before: LiveSession | null,
+): Promise<{ session: LiveSession; cookie: string }> {
   const token = await deps.db.tx(async (tx) => {
     const subject = "keyId" in by ? by : await redeemLink(tx, deps, by.token);
     if (before !== null) await endSession(tx, deps, before, false);
@@ -162,7 +200,7 @@ async function begin(
   const session = await findSession(deps.db.read, deps, token);
   if (session === null) throw new ApiError("unauthorized", "The key of this session was revoked.");
   const reached = readReached({ get: request.header }, deps.baseUrl());
-  return json(await describe(deps, session), [["set-cookie", buildCookie(token, reached, SESSION_MS / 1000)]]);
+  return { session, cookie: buildCookie(token, reached, SESSION_MS / 1000) };
 }
 
 async function getKey({ keyCache, clock }: DashboardDeps, text: string): Promise<DeveloperKey> {
@@ -175,11 +213,14 @@ async function getKey({ keyCache, clock }: DashboardDeps, text: string): Promise
 }
 
 async function describe(deps: DashboardDeps, session: LiveSession): Promise<State> {
-  const { workspaceId, role, user, key } = session;
-  const { id, name } = await getWorkspace(deps.db.read, workspaceId);
+  const { workspaceId, role, key } = session;
+  const { read } = deps.db;
+  const { id, name } = await getWorkspace(read, workspaceId);
   const operator = await isOperator(deps, session);
+  const others = await Promise.all((await listMemberships(read, session)).map((one) => getWorkspace(read, one.workspaceId)));
   return {
-    ...{ role, user, operator, workspace: { id, name }, workspaces: [], dev: false },
+    ...{ role, name: key.person?.name ?? null, email: key.person?.email ?? null, operator, workspace: { id, name }, dev: false },
+    workspaces: others.length > 1 ? others.map((one) => ({ id: one.id, name: one.name })) : [],
     permissions: [...key.permissions],
     ...(await describeServer(deps)),
     sessionId: session.id,
@@ -194,7 +235,7 @@ async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: 
   const workspace = workspaces.find(({ id }) => id === wanted) ?? first;
   if (!workspace) throw new ApiError("not_found", "There is no workspace on this server.");
   return {
-    ...{ role: "owner", user: null, operator: true, workspace, workspaces, dev: true },
+    ...{ role: "owner", name: null, email: null, operator: true, workspace, workspaces, dev: true },
     permissions: ROLE_PERMISSIONS.owner,
     ...(await describeServer(deps)),
     sessionId: null,
@@ -204,39 +245,4 @@ async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: 
 async function describeServer({ version, mailer, relays, showsMarketplace, db: { read } }: DashboardDeps) {
   const [capturesMail, marketplace] = [await relays.capturesMail(read), await showsMarketplace(read)];
   return { version, mailer: mailer.name, capturesMail, marketplace };
-}
-
-function toBrowser({ method, header, peer }: PageRequest): BrowserRequest {
-  return { method, headers: { get: header }, remoteAddress: peer };
-}
-
-/** Throws ApiError validation_error. */
-async function readBody<T>(request: PageRequest, schema: z.ZodType<T>): Promise<T> {
-  if (!/^application\/json\b/i.test(request.header("content-type") ?? ""))
-    throw new ApiError("unsupported_media_type", "Send application/json.");
-  const text = new TextDecoder().decode(await request.body(MAX_BODY));
-  const { success, data, error } = schema.safeParse(parse(text));
-  if (success) return data;
-  throw new ApiError("validation_error", error.issues[0]?.message ?? "Invalid request.");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function json(value: unknown, headers: PageResponse["headers"] = []): PageResponse {
-  return {
-    status: 200,
-    headers: [
-      ["content-type", "application/json; charset=utf-8"],
-      ["cache-control", "no-store"],
-      ["content-security-policy", "sandbox; default-src 'none'"],
-      ...headers,
-    ],
-    body: JSON.stringify(value),
-  };
 }

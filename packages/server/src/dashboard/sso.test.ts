@@ -22,7 +22,7 @@ async function startBehind(flags: Readonly<Record<string, string>>) {
       },
       ...(sent && { method: "POST", body: JSON.stringify(sent) }),
     });
-    const body = (await response.json()) as { role?: string; user?: string; error?: { code: string } };
+    const body = (await response.json()) as { role?: string; name?: string; error?: { code: string } };
     return { status: response.status, body, cookie: response.headers.get("set-cookie")?.split(";")[0] ?? null };
   };
   return {
@@ -38,7 +38,7 @@ async function startBehind(flags: Readonly<Record<string, string>>) {
 test("a trusted proxy signs people in by their names, with the roles that the server gives them", async () => {
   await using server = await startBehind({ "sso-header": HEADER, "sso-proxies": "127.0.0.1", "sso-owners": "ada@acme.example" });
   const ada = await server.ask("/dashboard/session", { user: "Ada@acme.example" });
-  expect([ada.status, ada.body.role, ada.body.user]).toEqual([200, "owner", "Ada@acme.example"]);
+  expect([ada.status, ada.body.role, ada.body.name]).toEqual([200, "owner", "Ada@acme.example"]);
   const bob = await server.ask("/dashboard/session", { user: "bob@acme.example" });
   expect([bob.status, bob.body.role]).toEqual([200, "viewer"]);
   expect((await server.ask("/dashboard/session")).status).toBe(401);
@@ -80,7 +80,7 @@ test("a session of single sign-on is of no use to another person, or to nobody",
   for (const user of ["bob@acme.example", ""]) expect((await server.ask("/api/v1/me", { user, cookie })).status, user).toBe(401);
   expect((await server.ask("/api/v1/me", { cookie })).status).toBe(401);
   const bob = await server.ask("/dashboard/session", { user: "bob@acme.example", cookie });
-  expect([bob.body.role, bob.body.user]).toEqual(["viewer", "bob@acme.example"]);
+  expect([bob.body.role, bob.body.name]).toEqual(["viewer", "bob@acme.example"]);
 });
 
 test.each([

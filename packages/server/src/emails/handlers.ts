@@ -9,6 +9,7 @@ import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getReadableEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
+import { getMailState, listMailStates } from "./mail-states.ts";
 import { measureMessage } from "./schedule.ts";
 import { storeSends } from "./store-sends.ts";
 import { acceptPrepared, type PreparedSend, prepareTemplateSend, prepareTestSend, storeTemplateSends } from "./template-send.ts";
@@ -49,6 +50,12 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   reschedule: async ({ id, scheduledAt }, { tx, deps, workspaceId, key }) =>
     rescheduleEmail(tx, deps, workspaceId, visibleTo(key, id), scheduledAt),
   requeue: async ({ id, to }, { tx, deps, workspaceId, key }) => requeueEmail(tx, deps, workspaceId, visibleTo(key, id), to),
+};
+
+/** The handlers of states without content. */
+export const mailStateHandlers: Handlers<typeof contract.mailStates, EmailDeps> = {
+  list: (input, { read, deps, workspaceId, key }) => listMailStates(read, deps, workspaceId, { ...input, test: key.test }),
+  get: async ({ id }, { read, workspaceId, key }) => getMailState(read, workspaceId, visibleTo(key, id)),
 };
 
 /** The handlers of templates that send. */

@@ -30,7 +30,7 @@ const AGENT_BODY_BYTES = 4 * MB;
 // Base64 takes a third more than the bytes it encodes.
 const BASE64_OVERHEAD = 4 / 3;
 
-const UNLIMITED = { revokedAt: null, expiresAt: null, senders: null, networks: null } as const;
+const UNLIMITED = { name: "operator", person: null, revokedAt: null, expiresAt: null, senders: null, networks: null } as const;
 
 /** A caller with the rights of a developer key, with functions that check if it still has them. */
 interface AdmittedDeveloper {

@@ -5,9 +5,19 @@ import { iso } from "../lib/clock.ts";
 import type { IpNetwork } from "../lib/ip-network.ts";
 import type { HeaderReader } from "./headers.ts";
 
-/** A developer key, revoked or not. */
+/** The person behind a session; without name and address for one who came by a key or a link that names nobody. */
+interface SessionPerson {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly memberId: string | null;
+}
+
+/** A developer key, revoked or not; or the rights of a session, which are those of its key as far as the role lets it. */
 export interface DeveloperKey {
   readonly id: string;
+  readonly name: string;
+  /** The person of a session; null for a program that calls with the key. */
+  readonly person: SessionPerson | null;
   readonly workspaceId: string;
   readonly owner: boolean;
   /** True for a test key: its mail is captured instead of sent. */

@@ -58,6 +58,8 @@ export class KeyCache {
     const key = row
       ? {
           id: row.id,
+          name: row.name,
+          person: null,
           workspaceId: row.workspaceId,
           owner: row.owner,
           test: row.test,

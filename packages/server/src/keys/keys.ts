@@ -77,6 +77,11 @@ export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wan
   return { ...toKey(row, null), key };
 }
 
+/** The name of a caller for histories: that of the person, or of the key. */
+export function nameCaller({ name, person }: Pick<DeveloperKey, "name" | "person">): string {
+  return person?.name ?? person?.email ?? (person === null ? `key ${name}` : `somebody signed in by key ${name}`);
+}
+
 /** Throws ApiError forbidden if a key would grant permissions that it does not have. */
 export function assertMayGrant(granter: DeveloperKey, permissions: readonly Permission[]): void {
   if (granter.expiresAt !== null || granter.senders !== null || granter.networks !== null)

@@ -24,6 +24,7 @@ type IdPrefix =
   | "prv"
   | "rcv"
   | "ses"
+  | "mbr"
   | "ind"
   | "prop"
   | "imp"

@@ -38,7 +38,7 @@ test.each([
   ["fast forward time in tests", "testing › Your own code"],
   ["upgrade to a new version", "operations › Upgrades"],
   ["monitoring with prometheus", "self-hosting › Monitoring"],
-  ["log in to the dashboard", "dashboard › Signing in"],
+  ["log in to the dashboard", "people › People"],
   ["what does in doubt mean", "emails › States"],
   ["footer in german", "languages › Your own texts"],
   ["list all emails that bounced", "emails › Finding mail"],
