@@ -230,7 +230,12 @@ export const SERVE_FLAGS = [
     summary: "addresses or networks of those proxies, several with commas; the header counts from nowhere else",
   },
   { name: "sso-owners", value: "NAME", env: "MAILSVC_SSO_OWNERS", summary: "who of them is an owner, several with commas" },
-  { name: "sso-role", value: "ROLE", env: "MAILSVC_SSO_ROLE", summary: "what all others are: owner, marketer, viewer or support (default viewer)" },
+  {
+    name: "sso-role",
+    value: "ROLE",
+    env: "MAILSVC_SSO_ROLE",
+    summary: "what all others are: owner, marketer, viewer or support (default viewer)",
+  },
   {
     name: "oidc-issuer",
     value: "URL",

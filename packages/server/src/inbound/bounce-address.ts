@@ -22,8 +22,7 @@ export async function setBounceAddresses(read: Reader, { returnPath }: InboundDe
     // A message that goes out as it came in has its Reply-To, or none, in its own headers.
     const unnamed = replyTo === null && asIs !== true;
     const receivesReplies = mail.receivesReplies ?? workspaces.get(mail.email.workspaceId)?.receivesReplies ?? false;
-    if (replyTo === AUTO_REPLY_TO || (unnamed && receivesReplies))
-      mail.replyTo = returnPath.replyAddress(mail.email.id) ?? null;
+    if (replyTo === AUTO_REPLY_TO || (unnamed && receivesReplies)) mail.replyTo = returnPath.replyAddress(mail.email.id) ?? null;
     mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
     if (usePostmark.has(mail.email.workspaceId)) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };
   }

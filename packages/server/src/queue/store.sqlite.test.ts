@@ -11,8 +11,8 @@ import { seededRandom } from "../lib/random.ts";
 import { sqliteSchema } from "../schema.sqlite.ts";
 import { emptyDatabase } from "../testing/empty-database.ts";
 import { createQueue } from "./create-queue.ts";
-import type { BatchHandler } from "./queue.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
+import type { BatchHandler } from "./queue.ts";
 import { SqliteJobStore } from "./store.sqlite.ts";
 
 const open = async (
