@@ -14,16 +14,22 @@ for (const kind of dialects) {
   const folder = migrationsOf(kind.name);
   const file = join(folder, "0000_init.sql");
   const kept = mkdtempSync(join(tmpdir(), "mailsvc-migration-"));
-  const before = existsSync(file) ? readFileSync(file, "utf8") : null;
+  const before = existsSync(file) ? readMigration(folder) : null;
   if (before !== null) cpSync(folder, kept, { recursive: true });
   rmSync(folder, { recursive: true, force: true });
   await generateMigrations(kind, folder, ["--name=init"]);
   const byHand = readFileSync(new URL(`by-hand/${kind.name}.sql`, import.meta.url), "utf8");
   appendFileSync(file, `\n--> statement-breakpoint\n${byHand}`);
-  if (readFileSync(file, "utf8") === before) {
+  if (readMigration(folder) === before) {
     rmSync(folder, { recursive: true });
     cpSync(kept, folder, { recursive: true });
   }
   rmSync(kept, { recursive: true });
   console.error(`${kind.name}: one migration`);
+}
+
+/** The statements and the tables of a migration. Its snapshot has another id each time; after a merge it may be older than the statements. */
+function readMigration(folder) {
+  const { id: _, ...tables } = JSON.parse(readFileSync(join(folder, "meta/0000_snapshot.json"), "utf8"));
+  return JSON.stringify([readFileSync(join(folder, "0000_init.sql"), "utf8"), tables]);
 }
