@@ -83,7 +83,7 @@ test("fields are read off the contract", () => {
     "tracking:json",
   ]);
   expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual([
-    ...["number", "number", "text", "enum", "text", "boolean"],
-    ...["text", "text", "text", "text", "text", "text", "text", "instant", "instant", "boolean"],
+    ...["number", "number", "text", "enum", "text", "text", "text", "instant", "instant", "enum"],
+    ...["boolean", "text", "text", "text", "text", "text", "boolean"],
   ]);
 });

@@ -63,7 +63,7 @@ export class Changes implements ChangeRecorder {
     const params = names.map((name) => [name, input[name]] as const);
     if (params.some(([, value]) => typeof value !== "string")) return null;
     try {
-      return toFields(await get.read(Object.fromEntries(params), { ...context, tx, read: tx }));
+      return toFields(await get.read(Object.fromEntries(params), { ...withoutOthers(context), tx, read: tx }));
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return null;
       throw error;
@@ -100,6 +100,11 @@ export class Changes implements ChangeRecorder {
       },
     ]);
   }
+}
+
+/** The context of a caller who may read no other objects: what uses an object is no field of it, and costs the transaction its time. */
+function withoutOthers(context: RecordedWrite["context"]): RecordedWrite["context"] {
+  return "key" in context ? { ...context, key: { ...context.key, owner: false, permissions: new Set() } } : context;
 }
 
 /** The keys by which an answer can be shown again. */

@@ -7,6 +7,7 @@ import type { Content } from "./content.ts";
 import type { TemplateDeps } from "./deps.ts";
 import { TemplateFaults } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
+import { NOBODY } from "./show.ts";
 import { findVersionRow, listTemplateUses, type TemplateRow, type TemplateUse } from "./store.ts";
 
 /** Key that asks for a template. Users of the template are shown as far as it may read them. */
@@ -24,13 +25,11 @@ export async function listUsers(
     .sort((a, b) => (a.id < b.id ? 1 : -1))
     .slice(0, TEMPLATE_LIMITS.usedBy)
     .map(({ id, slug, name }) => ({ id, slug, name }));
-  const { campaigns, automations } = await templateHooks.listSenders(read, row);
-  const may = (permission: "campaigns:read" | "automations:read"): boolean => asker.owner || asker.permissions.has(permission);
-  return {
-    templates,
-    campaigns: may("campaigns:read") ? campaigns : [],
-    automations: may("automations:read") ? automations : [],
-  };
+  const [campaigns, automations] = (["campaigns:read", "automations:read"] as const).map(
+    (permission) => asker.owner || asker.permissions.has(permission),
+  );
+  const senders = campaigns || automations ? await templateHooks.listSenders(read, row) : NOBODY;
+  return { templates, campaigns: campaigns ? senders.campaigns : [], automations: automations ? senders.automations : [] };
 }
 
 function isUser(one: TemplateUse, { slug }: TemplateRow): boolean {
