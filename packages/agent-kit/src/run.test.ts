@@ -47,15 +47,15 @@ describe("a run", () => {
   test("sends a heartbeat a minute, so that it outlives any window", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { market, activation } = await perform(() => promise);
-    const beats: number[] = [];
     for (let minute = 0; minute < 40; minute += 1) {
       await market.advance("1m");
       const [run] = await activation.runs();
       expect(run?.status).toBe("RUNNING");
-      beats.push(Date.parse(run?.lastHeartbeatAt ?? ""));
+      await market.until("a heartbeat of the last two minutes", async () => {
+        const [{ lastHeartbeatAt } = { lastHeartbeatAt: null }] = await activation.runs();
+        return market.world.clock.now() - Date.parse(lastHeartbeatAt ?? "") <= 120_000;
+      });
     }
-    const times = [...new Set(beats)];
-    expect(times.length).toBeGreaterThan(34);
     resolve();
     await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
   });
