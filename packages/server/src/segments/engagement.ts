@@ -110,11 +110,8 @@ async function recordEngagements(tx: Tx, deps: SegmentDeps, workspaceId: string,
     if (known.contactSeq === null) added.push({ contactSeq: seq as HeldContactSeq, ...after });
     else changed.push({ where: { contactSeq: seq }, set: after });
   }
-  await Promise.all([
-    tx.insertAll(t, added),
-    tx.updateAll(t, changed),
-    tx.insertAll(contactActions, await withKinds(tx, workspaceId, actions)),
-  ]);
+  const rows = await withKinds(tx, workspaceId, actions);
+  await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed), tx.insertAll(contactActions, rows)]);
   // Events of long ago are told to be known, and start nothing, unless the contact did something now.
   const past = [...movers.startsNothing].filter((seq) => !movers.starts.has(seq));
   await syncMembershipBy(tx, deps, workspaceId, past, fields.startsNothing, { cause: "contact", startsNothing: true });
