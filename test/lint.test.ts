@@ -12,6 +12,7 @@ const bad = {
   borrowed: ["const later = setTimeout;", 'import { setTimeout as sleep } from "node:timers/promises";'],
   chance: ["Math.random();", "crypto.randomUUID();", "crypto.getRandomValues(new Uint8Array(2));", "randomUUID();", "randomBytes(4);"],
   environment: ["process.env.HOME;", 'process.env["HOME"];', "const { HOME } = process.env;"],
+  started: ["Promise.all([f(1), await f(2)]);", "await Promise.allSettled([f(1), g(await f(2))]);"],
   print: ['console.log("x");', 'console.error("x");', 'process.stdout.write("x");'],
 };
 const good = ["new Date(5);", "clock.now();", "clearTimeout(timer);", "const o = { setTimeout: 5 };", "o.setTimeout;", "random.bytes(4);"];
@@ -56,12 +57,16 @@ const printing = /Only the command line's output prints/;
 
 describe("product code", () => {
   test("takes time, timers, chance and the environment as arguments", () => {
-    const { print: _, ...rest } = bad;
+    const { print: _print, started: _started, ...rest } = bad;
     expect(objectedTo(files.product, ambient)).toEqual(Object.values(rest).flat().sort());
   });
 
   test("does not print", () => {
     expect(objectedTo(files.product, printing)).toEqual([...bad.print].sort());
+  });
+
+  test("awaits nothing within a list of promises", () => {
+    expect(objectedTo(files.product, /Await this before the list/)).toEqual([...bad.started].sort());
   });
 
   test("has no any and no non-null assertion", () => {
