@@ -45,7 +45,7 @@ test(
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     const second = await page.context().newPage();
     await second.goto("/dashboard/people");
-    await second.getByText("Let somebody in").waitFor();
+    await second.getByRole("button", { name: "Invite somebody" }).waitFor();
     await live.call("DELETE", "/api/v1/dashboard/sessions");
     for (const tab of [page, second]) await tab.getByRole("heading", { name: "Sign in to mailsvc" }).waitFor();
   },

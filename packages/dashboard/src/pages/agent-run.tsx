@@ -35,7 +35,7 @@ export default function AgentRun({ params }: PageProps) {
     >
       <Loaded from={run}>
         {(shown) => (
-          <div class="columns">
+          <div class="columns" role="region" aria-label="Run" tabIndex={0}>
             <div class="column">
               <Progress run={shown} />
               <section class="card">
