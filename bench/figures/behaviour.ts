@@ -148,7 +148,7 @@ async function trackMany(server: Contender, count: number): Promise<number> {
       }));
       await call(server, "POST", "/api/v1/track/batch", { events });
     }
-    // What shows a segment waits until its reader is there.
+    // Requests for a segment wait until its reader has caught up.
     await readSegment(server, data[0]?.id ?? "");
   };
   await track(2);

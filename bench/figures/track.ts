@@ -65,6 +65,6 @@ async function trackMany(server: Contender, segmentId: string, requests: number)
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, i) => one(i)));
-  // What shows a segment waits until its reader is there.
+  // Requests for a segment wait until its reader has caught up.
   await call(server, "GET", `/api/v1/segments/${segmentId}`);
 }

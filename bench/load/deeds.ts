@@ -6,7 +6,7 @@ export const EVENTS_EACH = 10;
 // Days over which events are spread.
 const DAYS = 60;
 
-/** What people did, with how many of a thousand events are it; the first number is the least of `i % 1000`. */
+/** Deeds of people, with their share of a thousand events; the first number is the least of `i % 1000`. */
 const KINDS = [
   { action: "opened", from: 0 },
   { action: "did.visit", from: 400 },

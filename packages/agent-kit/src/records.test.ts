@@ -226,7 +226,7 @@ async function live(parts: readonly Part[], lives: readonly number[], mode: "inb
     for (let i = 0; i < 400; i += 1) {
       if (mortal.isDead) {
         kills += 1;
-        // What a killed process held is free after its lease.
+        // Leases of a killed process expire.
         await new Promise((done) => setTimeout(done, LEASE_MS));
         start();
       }

@@ -56,7 +56,7 @@ function keepPlaces(): void {
   history.replaceState({ places }, "", address.peek());
 }
 
-/** How far a list was scrolled when the person left this page by a link; 0 on a page that they come to for the first time. */
+/** Scroll position of a list when the person left this page by a link, pixels; 0 on a page that they come to for the first time. */
 export function readPlace(label: string): number {
   const state = history.state as { readonly places?: Readonly<Record<string, number>> } | null;
   return state?.places?.[label] ?? 0;

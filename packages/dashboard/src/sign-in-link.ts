@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** What an address of the dashboard brings for signing in: a link to use at once, one that came by mail, or why a provider's sign-in failed. */
+/** Means to sign in that an address of the dashboard has: a link to use at once, one that came by mail, or why a provider's sign-in failed. */
 interface Arrival {
   readonly token: string | null;
   readonly mailed: string | null;
@@ -9,7 +9,7 @@ interface Arrival {
 
 const NOTHING: Arrival = { token: null, mailed: null, problem: null };
 
-/** What led here. */
+/** Means of this visit. */
 export const arrival = signal<Arrival>(takeArrival() ?? NOTHING);
 
 /** Forgets what led here, once it is used or the person wants something else. */

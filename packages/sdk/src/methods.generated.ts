@@ -2474,7 +2474,7 @@ export interface MailsvcMethods {
     /**
      * List changes of settings and content, newest first.
      *
-     * Who changed what: keys, webhooks, senders, templates, campaigns, automations, lists, segments, forms, the brand, agents and, for the operator, workspaces, relays and the queue. Contacts, suppressions and mail have their own history in events. Entries are kept for as long as the server's --keep says.
+     * Changes and who made them: keys, webhooks, senders, templates, campaigns, automations, lists, segments, forms, the brand, agents and, for the operator, workspaces, relays and the queue. Contacts, suppressions and mail have their own history in events. Entries are kept for as long as the server's --keep says.
      *
      * `GET /api/v1/audit`
      */

@@ -142,7 +142,7 @@ class Listmonk implements MovingSource {
       const { data } = await this.#service.get<Results<T>>(path, { page, per_page: PAGE, ...order });
       const results = data.results ?? [];
       total = data.total;
-      // What was added meanwhile moves rows to the next page.
+      // Rows that are added meanwhile move others to the next page.
       const fresh = results.filter(({ id }) => !seen.has(id));
       for (const { id } of fresh) seen.add(id);
       if (fresh.length > 0) yield fresh;

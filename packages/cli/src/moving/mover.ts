@@ -115,7 +115,7 @@ export class Mover {
   /** Creates or updates people; returns those that the server has taken. */
   async #importPeople(rows: readonly SourcePerson[]): Promise<readonly SourcePerson[]> {
     const body = {
-      // Who agreed there has no status here: a new contact is subscribed, and one that is known keeps what it said here.
+      // No status is sent for a person who agreed there: a new contact is subscribed, and one that is known keeps what it said here.
       rows: rows.map(({ email, fields, consent }) => ({
         ...fields,
         email,

@@ -1,6 +1,6 @@
 import type { SUPPRESSION_REASONS } from "@mailsvc/sdk/contract";
 
-/** What a person said to the former service. `refused` never becomes mailable; `unknown` does not either until the person agrees here. */
+/** Consent of a person as the former service knows it. `refused` never becomes mailable; `unknown` does not either until the person agrees here. */
 export type Consent = "agreed" | "refused" | "unknown";
 
 /** A list of the former service. */

@@ -32,7 +32,7 @@ const GESTURES = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 export function RowWindow({ count, height, row, seen, head, role, label, total }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800, max: 0 });
-  // Where the person was before a link led away; null once the list is there, or the person scrolls by themselves.
+  // Position of the person before a link led away; null once the list is there, or the person scrolls by themselves.
   const wanted = useRef<number | null>(readPlace(label) || null);
   const full = count * height;
   const space = Math.min(full, MAX_SPACE);

@@ -48,7 +48,7 @@ export const audit = {
     access: { permission: "audit:read" },
     summary: "List changes of settings and content, newest first",
     description:
-      "Who changed what: keys, webhooks, senders, templates, campaigns, automations, lists, segments, forms, the brand, agents and, for the operator, workspaces, relays and the queue. Contacts, suppressions and mail have their own history in events. Entries are kept for as long as the server's --keep says.",
+      "Changes and who made them: keys, webhooks, senders, templates, campaigns, automations, lists, segments, forms, the brand, agents and, for the operator, workspaces, relays and the queue. Contacts, suppressions and mail have their own history in events. Entries are kept for as long as the server's --keep says.",
     query: z.object({
       ...pageQuery,
       action: z
