@@ -13,7 +13,6 @@ export {
 export type { Base64Input } from "./call/binary.ts";
 export type { HeaderInput } from "./call/headers.ts";
 export { isTransient } from "./call/retry.ts";
-export type { FetchLike, UndiciDispatcher } from "./call/transport.ts";
 export { createClient, Mailsvc } from "./client.ts";
 export {
   AbortError,
@@ -31,6 +30,7 @@ export {
 export type { AgentMethods, MailsvcMethods } from "./methods.generated.ts";
 export type { CallOptions, MailsvcOptions, RetryNotice, ValidateMode } from "./options.ts";
 export { type ListPage, PagePromise } from "./pagination.ts";
+export type { FetchLike, UndiciDispatcher } from "./platform/transport.ts";
 export type { RawRequest, RawResponse } from "./raw-request.ts";
 export { DEFAULT_URL } from "./runtime.ts";
 export type * from "./types.generated.ts";

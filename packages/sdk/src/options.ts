@@ -1,4 +1,6 @@
 import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
+import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
+import { platform } from "./platform/node.ts";
 import {
   type FetchLike,
   fetchStream,
@@ -6,9 +8,7 @@ import {
   type StreamTransport,
   type Transport,
   type UndiciDispatcher,
-} from "./call/transport.ts";
-import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
-import { platform } from "./platform/node.ts";
+} from "./platform/transport.ts";
 import {
   DEFAULT_ATTEMPT_TIMEOUT_MS,
   DEFAULT_MAX_RETRIES,

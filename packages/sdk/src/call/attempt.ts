@@ -1,10 +1,10 @@
 import { AbortError, type MailsvcError, type RequestSummary, TimeoutError, UsageError } from "../errors.ts";
 import type { Settings } from "../options.ts";
+import type { HttpResponse } from "../platform/transport.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
 import { checkHeader, createRedactor } from "./headers.ts";
 import type { PreparedRequest } from "./request.ts";
 import { withTimeout } from "./timeout.ts";
-import type { HttpResponse } from "./transport.ts";
 
 /** The number of an attempt, the deadline of the whole call and the error of the attempt before. */
 interface AttemptContext {

@@ -1,11 +1,11 @@
 import type { ApiResponse } from "../api-promise.ts";
 import { isMailsvcError, type MailsvcError, type RequestSummary } from "../errors.ts";
 import type { Settings } from "../options.ts";
+import type { HttpResponse } from "../platform/transport.ts";
 import { createAbortError, sendOnce, summarizeRequest } from "./attempt.ts";
 import { type CallRequest, prepareRequest } from "./request.ts";
 import { delayMs, isTransient } from "./retry.ts";
 import { withTimeout } from "./timeout.ts";
-import type { HttpResponse } from "./transport.ts";
 
 /** One call: the request, and how to read its response. */
 export interface Call<T> extends CallRequest {

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorDetail } from "../contract/index.ts";
 import { ApiError, ConnectionError, type RequestSummary } from "../errors.ts";
+import type { HttpResponse } from "../platform/transport.ts";
 import { retryAfterMs } from "./retry.ts";
-import type { HttpResponse } from "./transport.ts";
 
 type Redact = (text: string) => string;
 

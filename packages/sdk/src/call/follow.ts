@@ -1,5 +1,6 @@
 import { ConnectionError, isApiError, isMailsvcError } from "../errors.ts";
 import type { Settings } from "../options.ts";
+import type { StreamResponse } from "../platform/transport.ts";
 import { summarizeRequest } from "./attempt.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
 import { checkHeader, createRedactor } from "./headers.ts";
@@ -7,7 +8,6 @@ import { type CallRequest, type PreparedRequest, prepareRequest } from "./reques
 import { delayMs, isTransient } from "./retry.ts";
 import { parseSse, type SseMessage } from "./sse.ts";
 import { withTimeout } from "./timeout.ts";
-import type { StreamResponse } from "./transport.ts";
 
 // The server sends something at least every 15 seconds, so a connection that is silent for longer is dead.
 const SILENCE_MS = 45_000;

@@ -2,8 +2,8 @@ import { type RequestSummary, ResponseValidationError } from "../errors.ts";
 import { checkValidate, type ValidateMode } from "../options.ts";
 import { platform } from "../platform/node.ts";
 import type { EndpointName } from "../platform/platform.ts";
+import type { HttpResponse } from "../platform/transport.ts";
 import { toInvalidBodyError } from "./failure.ts";
-import type { HttpResponse } from "./transport.ts";
 
 // Making one takes longer than reading a short answer with it. Jest's jsdom has none, where programs are tested that never make a call.
 const decoder = typeof TextDecoder === "undefined" ? null : /* @__PURE__ */ new TextDecoder();

@@ -1,9 +1,9 @@
-import { globalFetch } from "../call/transport.ts";
 import type { Contract } from "../contract/endpoint.ts";
 import { findDevServer } from "../dev-server.ts";
 import { UsageError } from "../errors.ts";
 import { describeRuntime } from "../runtime.ts";
 import type { OutputSchema, Platform } from "./platform.ts";
+import { globalFetch } from "./transport.ts";
 import { undiciStream, undiciTransport } from "./undici.ts";
 
 /** Node, and the runtimes that load packages as it does. */

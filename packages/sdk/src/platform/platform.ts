@@ -1,5 +1,5 @@
-import type { StreamTransport, Transport, UndiciDispatcher } from "../call/transport.ts";
 import type { DevServer } from "../dev-server.ts";
+import type { StreamTransport, Transport, UndiciDispatcher } from "./transport.ts";
 
 /** The part of a zod schema that validates. */
 export interface OutputSchema {

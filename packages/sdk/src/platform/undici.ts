@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
-import { globalFetch, type StreamTransport, type Transport, type UndiciDispatcher } from "../call/transport.ts";
 import { isLoopbackHost } from "../contract/loopback.ts";
 import { UsageError } from "../errors.ts";
 import { environment } from "../runtime.ts";
+import { globalFetch, type StreamTransport, type Transport, type UndiciDispatcher } from "./transport.ts";
 
 /**
  * Transport over undici's `request` with keep-alive connections: those of a dispatcher, or undici's global ones. If undici cannot be

@@ -1,6 +1,6 @@
-import { globalFetch } from "../call/transport.ts";
 import { UsageError } from "../errors.ts";
 import type { Platform } from "./platform.ts";
+import { globalFetch } from "./transport.ts";
 
 /** Browsers, Cloudflare Workers and other runtimes with the APIs of the web: the global `fetch`, no files, no schemas. */
 export const platform: Platform = {

@@ -1,4 +1,4 @@
-import type { Bytes } from "./binary.ts";
+import type { Bytes } from "../call/binary.ts";
 
 /** An HTTP request, ready to be sent. */
 interface HttpRequest {

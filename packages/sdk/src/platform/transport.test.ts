@@ -136,7 +136,7 @@ describe("where undici cannot be loaded", () => {
   const request = { method: "GET", url: "http://mail.test/api/v1/me", headers: {}, body: undefined, signal: new AbortController().signal };
 
   test("requests and streams go over the global fetch", async () => {
-    const { undiciStream, undiciTransport } = await import("../platform/undici.ts");
+    const { undiciStream, undiciTransport } = await import("./undici.ts");
     outside.use(http.get(request.url, () => HttpResponse.json({ ok: true })));
     const { status, bytes } = await undiciTransport(undefined)(request);
     expect([status, Buffer.from(bytes).toString()]).toEqual([200, '{"ok":true}']);
@@ -147,7 +147,7 @@ describe("where undici cannot be loaded", () => {
   });
 
   test("a dispatcher is not left out", async () => {
-    const { undiciTransport } = await import("../platform/undici.ts");
+    const { undiciTransport } = await import("./undici.ts");
     await expect(undiciTransport({ dispatch: () => true })(request)).rejects.toThrow();
   });
 });
