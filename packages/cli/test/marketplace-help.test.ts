@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withAgent } from "../../server/test/agent-at-work.ts";
 import { activateAgent, listAgent } from "../../server/test/marketplace.ts";
-import { measureWidth } from "../src/runtime/tty.ts";
+import { measureWidth } from "../src/text/width.ts";
 import { cli, TERMINAL } from "./harness.ts";
 import { startCliWithServer } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import { CliError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 /** The builder's agent as its own process. */

@@ -1,6 +1,6 @@
 import { CliError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 import { activate, type DevMarketplace } from "./setup.ts";
 

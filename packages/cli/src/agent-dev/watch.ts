@@ -1,6 +1,6 @@
 import type { AgentMessage, Delivery, ProposalDetail } from "@mailsvc/sdk/contract";
 import { CTRL_C, listenToKeys } from "../runtime/keys.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 import { describeProposal } from "../views/proposals.ts";
 import type { DevMarketplace } from "./setup.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { usageError } from "../runtime/errors.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 
 /** Our packages, with those that others of them depend on: npm takes what the project installs itself. */
 const PACKAGES = ["@mailsvc/agent-kit", "@mailsvc/sdk", "@mailsvc/server", "mailsvc"];

@@ -4,10 +4,10 @@ import { AUTOMATION_DEFAULTS, type AutomationDetail, buildAutomationSchema, NewA
 import { formatPath, listProblems, type Problem } from "../contract/validate.ts";
 import { assertFolder, assertNoLinks, readText, toFileFault } from "../folders/files.ts";
 import { type JsonSource, type Place, parseJson } from "../folders/json-source.ts";
-import { formatJsonFile } from "../folders/json-text.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
+import { isRecord } from "../text/generic.ts";
+import { formatJsonFile } from "../text/json-text.ts";
 import type { Fault } from "../types.ts";
-import { isRecord } from "../views/generic.ts";
 
 /** The fields of an automation's definition, in the order of its file. */
 export const FIELDS = [

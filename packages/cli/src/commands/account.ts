@@ -6,10 +6,10 @@ import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { ask } from "../runtime/prompts.ts";
 import { buildCall, maskKey } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
 import { resolveSettings } from "../runtime/settings.ts";
+import { safeText } from "../text/safe-text.ts";
+import { renderDetails } from "../text/table.ts";
 import type { Session } from "../types.ts";
-import { renderDetails } from "../views/table.ts";
 
 /** `mailsvc login`: checks a key against the server, then stores it in a profile. */
 export function loginCommand(run: Run): Command {

@@ -5,9 +5,9 @@ import type { Run } from "../runtime/action.ts";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import { confirm } from "../runtime/prompts.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { renderDetails } from "../text/table.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
-import { renderDetails } from "../views/table.ts";
 
 /** `mailsvc activations create`: asks one question instead of requiring a flag per scope. */
 export function activateCommand(spec: CommandSpec, run: Run): Command {

@@ -10,8 +10,8 @@ import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { renderJunit } from "../runtime/junit.ts";
 import { buildReportOption, parseReports, writeReport } from "../runtime/reports.ts";
-import { safeText } from "../runtime/safe-text.ts";
 import { parseDuration } from "../runtime/settings.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 const CHECK_REPORTS = ["junit", "json"] as const;

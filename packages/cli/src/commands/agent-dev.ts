@@ -17,7 +17,7 @@ import { readAttempts, watchAgent } from "../agent-dev/watch.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 // test.ping is allowed ten times a minute.

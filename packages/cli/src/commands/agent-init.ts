@@ -7,7 +7,7 @@ import { AGENT_TEMPLATES } from "../agent-init/templates.generated.ts";
 import { type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 
 type TemplateName = keyof typeof AGENT_TEMPLATES;
 

@@ -7,9 +7,9 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { isWrite } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { isRecord } from "../text/generic.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Answer, Call, Session } from "../types.ts";
-import { isRecord } from "../views/generic.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

@@ -13,7 +13,7 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { hasStatus, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session, Style } from "../types.ts";
 import { drawAutomation } from "../views/automation-graph.ts";
 

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { buildEndpointCommand } from "../contract/endpoint-command.ts";
+import { printResult } from "../contract/show.ts";
 import type { Flags, Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { isRecord } from "../text/generic.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
-import { isRecord } from "../views/generic.ts";
-import { printResult } from "../views/show.ts";
 
 /** A batch whose items come from a file: the field that has them, and flags of the example. */
 interface BatchFile {

@@ -4,16 +4,16 @@ import { buildEndpointCommand } from "../contract/endpoint-command.ts";
 import { collect } from "../contract/flags.ts";
 import { setOptionMetadata } from "../contract/metadata.ts";
 import { resolveNames } from "../contract/names.ts";
-import { formatNumber } from "../import/summary.ts";
+import { printResult } from "../contract/show.ts";
 import type { Flags, Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
+import { formatNumber } from "../text/units.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 import { listStates } from "../views/campaigns.ts";
-import { addPreviewOptions, showPreview } from "../views/preview.ts";
-import { printResult } from "../views/show.ts";
 import { lacksName, NAME_BRAND } from "./brand-name.ts";
+import { addPreviewOptions, showPreview } from "./preview.ts";
 
 /** Flags that take a name; all but the template can be repeated. */
 const NAMED: readonly { flag: string; about: string; by: Endpoint }[] = [

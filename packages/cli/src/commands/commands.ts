@@ -3,8 +3,8 @@ import { buildTree, type CommandNode } from "../contract/command-tree.ts";
 import { type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, EXIT_MEANING } from "../runtime/exit.ts";
-import { safeJson } from "../runtime/safe-text.ts";
-import { renderTable } from "../views/table.ts";
+import { safeJson } from "../text/safe-text.ts";
+import { renderTable } from "../text/table.ts";
 
 /** `mailsvc commands [words...]`: lists all commands or those of a noun; with --json, the tree with flags, types and endpoints. */
 export function commandsCommand(run: Run, root: Command): Command {

@@ -6,8 +6,8 @@ import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { maskKey } from "../runtime/request.ts";
 import { listOrigins, type Origin, parseDuration, parseServerUrl, resolveSettings } from "../runtime/settings.ts";
+import { renderDetails, renderTable } from "../text/table.ts";
 import { type ConfigFile, SETTING_KEYS, type Session, type SettingKey } from "../types.ts";
-import { renderDetails, renderTable } from "../views/table.ts";
 
 type Key = SettingKey | "profile";
 export const CONFIG_KEYS: readonly Key[] = ["profile", ...SETTING_KEYS];

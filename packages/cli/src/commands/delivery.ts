@@ -3,10 +3,10 @@ import { type Accepted, afterAccepted, describeAccepted, listIds } from "../runt
 import { cancelledError, hasStatus } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { formatInstant } from "../text/units.ts";
 import type { Failure, Session } from "../types.ts";
 import { paintStatus } from "../views/status.ts";
-import { formatInstant } from "../views/time.ts";
 import { findObstacle } from "./obstacle.ts";
 
 const FIRST_POLL_MS = 100;

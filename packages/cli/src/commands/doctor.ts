@@ -15,7 +15,7 @@ import { CliError, toFailure } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { MINIMUM_NODE } from "../runtime/minimum-node.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
 import { renderDomainCheck } from "../views/domains.ts";
 import { paintStatus } from "../views/status.ts";

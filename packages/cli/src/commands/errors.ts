@@ -5,8 +5,8 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, EXIT_MEANING, type Exit, getCodeExit } from "../runtime/exit.ts";
 import { findSimilar } from "../runtime/suggestion.ts";
+import { renderTable } from "../text/table.ts";
 import type { Session } from "../types.ts";
-import { renderTable } from "../views/table.ts";
 
 /** `mailsvc errors`: every error code of the API with its HTTP status and exit code. */
 export function errorsCommand(run: Run): Command {

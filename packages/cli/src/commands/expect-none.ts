@@ -4,9 +4,9 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { CliError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { formatInstant } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { formatInstant } from "../views/time.ts";
 
 const FILTERS = ["to", "from", "subject", "workspace"] as const;
 // Mails that are shown when some came.

@@ -11,12 +11,12 @@ import { openBuffer } from "../export/buffer.ts";
 import { fetchPages } from "../export/pages.ts";
 import { type Target, writeExport } from "../export/target.ts";
 import { buildChoiceOption, parseSeparator } from "../import/flags.ts";
-import { formatNumber } from "../import/summary.ts";
 import { FORMATS, type Format } from "../import/table.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Call, CommandSpec, Session } from "../types.ts";
 
 const { export: endpoint } = contract.contacts;

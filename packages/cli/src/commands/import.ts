@@ -6,18 +6,11 @@ import { CONTACTS, type ImportKind, SUPPRESSIONS } from "../import/kind.ts";
 import { type ImportPlan, planImport } from "../import/plan.ts";
 import { showProgress } from "../import/progress.ts";
 import { openRejectsFile } from "../import/rejects.ts";
-import {
-  describeColumns,
-  formatNumber,
-  formatSummary,
-  listShownFaults,
-  type ShownFault,
-  type Summary,
-  summaryToJson,
-} from "../import/summary.ts";
+import { describeColumns, formatSummary, listShownFaults, type ShownFault, type Summary, summaryToJson } from "../import/summary.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { CliError, invalidInput, toFailure } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { formatNumber } from "../text/units.ts";
 import type { CommandSpec, Session } from "../types.ts";
 
 const MAX_ERRORS = 100;

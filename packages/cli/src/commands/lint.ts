@@ -15,9 +15,9 @@ import { EXIT, type Exit } from "../runtime/exit.ts";
 import { type JunitCase, renderJunit } from "../runtime/junit.ts";
 import { buildReportOption, parseReports, writeReport } from "../runtime/reports.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
 import { FILES, readOne } from "../templates/folder.ts";
 import { findKind } from "../templates/origin.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { CommandSpec, Session } from "../types.ts";
 
 type Severity = LintFinding["severity"];

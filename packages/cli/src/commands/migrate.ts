@@ -5,7 +5,7 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { startProgress } from "../runtime/progress.ts";
-import { renderTable } from "../views/table.ts";
+import { renderTable } from "../text/table.ts";
 
 const WIDTH = 24;
 

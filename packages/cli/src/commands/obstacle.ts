@@ -1,8 +1,8 @@
 import { type ClockState, contract, type MailsvcContract, type Output, type QueueStatus } from "@mailsvc/sdk/contract";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { formatInstant } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { formatInstant } from "../views/time.ts";
 
 /** Reason mail waits, and the command that resumes it. */
 interface Obstacle {

@@ -5,7 +5,7 @@ import type { Run } from "../runtime/action.ts";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import { confirm } from "../runtime/prompts.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 
 /** `mailsvc plans change`: asks before the change deactivates agents. */

@@ -5,10 +5,10 @@ import { buildEndpointCommand } from "../contract/endpoint-command.ts";
 import { setOptionMetadata } from "../contract/metadata.ts";
 import { fetchPages, type ListPage } from "../export/pages.ts";
 import { writeExport } from "../export/target.ts";
-import { formatNumber } from "../import/summary.ts";
 import type { Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
+import { formatNumber } from "../text/units.ts";
 import type { CommandSpec } from "../types.ts";
 
 const COLUMNS: Readonly<Record<string, (recipient: Recipient) => string | number | boolean | null>> = {

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import { addLocation, readLocation } from "./location.ts";
 
 /** `mailsvc recover-key`: makes another owner or operator key when the first one is lost. It works on the data itself, without a server. */

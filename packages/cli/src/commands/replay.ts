@@ -10,7 +10,7 @@ import { toForwarded } from "../listen/sources.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 const HELP = `

@@ -7,6 +7,7 @@ import { addContentFile, readContentFiles } from "../contract/files.ts";
 import { buildOption, collect } from "../contract/flags.ts";
 import { promptForMissing, readInput } from "../contract/input.ts";
 import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
+import { printResult, renderResult } from "../contract/show.ts";
 import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
 import { afterAccepted } from "../runtime/accepted.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
@@ -14,9 +15,8 @@ import { usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import { parseDuration } from "../runtime/settings.ts";
+import { formatInstant } from "../text/units.ts";
 import type { CommandSpec, Session } from "../types.ts";
-import { printResult, renderResult } from "../views/show.ts";
-import { formatInstant } from "../views/time.ts";
 import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;

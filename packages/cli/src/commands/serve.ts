@@ -8,9 +8,9 @@ import { runBesideServer } from "../dev-run/run-command.ts";
 import { type Run, runAction } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
 import { resolveSettings } from "../runtime/settings.ts";
 import { type ServeLog, START_ENDED, sayWhereMailGoes, startServer } from "../server/start-server.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 // After a stop nothing is waited for that long, such as a last connection to a collector that hangs.

@@ -15,7 +15,7 @@ import { templateNoun } from "../templates/noun.ts";
 import { RenderProcess } from "../templates/render-process.ts";
 import { renderBody, renderUsed, watchPreview } from "../templates/watch.ts";
 import type { CommandSpec } from "../types.ts";
-import { addPreviewOptions, showPreview } from "../views/preview.ts";
+import { addPreviewOptions, showPreview } from "./preview.ts";
 
 const previewEndpoint = contract.templates.preview;
 

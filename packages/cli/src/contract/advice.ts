@@ -1,8 +1,8 @@
 import { DEV_ONLY, ERRORS, type ErrorCode, isForAgents, parseMailbox } from "@mailsvc/sdk/contract";
 import { NO_SUCH_PATH } from "../runtime/errors.ts";
-import { shellQuote } from "../runtime/request.ts";
+import { parsePathParams, shellQuote } from "../runtime/request.ts";
 import type { Call, CommandSpec, Failure } from "../types.ts";
-import { listCommandSpecs, listPathArguments, parsePathParams } from "./command-map.ts";
+import { listCommandSpecs, listPathArguments } from "./command-map.ts";
 
 /** Makes a failure's hint specific to the command: the sender to verify, the list to look in. */
 export function advise(failure: Failure, spec: CommandSpec | undefined, call: Call | undefined): Failure {

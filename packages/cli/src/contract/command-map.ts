@@ -86,13 +86,6 @@ export function getArgumentTitle({ id, endpoint }: CommandSpec, name: string): s
   return name !== "id" || owner === undefined || `${owner}s` === toKebabCase(id.split(".").at(-2) ?? "") ? name : `${owner}Id`;
 }
 
-/** Parses the path parameters of a call by name; empty when the call is not one of this endpoint. */
-export function parsePathParams({ path }: Endpoint, call: { path: string } | undefined): Record<string, string> {
-  const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "([^/]+)")}$`);
-  const values = pattern.exec(call?.path ?? "")?.slice(1) ?? [];
-  return Object.fromEntries(values.map((value, i) => [paramNames(path)[i] ?? "", decodeURIComponent(value)]));
-}
-
 /** Lists every endpoint of the contract with its command. Endpoints for agents are under `agent`. */
 export function listCommandSpecs(): CommandSpec[] {
   return [...mapGroups(contract, []), ...mapGroups(agentContract, ["agent"])];

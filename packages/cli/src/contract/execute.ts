@@ -4,10 +4,10 @@ import { cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { confirm } from "../runtime/prompts.ts";
 import { isWrite } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { isRecord } from "../text/generic.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Answer, Call, CommandSpec, Session } from "../types.ts";
-import { isRecord } from "../views/generic.ts";
-import { printResult } from "../views/show.ts";
+import { printResult } from "./show.ts";
 
 /** Asks before a command with an effect that cannot be undone, or another grave one. Without a terminal, throws CliError unless --yes is given. */
 export async function confirmDestructive(session: Session, words: string, target: string, effect = "cannot be undone"): Promise<void> {

@@ -3,9 +3,8 @@ import type { FileRules } from "@mailsvc/sdk/contract";
 import { type Command, Option } from "commander";
 import type { Flags } from "../runtime/action.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
+import { isRecord } from "../text/generic.ts";
 import type { InputReader, LocalFile, RequestInput } from "../types.ts";
-import { isRecord } from "../views/generic.ts";
-import { formatBytes } from "../views/time.ts";
 import type { Field } from "./fields.ts";
 import { setOptionMetadata } from "./metadata.ts";
 
@@ -82,31 +81,6 @@ export function extractFile({ body = {} }: RequestInput, rules: FileRules): Loca
   if (type !== undefined) body["contentType"] = type;
   body["contentBase64"] = PLACEHOLDER_BASE64;
   return { ...file, name, type: typeof type === "string" ? type : undefined };
-}
-
-/** The fields sent with a file in a form. */
-export function listFormFields(body: unknown): Record<string, unknown> {
-  const { fileName: _name, contentType: _type, contentBase64: _content, ...fields } = isRecord(body) ? body : {};
-  // A form has no null; on creation, null and absent mean the same.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-}
-
-/** Builds the form of a file and its fields. */
-export function buildForm(file: LocalFile, body: unknown): FormData {
-  const form = new FormData();
-  form.append("file", new Blob([new Uint8Array(file.content)], file.type === undefined ? {} : { type: file.type }), file.name);
-  for (const [name, value] of Object.entries(listFormFields(body)))
-    for (const one of Array.isArray(value) ? value : [value]) form.append(name, String(one));
-  return form;
-}
-
-/** Describes a file for --dry-run. */
-export function describeFile({ name, type, content }: LocalFile): Record<string, string> {
-  return {
-    name,
-    ...(type === undefined ? {} : { type }),
-    size: formatBytes(content.length),
-  };
 }
 
 function fileError(flag: string, code: string, message: string): Error {

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { EndedRun, RunRecorder } from "@mailsvc/server";
 import { appendReport, writeReport } from "../runtime/reports.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 import type { RunOptions } from "./options.ts";
 import { chooseRecordingFile } from "./recording-file.ts";

@@ -1,7 +1,7 @@
 import type { Flags } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 /** `mailsvc dev --open FILE`: shows a recording on a page of this machine until Ctrl-C. Throws CliError for what is no recording. */

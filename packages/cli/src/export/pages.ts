@@ -1,7 +1,7 @@
 import type { Pagination } from "@mailsvc/sdk/contract";
-import { formatNumber } from "../import/summary.ts";
 import { CliError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Call, Session } from "../types.ts";
 
 /** A page of a list. */

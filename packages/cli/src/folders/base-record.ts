@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { usageError } from "../runtime/errors.ts";
-import { isRecord } from "../views/generic.ts";
+import { isRecord } from "../text/generic.ts";
 import { assertNoLinks } from "./files.ts";
 
 /** The file of a folder that says on which state of the server its files are based. */

@@ -6,7 +6,7 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { shellQuote } from "../runtime/request.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Fault, Session } from "../types.ts";
 import { formatOutcomes, formatPlan, outcomesToJson, planToJson } from "../views/folders.ts";
 import { BaseRecord, makeFingerprint } from "./base-record.ts";

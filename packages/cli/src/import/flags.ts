@@ -6,9 +6,9 @@ import { type OptionMetadata, setOptionMetadata } from "../contract/metadata.ts"
 import { assertChoice } from "../contract/values.ts";
 import type { Flags } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
+import { formatNumber } from "../text/units.ts";
 import { ENCODINGS, type Encoding } from "./decode.ts";
 import { CONTACTS, type ImportKind } from "./kind.ts";
-import { formatNumber } from "./summary.ts";
 import { FORMATS, type Format, type TextFlags } from "./table.ts";
 
 const CONCURRENCY = 4;

@@ -1,9 +1,10 @@
 import type { Reject } from "@mailsvc/sdk/contact-files";
+import { formatNumber } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import type { ImportState } from "./importer.ts";
 import type { ImportKind } from "./kind.ts";
 import type { Source } from "./source.ts";
-import { estimatePace, formatNumber, formatProgress, formatReject } from "./summary.ts";
+import { estimatePace, formatProgress, formatReject } from "./summary.ts";
 
 /** The display of a running import. */
 interface ProgressView {

@@ -1,8 +1,9 @@
 import { CONSENT_TARGETS, type ColumnTarget, formatCustomColumn, formatTarget, listShared, type Reject } from "@mailsvc/sdk/contact-files";
 import type { AutomationStart } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { renderDetails } from "../text/table.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Style } from "../types.ts";
-import { renderDetails } from "../views/table.ts";
 import type { ImportResult, ImportState } from "./importer.ts";
 import type { ImportKind } from "./kind.ts";
 
@@ -42,10 +43,6 @@ export interface Summary {
 }
 
 const CONSENT_FIELDS: ReadonlySet<string> = new Set(["status", ...CONSENT_TARGETS]);
-
-export function formatNumber(n: number): string {
-  return n.toLocaleString("en-US");
-}
 
 export function describeColumns(names: readonly string[], targets: readonly ColumnTarget[]): Summary["columns"] {
   return targets.map((target, i) => ({ name: names[i]?.trim() ?? "", field: formatField(target) }));

@@ -1,8 +1,8 @@
 import { type ContactImportSummary, contract } from "@mailsvc/sdk/contract";
 import { cancelledError, hasStatus } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { formatNumber } from "./summary.ts";
 
 const POLL_MS = 500;
 

@@ -1,4 +1,4 @@
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 import { type ForwardResult, MAX_UNANSWERED } from "./forwarder.ts";
 import type { Position } from "./position-file.ts";

@@ -1,7 +1,7 @@
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { renderDetails, renderTable } from "../text/table.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Style } from "../types.ts";
-import { renderDetails, renderTable } from "../views/table.ts";
 import { OUTCOMES, PARTS, type Part, type Tally } from "./tally.ts";
 
 /** Facts of a move, besides its numbers. */

@@ -1,6 +1,6 @@
 import { CliError, cancelledError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Host, Session } from "../types.ts";
 
 // Seconds that a service may ask for are taken as they are, up to this.

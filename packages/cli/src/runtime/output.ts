@@ -1,8 +1,8 @@
+import { safeJson, safeLines, safeText } from "../text/safe-text.ts";
 import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
 import { CliError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
 import type { JqFilter } from "./jq.ts";
-import { safeJson, safeLines, safeText } from "./safe-text.ts";
 
 /** Thrown when the reader of stdout has closed the pipe (`| head`). This is not a failure. */
 export class OutputClosed extends Error {

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { safeText } from "../text/safe-text.ts";
 import type { Host, Terminal } from "../types.ts";
 import { cancelledError } from "./errors.ts";
-import { safeText } from "./safe-text.ts";
 
 /** Prompts for one text until `problem` accepts it. */
 export async function ask(

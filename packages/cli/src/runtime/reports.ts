@@ -1,8 +1,8 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Option } from "commander";
+import { safeText } from "../text/safe-text.ts";
 import { usageError } from "./errors.ts";
-import { safeText } from "./safe-text.ts";
 
 /** A report that is wanted: of which kind, in which file. */
 export interface WantedReport<Kind extends string> {

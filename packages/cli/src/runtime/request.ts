@@ -1,7 +1,7 @@
 import { type Endpoint, findOtherAt, isForAgents, paramNames } from "@mailsvc/sdk/contract/facts";
-import { describeFile, listFormFields } from "../contract/files.ts";
 import type { Call, LocalFile } from "../types.ts";
 import { usageError } from "./errors.ts";
+import { describeFile, listFormFields } from "./form.ts";
 
 /** Fills in the parameters of a path in order, percent-encoded. Throws CliError for a value that would lead to another endpoint. */
 function fillPath(endpoint: Endpoint, values: readonly string[]): string {
@@ -109,4 +109,11 @@ function toCurlForm({ path, name, type }: LocalFile, body: unknown): string[] {
       (Array.isArray(value) ? value : [value]).flatMap((one) => ["--form-string", shellQuote(`${field}=${String(one)}`)]),
     ),
   ];
+}
+
+/** Parses the path parameters of a call by name; empty when the call is not one of this endpoint. */
+export function parsePathParams({ path }: Endpoint, call: { path: string } | undefined): Record<string, string> {
+  const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "([^/]+)")}$`);
+  const values = pattern.exec(call?.path ?? "")?.slice(1) ?? [];
+  return Object.fromEntries(values.map((value, i) => [paramNames(path)[i] ?? "", decodeURIComponent(value)]));
 }

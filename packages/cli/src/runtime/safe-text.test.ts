@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { safeJson, safeLines, safeText } from "./safe-text.ts";
+import { safeJson, safeLines, safeText } from "../text/safe-text.ts";
 
 describe("text from elsewhere", () => {
   test.each([

@@ -1,3 +1,4 @@
+import { safeText } from "../text/safe-text.ts";
 import type { Globals, Host, Session, SettingFlags, Settings } from "../types.ts";
 import { CliError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
@@ -5,7 +6,6 @@ import { createInputReader } from "./input-reader.ts";
 import { createOutput } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { describeDryRun } from "./request.ts";
-import { safeText } from "./safe-text.ts";
 import { resolveSettings } from "./settings.ts";
 import { createClient, createTransport, type Transport } from "./transport.ts";
 import { detectTerminal } from "./tty.ts";

@@ -1,11 +1,11 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { isLoopbackHost } from "@mailsvc/sdk/contract/facts";
-import { buildForm } from "../contract/files.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Answer, Call, Session } from "../types.ts";
 import { CliError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
+import { buildForm } from "./form.ts";
 import { buildUrl } from "./request.ts";
-import { safeText } from "./safe-text.ts";
 
 /** Sends one call. Throws the SDK's errors when the response is not 2xx. */
 export type Transport = (call: Call) => Promise<Answer>;

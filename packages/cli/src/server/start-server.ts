@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { Flags } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 const KEPT_LINES = 20;

@@ -4,7 +4,7 @@ import { contract, Slug, type TemplateDetail, TemplateOrigin } from "@mailsvc/sd
 import { formatPath } from "../contract/validate.ts";
 import { assertFolder, assertNoLinks, fileFault as fault, readText, toFileFault } from "../folders/files.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Fault } from "../types.ts";
 import { readOrigin } from "./origin.ts";
 import { RenderProcess } from "./render-process.ts";

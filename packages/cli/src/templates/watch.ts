@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { contract, VariableDeclaration } from "@mailsvc/sdk/contract";
 import { invalidInput, toFailure, usageError } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
 import type { Fault, Session } from "../types.ts";
 import { listDependencies } from "./changes.ts";
 import { readSources, type TemplateFiles } from "./folder.ts";

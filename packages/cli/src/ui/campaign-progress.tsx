@@ -1,7 +1,7 @@
 import type { CampaignStats } from "@mailsvc/sdk/contract";
 import { Box, Text } from "ink";
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { listStates } from "../views/campaigns.ts";
 import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";

@@ -1,9 +1,9 @@
 import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
 import { Box, Text, useApp, useInput, useWindowSize } from "ink";
 import { useEffect, useRef, useState } from "react";
-import { safeText } from "../runtime/safe-text.ts";
-import { measureWidth, truncate } from "../runtime/tty.ts";
-import { formatTimestamp } from "../views/time.ts";
+import { safeText } from "../text/safe-text.ts";
+import { formatTimestamp } from "../text/units.ts";
+import { measureWidth, truncate } from "../text/width.ts";
 import type { DevServer, ServerSnapshot } from "./dev-server.ts";
 
 export interface DevScreenProps {

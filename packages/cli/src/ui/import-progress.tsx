@@ -1,7 +1,8 @@
 import { Box, Static, Text } from "ink";
 import type { ImportState } from "../import/importer.ts";
-import { computeFraction, estimatePace, formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { computeFraction, estimatePace } from "../import/summary.ts";
+import { safeText } from "../text/safe-text.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";
 

@@ -1,11 +1,11 @@
 import type { Activation, CatalogAgent, ListingActivation } from "@mailsvc/sdk/contract";
-import { parsePathParams } from "../contract/command-map.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { parsePathParams } from "../runtime/request.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { formatPrice } from "./price.ts";
 import { paintState } from "./status.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const catalogColumns: Column<CatalogAgent>[] = [

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "@mailsvc/sdk/contract";
-import type { Column } from "./table.ts";
-import { formatTimestamp } from "./time.ts";
+import type { Column } from "../text/table.ts";
+import { formatTimestamp } from "../text/units.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<AuditEntry>[] = [

@@ -1,10 +1,10 @@
 import { type AutomationDetail, type AutomationStats, describeStep, describeTrigger, type StepStats } from "@mailsvc/sdk/contract";
-import { type GraphLine, layOutGraph } from "../automations/graph.ts";
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderTable } from "../text/table.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Style, Terminal } from "../types.ts";
+import { type GraphLine, layOutGraph } from "./graph-layout.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderTable } from "./table.ts";
 
 /** Draws an automation from top to bottom, with the numbers of each step. */
 export function drawAutomation(automation: AutomationDetail, stats: AutomationStats, { out, columns }: Terminal): string {

@@ -10,11 +10,11 @@ import {
   describeTrigger,
   type StepStats,
 } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<Automation>[] = [

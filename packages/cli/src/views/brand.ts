@@ -1,7 +1,7 @@
 import type { Brand, BrandSettings, MailsvcContract, Output, Plan, PlanChange } from "@mailsvc/sdk/contract";
+import { renderDetails } from "../text/table.ts";
+import { formatInstant } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { renderDetails } from "./table.ts";
-import { formatInstant } from "./time.ts";
 import type { View } from "./view.ts";
 
 export const brandViews: Readonly<Record<string, View>> = {

@@ -1,10 +1,9 @@
 import type { Campaign, CampaignDetail, CampaignStats, CampaignVerification, Rate, Recipient, ResendOf } from "@mailsvc/sdk/contract";
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatInstant, formatNumber, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<Campaign>[] = [

@@ -1,8 +1,8 @@
 import type { AgentCredits, CreditEntry, CreditTransaction, MailsvcContract, Output } from "@mailsvc/sdk/contract";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { dim } from "./status.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const creditColumns: Column<CreditEntry>[] = [

@@ -1,9 +1,9 @@
 import type { Delivery, DeliveryAttempt, DeliveryDetail, Recovery, WebhookTest } from "@mailsvc/sdk/contract";
-import { parsePathParams } from "../contract/command-map.ts";
-import { safeJson, safeLines, safeText } from "../runtime/safe-text.ts";
+import { parsePathParams } from "../runtime/request.ts";
+import { safeJson, safeLines, safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable, wrapText } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
-import { type Column, renderDetails, renderTable, wrapText } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const GOOD = new Set(["delivered", "ok"]);

@@ -1,8 +1,8 @@
 import type { DomainCheck, DomainFinding, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { wrapText } from "../text/table.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { wrapText } from "./table.ts";
 import type { View } from "./view.ts";
 
 export const domainViews: Readonly<Record<string, View>> = {

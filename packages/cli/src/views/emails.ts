@@ -1,11 +1,11 @@
 import type { BatchResponse, Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatBytes, formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
 import { describeFields } from "./events.ts";
 import { formatReply } from "./reply.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 type Answer = Output<MailsvcContract["emails"]["send"]>;

@@ -1,9 +1,9 @@
 import type { Event } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
-import { measureWidth, truncate } from "../runtime/tty.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
+import { measureWidth, truncate } from "../text/width.ts";
 import type { Session, Style } from "../types.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const GOOD = /\.(?:delivered|sent|opened|clicked|subscribed|joined|entered|completed|goal_reached|started|resumed)$/;

@@ -1,9 +1,9 @@
 import type { Explanation } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { wrapText } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
 import { paintState, paintStatus } from "./status.ts";
-import { wrapText } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 export const explanationViews: Readonly<Record<string, View>> = {

@@ -1,7 +1,7 @@
 import type { Change, ChangeKind, FolderNoun, Outcome, Stored } from "../folders/folder.ts";
-import { formatJson } from "../folders/json-text.ts";
-import { diffLines, selectHunks } from "../folders/line-diff.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { formatJson } from "../text/json-text.ts";
+import { diffLines, selectHunks } from "../text/line-diff.ts";
+import { safeText } from "../text/safe-text.ts";
 import type { Style } from "../types.ts";
 
 type Named = Pick<FolderNoun<unknown>, "identity" | "words">;

@@ -1,8 +1,8 @@
 import type { CapturedMail, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatBytes, formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<CapturedMail>[] = [

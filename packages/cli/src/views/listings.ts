@@ -1,10 +1,10 @@
 import type { Listing, MailsvcContract, Output, Payment } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { formatPrice } from "./price.ts";
 import { paintState } from "./status.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const listingColumns: Column<Listing>[] = [

@@ -1,9 +1,9 @@
 import type { AgentMessage, MailsvcContract, Message, Output } from "@mailsvc/sdk/contract";
-import { safeLines } from "../runtime/safe-text.ts";
+import { safeLines } from "../text/safe-text.ts";
+import { type Column, renderDetails, wrapText } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { dim, paintWork } from "./status.ts";
-import { type Column, renderDetails, wrapText } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const messageColumns: Column<Message>[] = [

@@ -1,8 +1,8 @@
 import type { MailCounts, MailLimits, MetricsReport, MetricsRow, MetricsVerification } from "@mailsvc/sdk/contract";
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderTable } from "../text/table.ts";
+import { formatNumber } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { type Column, renderTable } from "./table.ts";
 import type { View } from "./view.ts";
 
 export const metricsViews: Readonly<Record<string, View>> = {

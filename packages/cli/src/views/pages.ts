@@ -7,9 +7,9 @@ import type {
   SignUpForm,
   WrittenLandingPage,
 } from "@mailsvc/sdk/contract";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const pageColumns: Column<LandingPageSummary>[] = [

@@ -1,8 +1,8 @@
 import type { ApprovalDetail, ProposalDetail } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
+import { renderDetails, wrapText } from "../text/table.ts";
 import type { Session } from "../types.ts";
 import { showMessage } from "./messages.ts";
-import { renderDetails, wrapText } from "./table.ts";
 import type { View } from "./view.ts";
 
 export const proposalViews: Readonly<Record<string, View>> = { "approvals.get": { object: approval } };

@@ -1,7 +1,7 @@
 import type { ProviderConnection } from "@mailsvc/sdk/contract";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatInstant } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatInstant } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<ProviderConnection>[] = [

@@ -1,9 +1,9 @@
 import type { MailsvcContract, Output, Relay } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, wrapText } from "../text/table.ts";
+import { formatInstant } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails, wrapText } from "./table.ts";
-import { formatInstant } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<Relay>[] = [

@@ -1,9 +1,9 @@
 import type { RequestRecord } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
-import { truncate } from "../runtime/tty.ts";
+import { safeText } from "../text/safe-text.ts";
+import type { Column } from "../text/table.ts";
+import { formatTimestamp } from "../text/units.ts";
+import { truncate } from "../text/width.ts";
 import type { Style } from "../types.ts";
-import type { Column } from "./table.ts";
-import { formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<RequestRecord>[] = [

@@ -1,11 +1,10 @@
 import { describeDetails, type Segment, type SegmentPreview, type SegmentRule } from "@mailsvc/sdk/contract";
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatInstant, formatNumber, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { contactColumns } from "./contacts.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<Segment>[] = [

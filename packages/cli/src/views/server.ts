@@ -1,9 +1,9 @@
 import type { Job, Key, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const keyColumns: Column<Key>[] = [

@@ -1,9 +1,9 @@
 import type { Template, TemplateBySlug, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
 import { formatSent } from "./emails.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const templateColumns: Column<Template>[] = [

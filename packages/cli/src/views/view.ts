@@ -1,5 +1,5 @@
+import type { Column } from "../text/table.ts";
 import type { Session } from "../types.ts";
-import type { Column } from "./table.ts";
 
 /** Display of a response for people: a table for lists, text for single objects. Endpoints without a view are shown generically. */
 export interface View {

@@ -1,11 +1,10 @@
 import type { Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery } from "@mailsvc/sdk/contract";
-import { formatNumber } from "../import/summary.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderDetails, renderTable } from "../text/table.ts";
+import { formatInstant, formatNumber, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
 import { attemptColumns, formatAttemptFailure, formatBody, formatOutcome, formatTest, paintDelivery } from "./deliveries.ts";
 import { formatReply } from "./reply.ts";
-import { type Column, renderDetails, renderTable } from "./table.ts";
-import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<Webhook>[] = [

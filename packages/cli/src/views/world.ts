@@ -1,10 +1,10 @@
 import type { ClockState, Fault, MailsvcContract, Output } from "@mailsvc/sdk/contract";
 import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
-import { safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, renderTable } from "../text/table.ts";
+import { formatBytes, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderTable } from "./table.ts";
-import { formatBytes, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
 const faultColumns: Column<Fault>[] = [

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createStyle, measureWidth } from "../runtime/tty.ts";
+import { createStyle } from "../runtime/tty.ts";
 import { type Column, renderDetails, renderTable, wrapText } from "./table.ts";
+import { measureWidth } from "./width.ts";
 
 interface Row {
   id: string;

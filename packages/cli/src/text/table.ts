@@ -1,6 +1,6 @@
-import { safeText } from "../runtime/safe-text.ts";
-import { measureWidth, truncate } from "../runtime/tty.ts";
 import type { Style } from "../types.ts";
+import { safeText } from "./safe-text.ts";
+import { measureWidth, truncate } from "./width.ts";
 
 /** One column of a table. */
 export interface Column<Row> {

@@ -2,9 +2,9 @@ import type { Mailsvc } from "@mailsvc/sdk";
 import type { DeliveryDetail, Event, RequestRecord } from "@mailsvc/sdk/contract";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import type { RequestInput, Session, Terminal } from "../types.ts";
-import { formatDeliveryLine } from "./deliveries.ts";
-import { formatEventLine } from "./events.ts";
-import { formatRequestLine } from "./requests.ts";
+import { formatDeliveryLine } from "../views/deliveries.ts";
+import { formatEventLine } from "../views/events.ts";
+import { formatRequestLine } from "../views/requests.ts";
 
 interface Stream {
   open(client: Mailsvc, ids: readonly string[], query: object, signal: AbortSignal): AsyncIterable<unknown>;

@@ -1,5 +1,5 @@
-import { safeText } from "../runtime/safe-text.ts";
 import type { Style } from "../types.ts";
+import { safeText } from "./safe-text.ts";
 import { type Column, renderDetails, renderTable } from "./table.ts";
 
 type Row = Readonly<Record<string, unknown>>;

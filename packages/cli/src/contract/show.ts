@@ -1,14 +1,14 @@
-import { parsePathParams } from "../contract/command-map.ts";
-import { formatCommandLine } from "../contract/examples.ts";
-import { listFields } from "../contract/fields.ts";
 import { CliError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { safeText } from "../runtime/safe-text.ts";
+import { parsePathParams } from "../runtime/request.ts";
+import { genericObject, genericTable, isRecord } from "../text/generic.ts";
+import { safeText } from "../text/safe-text.ts";
+import { renderTable } from "../text/table.ts";
 import type { Call, CommandSpec, Session } from "../types.ts";
-import { genericObject, genericTable, isRecord } from "./generic.ts";
-import { VIEWS } from "./index.ts";
-import { renderTable } from "./table.ts";
-import type { View } from "./view.ts";
+import { VIEWS } from "../views/index.ts";
+import type { View } from "../views/view.ts";
+import { formatCommandLine } from "./examples.ts";
+import { listFields } from "./fields.ts";
 
 interface PageLike {
   data: unknown[];

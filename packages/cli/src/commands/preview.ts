@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { setOptionMetadata } from "../contract/metadata.ts";
 import type { Flags } from "../runtime/action.ts";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
 import type { Session } from "../types.ts";
 
 /** A rendered mail. */

@@ -14,3 +14,7 @@ export function formatInstant(iso: string | null | undefined): string {
 export function formatBytes(n: number): string {
   return n < 1024 ? `${n} B` : n < 1024 * 1024 ? `${(n / 1024).toFixed(1)} kB` : `${(n / 1024 / 1024).toFixed(1)} MB`;
 }
+
+export function formatNumber(n: number): string {
+  return n.toLocaleString("en-US");
+}

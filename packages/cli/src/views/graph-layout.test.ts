@@ -1,7 +1,7 @@
 import { automation } from "@mailsvc/sdk";
 import type { NewAutomation } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { type GraphLine, layOutGraph } from "./graph.ts";
+import { type GraphLine, layOutGraph } from "./graph-layout.ts";
 
 const rule = { field: "tags", operator: "contains", value: "vip" } as const;
 const mail = { templateId: "tpl_1" };
