@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
-import { anchorOf } from "../scripts/anchor.mjs";
 import { tableUnder } from "./markdown.ts";
 import { listLongFunctions } from "./support/long-functions.ts";
 import { root, sources } from "./support/sources.ts";
@@ -87,11 +86,16 @@ const importsOf = (path: string, source: string): Import[] =>
   });
 
 const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) => pattern.test(path))?.[0];
-/** Module of a server file: its folder; each folder of the marketplace is a module of its own. Files that compose modules have none. */
+/**
+ * Module of a file: its folder in `src` of its package; of the server, each folder of the marketplace is a module of its own. Files that
+ * compose modules have none.
+ */
 const roomOf = (path: string): string | undefined => {
-  const parts = path.slice(S.length + 1).split("/");
-  if (!path.startsWith(`${S}/`) || parts.length === 1) return undefined;
-  if (parts[0] !== "marketplace") return parts[0];
+  const [, name, rest = ""] = /^packages\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
+  const parts = rest.split("/");
+  if (parts.length === 1) return undefined;
+  const before = name === "server" ? "" : `${name}/`;
+  if (parts[0] !== "marketplace" || before !== "") return `${before}${parts[0]}`;
   return parts.length > 2 ? `marketplace/${parts[1]}` : undefined;
 };
 
@@ -144,17 +148,20 @@ const cycles = (files: ReadonlyMap<string, string>): string[] => {
   return found;
 };
 
+/** A path without the folder of the sources that it is in. */
+const inSources = (path: string): string => path.replace(/^packages\/(?:server\/src\/)?/, "");
+
 /** Cycles of run-time imports between modules, each with one import for every step. */
 const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
   const graph = new Map<string, Map<string, string>>();
   for (const [path, source] of files) {
-    const from = /\.(test|laws)\.ts$/.test(path) ? undefined : roomOf(path);
+    const from = /\.(test|laws)\.tsx?$/.test(path) ? undefined : roomOf(path);
     if (from === undefined) continue;
     for (const { to, typeOnly, lazy } of importsOf(path, source)) {
       const room = roomOf(to);
       if (typeOnly || lazy || room === undefined || room === from) continue;
       const next = graph.get(from) ?? new Map<string, string>();
-      graph.set(from, next.set(room, `${path.slice(S.length + 1)} -> ${to.slice(S.length + 1)}`));
+      graph.set(from, next.set(room, `${inSources(path)} -> ${inSources(to)}`));
     }
   }
   const done = new Set<string>();
@@ -164,7 +171,7 @@ const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
     if (start !== -1) {
       const steps = [...trail.slice(start), room];
       found.push(
-        `cycle of rooms: ${steps
+        `cycle of modules: ${steps
           .slice(1)
           .map((to, i) => graph.get(steps[i] as string)?.get(to))
           .join(", ")}`,
@@ -324,12 +331,20 @@ describe("the rules notice", () => {
     ["a way out of the packages", { [`${S}/keys/keys.ts`]: 'import x from "../../../sdk/test/x.ts";' }, "leaves the packages"],
     ["a cycle", { [`${S}/lib/a.ts`]: 'import { b } from "./b.ts";', [`${S}/lib/b.ts`]: 'import { a } from "./a.ts";' }, "cycle: "],
     [
-      "a cycle of rooms without a cycle of files",
+      "a cycle of modules without a cycle of files",
       {
         [`${S}/lists/a.ts`]: 'import { b } from "../segments/segments.ts";',
         [`${S}/segments/c.ts`]: 'import { d } from "../lists/lists.ts";',
       },
-      "cycle of rooms: lists/a.ts -> segments/segments.ts, segments/c.ts -> lists/lists.ts",
+      "cycle of modules: lists/a.ts -> segments/segments.ts, segments/c.ts -> lists/lists.ts",
+    ],
+    [
+      "a cycle of modules in another package",
+      {
+        "packages/cli/src/views/a.ts": 'import { b } from "../folders/b.ts";',
+        "packages/cli/src/folders/c.ts": 'import { d } from "../views/d.ts";',
+      },
+      "cycle of modules: cli/src/views/a.ts -> cli/src/folders/b.ts, cli/src/folders/c.ts -> cli/src/views/d.ts",
     ],
     [
       "a room that names what composes the product",
@@ -383,100 +398,12 @@ describe("the rules notice", () => {
   });
 });
 
-const PAGES = "{*.md,docs/decisions/*.md,{packages,examples}/*/README.md,packages/*/src/**/README.md,{bench,packaging}/*.md}";
-
-/** The paths in backticks of a page that lead into the repository: they start in one of its folders, or name a source file in a folder. */
-const pathsOf = (page: string): string[] =>
-  [...page.matchAll(/`([\w.*-]+(?:\/[\w.*-]+)+)\/?`/g)]
-    .map(([, path]) => path as string)
-    .filter((path) => /^(packages|scripts|packaging|test|bench|docs|site|examples)\/|\.(tsx?|mjs|cjs|sh)$/.test(path));
-
-/** True if a path exists: from the top, from the folder of its page, or as the end of a path, as in `providers/connections.ts`. */
-const exists = (path: string, page: string): boolean =>
-  [path, posix.join(posix.dirname(page), path), `packages/*/{src,src/**}/${path}`].some(
-    (pattern) => globSync(pattern, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] }).length > 0,
-  );
-
-test("every path that a page names exists", () => {
-  const named = globSync(PAGES, { cwd: root, exclude: ["**/node_modules/**"] })
-    .map((page) => page.replaceAll("\\", "/"))
-    .flatMap((page) => pathsOf(readFileSync(`${root}/${page}`, "utf8")).map((path) => ({ page, path })));
-  expect(named.filter(({ page }) => page === "ARCHITECTURE.md").length).toBeGreaterThan(15);
-  expect(named.filter(({ page, path }) => !exists(path, page)).map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
-});
-
 test("ARCHITECTURE.md names every room", () => {
   const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8");
-  const rooms = new Set([...sources.keys()].flatMap((path) => roomOf(path)?.split("/")[0] ?? []));
+  const ofServer = [...sources.keys()].filter((path) => path.startsWith(`${S}/`));
+  const rooms = new Set(ofServer.flatMap((path) => roomOf(path)?.split("/")[0] ?? []));
   expect(rooms.size).toBeGreaterThan(40);
   expect([...rooms].filter((room) => !new RegExp(`[\`/]${room}[\`/.]`).test(page))).toEqual([]);
-});
-
-test.each(["sqlite", "postgres"])("the README of db/%s has every file of its folder", (folder) => {
-  const named = tableUnder(`${root}/${S}/db/${folder}/README.md`, folder === "sqlite" ? "SQLite" : "Postgres").flatMap(
-    ([files = ""]) => files.match(/(?<=`)[\w./-]+(?=`)/g) ?? [],
-  );
-  const files = globSync("*.ts", { cwd: `${root}/${S}/db/${folder}` }).filter((file) => !/\.test\.ts$/.test(file));
-  expect(named.filter((file) => !file.includes("/")).sort()).toEqual(files.sort());
-});
-
-test("every term of the glossary occurs in the sources", () => {
-  // As words: names in camel case and comments of several lines, too.
-  const text = [...sources.values()]
-    .join("\n")
-    .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
-    .replace(/[\s*/_-]+/g, " ")
-    .toLowerCase();
-  const occurs = (term: string): boolean => text.includes(term.toLowerCase().replace(/[`*]/g, "").replaceAll("-", " "));
-  const rows = tableUnder(`${root}/ARCHITECTURE.md`, "Glossary").map(([terms = ""]) => terms);
-  expect(rows.length).toBeGreaterThan(20);
-  expect(rows.filter((terms) => !terms.split(", ").some(occurs))).toEqual([]);
-});
-
-test("every page and heading that a comment names exists", () => {
-  const links = [...sources].flatMap(([file, source]) =>
-    [...source.matchAll(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g)].map(([link]) => ({ file, link })),
-  );
-  expect(links.length).toBeGreaterThan(10);
-  const anchors = new Map<string, Set<string>>();
-  const isThere = (link: string): boolean => {
-    const [page = "", anchor] = link.split("#");
-    if (!existsSync(`${root}/${page}`)) return false;
-    if (!anchors.has(page)) {
-      const headings = readFileSync(`${root}/${page}`, "utf8").matchAll(/^#{1,4} (.+)$/gm);
-      anchors.set(page, new Set([...headings].map(([, heading]) => anchorOf(heading as string))));
-    }
-    return anchor === undefined || (anchors.get(page)?.has(anchor) ?? false);
-  };
-  expect(links.filter(({ link }) => !isThere(link)).map(({ file, link }) => `${file}: ${link}`)).toEqual([]);
-});
-
-test("decisions are numbered from 1, each number once and in its title", () => {
-  const files = globSync("docs/decisions/*.md", { cwd: root })
-    .map((path) => posix.basename(path.replaceAll("\\", "/")))
-    .sort();
-  expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, i) => i + 1));
-  const titles = files.map((file) => readFileSync(`${root}/docs/decisions/${file}`, "utf8").split(" ", 2).join(" "));
-  expect(titles).toEqual(files.map((_, i) => `# ${i + 1}.`));
-});
-
-test("the changelog has one line for each entry", () => {
-  const lines = readFileSync(`${root}/CHANGELOG.md`, "utf8").split("\n");
-  expect(lines.filter((line) => /^( |#{4})/.test(line))).toEqual([]);
-});
-
-test("the map of the marketplace names its rooms and their files", () => {
-  const folder = `${root}/${S}/marketplace`;
-  const map = /^ \* Modules[\s\S]*?^ \* Three rules/m.exec(readFileSync(`${folder}/marketplace.ts`, "utf8"))?.[0] ?? "";
-  const rooms = [...map.matchAll(/^ \* {3}([a-z-]+) {2,}(.*(?:\n \* {10,}.*)*)/gm)].map(
-    ([, room, text]) => [room as string, text as string] as const,
-  );
-  const folders = globSync("*/", { cwd: folder }).map((path) => path.replace(/[\\/]$/, ""));
-  expect(rooms.map(([room]) => room).sort()).toEqual(folders.sort());
-  const missing = rooms.flatMap(([room, text]) =>
-    [...text.matchAll(/[\w-]+\.ts/g)].map(([file]) => `${room}/${file}`).filter((path) => !existsSync(`${folder}/${path}`)),
-  );
-  expect(missing).toEqual([]);
 });
 
 test("importing a module does nothing: no output, no timer, no listener, no open handle", () => {
