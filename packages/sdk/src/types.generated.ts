@@ -1322,6 +1322,13 @@ export interface ContactImportSummary {
   tag: string | null;
   file: string | null;
   state: "OPEN" | "UNDOING" | "UNDONE";
+  rows: {
+    created: number;
+    updated: number;
+    unchanged: number;
+    skipped: number;
+    failed: number;
+  };
   created: number;
   existing: number;
   memberships: number;

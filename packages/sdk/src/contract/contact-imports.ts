@@ -21,6 +21,8 @@ export const ContactImportSummary = z
     /** The name of the file. */
     file: z.string().nullable(),
     state: z.enum(CONTACT_IMPORT_STATES),
+    /** Results of the rows that were sent for it. */
+    rows: z.object({ created: z.int(), updated: z.int(), unchanged: z.int(), skipped: z.int(), failed: z.int() }),
     /** Contacts that it created and that were not taken back. */
     created: z.int(),
     /** Contacts that were there before it and that were not restored. */

@@ -314,6 +314,16 @@ CREATE TABLE "contact_counts" (
 	"delta" integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "contact_import_results" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"import_seq" bigint NOT NULL,
+	"created" integer NOT NULL,
+	"updated" integer NOT NULL,
+	"unchanged" integer NOT NULL,
+	"skipped" integer NOT NULL,
+	"failed" integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "contact_import_rows" (
 	"import_seq" bigint NOT NULL,
 	"contact_seq" bigint NOT NULL,
@@ -529,6 +539,16 @@ CREATE TABLE "event_arrivals" (
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"key" bigint NOT NULL,
 	"length" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "event_definitions" (
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"schema" json,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint,
+	CONSTRAINT "event_definitions_id_pk" PRIMARY KEY("id")
 );
 --> statement-breakpoint
 CREATE TABLE "event_readers" (
@@ -1324,6 +1344,7 @@ CREATE UNIQUE INDEX "contact_action_kinds_action" ON "contact_action_kinds" USIN
 CREATE INDEX "contact_actions_contact" ON "contact_actions" USING btree ("contact_seq","kind","at","value");--> statement-breakpoint
 CREATE INDEX "contact_actions_kind" ON "contact_actions" USING btree ("kind","at","contact_seq","value");--> statement-breakpoint
 CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
+CREATE INDEX "contact_import_results_of" ON "contact_import_results" USING btree ("import_seq");--> statement-breakpoint
 CREATE INDEX "contact_import_rows_of" ON "contact_import_rows" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contact_imports_id" ON "contact_imports" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "contact_imports_name" ON "contact_imports" USING btree ("workspace_id","name");--> statement-breakpoint
@@ -1348,6 +1369,7 @@ CREATE INDEX "emails_scheduled" ON "emails" USING btree ("workspace_id","id","sc
 CREATE INDEX "emails_campaign_address" ON "emails" USING btree ("campaign_id","to_key") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_status" ON "emails" USING btree ("campaign_id","status","id") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_waiting" ON "emails" USING btree ("campaign_id","variant","scheduled_at","id") WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
+CREATE UNIQUE INDEX "event_definitions_name" ON "event_definitions" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE UNIQUE INDEX "event_runs_key" ON "event_runs" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "events_email" ON "events" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE "events"."contact_id" is not null;--> statement-breakpoint

@@ -342,6 +342,17 @@ CREATE TABLE `contact_counts` (
 );
 --> statement-breakpoint
 CREATE INDEX `contact_counts_of` ON `contact_counts` (`workspace_id`,`tag_key`,`status`,`block`,`delta`);--> statement-breakpoint
+CREATE TABLE `contact_import_results` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`import_seq` integer NOT NULL,
+	`created` integer NOT NULL,
+	`updated` integer NOT NULL,
+	`unchanged` integer NOT NULL,
+	`skipped` integer NOT NULL,
+	`failed` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `contact_import_results_of` ON `contact_import_results` (`import_seq`);--> statement-breakpoint
 CREATE TABLE `contact_import_rows` (
 	`import_seq` integer NOT NULL,
 	`contact_seq` integer NOT NULL,
@@ -582,6 +593,16 @@ CREATE TABLE `event_arrivals` (
 	`length` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `event_definitions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`schema` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `event_definitions_name` ON `event_definitions` (`workspace_id`,`name`);--> statement-breakpoint
 CREATE TABLE `event_readers` (
 	`reader` text NOT NULL,
 	`workspace_id` text NOT NULL,

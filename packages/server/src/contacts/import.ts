@@ -5,7 +5,7 @@ import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../
 import { chooseContact, resolveMovedStatus, resolveUpsertStatus, takeNoAlong } from "./contacts.ts";
 import type { ContactDeps } from "./deps.ts";
 import type { Joined } from "./hooks.ts";
-import { addImportTag, getImportRecord, recordImported } from "./imports.ts";
+import { addImportTag, getImportRecord, recordImported, recordResults } from "./imports.ts";
 import { type ContactRow, findByEmailKeys, findByExternalIds, inTurns } from "./store.ts";
 import { buildContact, type ContactChange, listWriteEvents, patchContact, saveContacts } from "./write.ts";
 
@@ -123,8 +123,10 @@ export async function importContacts(
         })),
       );
   }
+  const counts = countResults(results);
+  if (record && !dryRun) await recordResults(tx, record, counts);
   return {
-    ...countResults(results),
+    ...counts,
     suppressed: all.filter(({ before, now }) => before === null && suppressions.has(now.emailKey)).length,
     dryRun,
     joined: joined.joined,

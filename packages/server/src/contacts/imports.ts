@@ -3,10 +3,11 @@ import {
   CONTACT_TEXT_FIELDS,
   type ContactImportSummary,
   type CustomValue,
+  type ImportResult,
   type Page,
   UNDO_DAYS,
 } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, gt, isNotNull, like, or } from "drizzle-orm";
+import { and, count, desc, eq, gt, isNotNull, like, or, type SQLWrapper, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -126,6 +127,7 @@ export async function showImport(q: Tx | Reader, row: ImportRecord): Promise<Con
     tag: row.tag,
     file: row.file,
     state: row.state,
+    rows: await countRows(q, row),
     created: ofKind(true),
     existing: ofKind(false),
     memberships: ofList[0]?.n ?? 0,
@@ -134,6 +136,34 @@ export async function showImport(q: Tx | Reader, row: ImportRecord): Promise<Con
     undoableUntil: iso(row.createdAt + UNDO_DAYS * DAY),
     undoneAt: row.undoneAt === null ? null : iso(row.undoneAt),
   };
+}
+
+/** Results of all rows that were sent for an import. */
+async function countRows(q: Tx | Reader, { seq }: ImportRecord): Promise<Record<ImportResult, number>> {
+  const { contactImportResults: t } = q.t;
+  const sum = (column: SQLWrapper) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
+  const [counts] = await q
+    .select({
+      created: sum(t.created),
+      updated: sum(t.updated),
+      unchanged: sum(t.unchanged),
+      skipped: sum(t.skipped),
+      failed: sum(t.failed),
+    })
+    .from(t)
+    .where(eq(t.importSeq, seq));
+  return counts ?? { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };
+}
+
+/** Records the results of the rows of one request. */
+export async function recordResults(
+  tx: Tx,
+  { seq: importSeq }: ImportRecord,
+  counts: Readonly<Record<ImportResult, number>>,
+): Promise<void> {
+  const { contactImportResults: t } = tx.t;
+  const [id = 0] = await tx.nextNumbers(t, 1);
+  await tx.insertAll(t, [{ id, importSeq, ...counts }]);
 }
 
 /** Adds the tag of an import to tags. If a contact has as many as allowed, the oldest one made by an import is dropped. */

@@ -101,6 +101,20 @@ function importTables(c: ColumnTypes) {
       },
       (t) => [c.uniqueIndex("contact_imports_id").on(t.id), c.uniqueIndex("contact_imports_name").on(t.workspaceId, t.name)],
     ),
+    /** Results of the rows of an import, one line for each request, so that requests of one import never wait for each other. */
+    contactImportResults: c.table(
+      "contact_import_results",
+      {
+        id: c.counter("id"),
+        importSeq: c.reference("import_seq").notNull(),
+        created: c.int("created").notNull(),
+        updated: c.int("updated").notNull(),
+        unchanged: c.int("unchanged").notNull(),
+        skipped: c.int("skipped").notNull(),
+        failed: c.int("failed").notNull(),
+      },
+      (t) => [c.index("contact_import_results_of").on(t.importSeq)],
+    ),
     /** The contacts of an import with the values that they had before. */
     contactImportRows: c.table(
       "contact_import_rows",

@@ -52,10 +52,11 @@ export function undoInBackground(deps: ContactDeps): JobHandler {
 export function expireImport(_deps: ContactDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
-      const { contactImports: t, contactImportRows: r } = tx.t;
+      const { contactImports: t, contactImportRows: r, contactImportResults: results } = tx.t;
       const [record] = await findRows(tx, t, { id: String(payload.importId) });
       if (!record) return;
       await tx.delete(r).where(eq(r.importSeq, record.seq));
+      await tx.delete(results).where(eq(results.importSeq, record.seq));
       await tx.delete(t).where(eq(t.seq, record.seq));
     },
   });

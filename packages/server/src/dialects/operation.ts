@@ -1,6 +1,7 @@
 import type { Endpoint, Params } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { Reader, Tx } from "../db/db.ts";
+import type { FileBody } from "../http/body/upload.ts";
 import type { AnyHandler, Input, RunAny } from "../http/call.ts";
 import type { AnswerOf, CallOf, PreparedCall } from "../http/contract-calls.ts";
 import type { DialectAnswer, DialectOperation } from "../http/dialect.ts";
@@ -33,6 +34,8 @@ export interface Reads {
 
 /** Before the transaction, where files may be fetched. */
 export interface Preparation extends Reads {
+  /** The file of an operation that takes a form; empty when the request has none. */
+  readonly file: FileBody | null;
   prepare<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<PreparedCall<E>>;
 }
 
@@ -68,6 +71,8 @@ interface Declared<P extends `/${string}`, Q, B> {
   readonly body?: B;
   /** The field of `body` that the whole body is: an array. */
   readonly bodyIs?: string;
+  /** The body is a form, with a file in the field `file`. */
+  readonly form?: true;
   readonly status?: 200 | 201;
   readonly bucket?: "send";
   /** The answer contains a secret that is shown once. */
@@ -136,7 +141,8 @@ export function writeOperation<const P extends `/${string}`, B extends z.ZodObje
     prepare: async (input, context) => {
       const reading = context as ReadContext;
       const prepare: Preparation["prepare"] = (endpoint, call) => contract.prepare(endpoint, call, reading);
-      return data.prepare?.(input as Wanted, { ...makeReads(deps, contract, reading), prepare });
+      const file = (context as { readonly file?: FileBody }).file ?? null;
+      return data.prepare?.(input as Wanted, { ...makeReads(deps, contract, reading), prepare, file });
     },
     run: (input, context, ready) => {
       const writing = context as WriteContext;
@@ -199,7 +205,7 @@ function declare<P extends `/${string}`>(
   data: Declared<P, z.ZodObject | undefined, z.ZodObject | undefined>,
   makeHandler: (deps: DialectDeps, contract: Calls) => AnyHandler,
 ): Operation {
-  const { path, note = null, query, body, bodyIs, status, bucket, confidential, reshape } = data;
+  const { path, note = null, query, body, bodyIs, form, status, bucket, confidential, reshape } = data;
   return {
     method,
     path,
@@ -218,6 +224,7 @@ function declare<P extends `/${string}`>(
         ignoresUnknown: true,
         ...(body && { body }),
         ...(bodyIs && { bodyIs }),
+        ...(form && { form }),
         ...(status && { status }),
         ...(bucket && { bucket }),
         ...(confidential && { confidential }),

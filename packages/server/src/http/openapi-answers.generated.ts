@@ -50,7 +50,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   "contacts.import": {"created":1,"updated":0,"unchanged":0,"skipped":1,"failed":0,"suppressed":0,"dryRun":false,"joined":0,"asked":0,"automations":[],"results":["skipped","created"],"errors":[]},
   "contacts.imports": {"data":[],"pagination":{"page":1,"limit":10,"total":0,"totalPages":0,"hasMore":false,"nextCursor":null}},
   "contacts.list": {"data":[{"id":"con_01jc3v2m9k8q4w6x0y5z7a1b2c","email":"ada@example.com","externalId":null,"firstName":"Ada","lastName":null,"phone":null,"language":null,"tags":[],"customFields":{},"status":"SUBSCRIBED","createdAt":"2030-01-31T08:00:00.000Z","updatedAt":"2030-01-31T08:00:00.000Z"}],"pagination":{"page":1,"limit":20,"total":1,"totalPages":1,"hasMore":false,"nextCursor":null}},
-  "contacts.startImport": {"id":"imp_01jc3v2m9k8q4w6x0y5z7a1b2c","name":"2030-01-31-1","tag":"trade fair","file":"people.csv","state":"OPEN","created":0,"existing":0,"memberships":0,"kept":0,"createdAt":"2030-01-31T08:00:00.000Z","undoableUntil":"2030-02-07T08:00:00.000Z","undoneAt":null},
+  "contacts.startImport": {"id":"imp_01jc3v2m9k8q4w6x0y5z7a1b2c","name":"2030-01-31-1","tag":"trade fair","file":"people.csv","state":"OPEN","rows":{"created":0,"updated":0,"unchanged":0,"skipped":0,"failed":0},"created":0,"existing":0,"memberships":0,"kept":0,"createdAt":"2030-01-31T08:00:00.000Z","undoableUntil":"2030-02-07T08:00:00.000Z","undoneAt":null},
   "contacts.tag": {"updated":1,"unchanged":1,"failed":[]},
   "credits.get": {"balance":0},
   "credits.grant": {"id":"ctx_01jc3v2m9k8q4w6x0y5z7a1b2c","kind":"grant","amount":1000,"balanceAfter":1000,"activationId":null,"runId":null,"action":null,"description":"March","refundOf":null,"createdAt":"2030-01-31T08:00:00.000Z"},

@@ -27,6 +27,7 @@ type IdPrefix =
   | "mbr"
   | "ind"
   | "prop"
+  | "evd"
   | "imp"
   | "aud"
   | MarketplacePrefix;

@@ -17,18 +17,6 @@ export const ABSENT: readonly AbsentOperation[] = [
     ["GET", "/oauth/grants"],
     ["DELETE", "/oauth/grants/:id"],
   ]),
-  ...list("Files of contacts are read by the command line, which says what it skipped: mailsvc contacts import FILE.", [
-    ["POST", "/contacts/imports"],
-    ["GET", "/contacts/imports"],
-    ["GET", "/contacts/imports/:id"],
-  ]),
-  ...list("Events need not be defined: send them, by events.send or mailsvc events track.", [
-    ["POST", "/events"],
-    ["GET", "/events"],
-    ["GET", "/events/:id"],
-    ["PATCH", "/events/:id"],
-    ["DELETE", "/events/:id"],
-  ]),
   ...list("Received mail has conversations and answers: mailsvc received list, mailsvc received reply ID.", [
     ["POST", "/inboxes"],
     ["GET", "/inboxes"],

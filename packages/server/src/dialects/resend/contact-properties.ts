@@ -104,6 +104,11 @@ export async function checkProperties(properties: Readonly<Record<string, unknow
   for (const { key, type } of rows) if (Object.hasOwn(properties, key)) assertType(properties[key], type, `properties.${key}`);
 }
 
+/** The declared types, by the keys of their properties. */
+export async function loadTypes(calls: Reads): Promise<ReadonlyMap<string, Row["type"]>> {
+  return new Map((await listRows(calls)).map(({ key, type }) => [key, type]));
+}
+
 /** The declared fallbacks, by the keys of their properties. */
 export async function loadFallbacks(calls: Reads): Promise<ReadonlyMap<string, Value>> {
   return new Map((await listRows(calls)).flatMap(({ key, fallback }) => (fallback === null ? [] : [[key, JSON.parse(fallback) as Value]])));

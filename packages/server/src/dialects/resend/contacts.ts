@@ -156,7 +156,7 @@ async function createContact({ email, topics, ...person }: NewContact, lists: re
   const { status, ...fields } = toFields(person);
   const { id } = await calls.write(contract.contacts.upsert, { email, ...fields, ...(status === "UNSUBSCRIBED" && { status }) });
   for (const list of lists) await calls.write(contract.lists.add, { id: list, contacts: [id] });
-  await chooseTopics(id, topics ?? [], calls);
+  await chooseTopics([id], topics ?? [], calls);
   return { object: "contact", id };
 }
 

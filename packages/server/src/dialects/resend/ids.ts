@@ -13,6 +13,8 @@ const PREFIXES = {
   segments: "list",
   topics: "list",
   contacts: "con",
+  imports: "imp",
+  events: "evd",
   "contact-properties": "prop",
   templates: "tpl",
   broadcasts: "cmp",

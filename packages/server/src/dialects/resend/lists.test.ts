@@ -46,6 +46,9 @@ beforeAll(async () => {
   ];
   const automation = { name: "Welcome", status: "enabled", steps, connections: [{ from: "trigger", to: "wait" }] };
   const [entered = ""] = await twice("/automations", automation, automation);
+  await twice("/events", { name: "joined" }, { name: "left" });
+  for (const name of ["kay", "leo"])
+    await server.resend.contacts.imports.create({ file: new Blob([`email\n${name}@example.com`]), onConflict: "skip" });
   await twice("/events/send", { event: "joined", email: "kay@example.com" }, { event: "joined", email: "leo@example.com" });
   await server.settle();
   const events = (await call(server, "GET", `/webhooks/${webhook}/events`)).body as { data: { id: string }[] };

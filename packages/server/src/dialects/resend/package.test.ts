@@ -168,9 +168,16 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
       }),
     "contacts.topics.update": () =>
       here({ id }, { email: "kay@example.com", topics: [{ id: made["topics.create"], subscription: "opt_out" }] }),
-    "contacts.imports.create": () => absent({ file: new Blob(["email\na@example.com"]) }),
-    "contacts.imports.list": () => absent(),
-    "contacts.imports.get": () => absent("imp_1"),
+    "contacts.imports.create": () => here(object("contact_import"), { file: new Blob(["email\na@example.com"]) }),
+    "contacts.imports.list": () => here(page(expect.objectContaining({ id: made["contacts.imports.create"], status: "completed" }))),
+    "contacts.imports.get": () =>
+      here(
+        object("contact_import", {
+          ...{ status: "completed", created_at: text, completed_at: text },
+          counts: { total: 1, created: 1, updated: 0, skipped: 0, failed: 0 },
+        }),
+        made["contacts.imports.create"],
+      ),
 
     "broadcasts.create": () =>
       here(expect.objectContaining({ id }), {
@@ -213,11 +220,12 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
     "templates.remove": () => here(object("template", { deleted: true }), made["templates.duplicate"]),
 
     "events.send": () => here({ object: "event", event: "purchase" }, { event: "purchase", email: "kay@example.com", payload: { n: 1 } }),
-    "events.create": () => absent({ name: "purchase" }),
-    "events.list": () => absent(),
-    "events.get": () => absent("purchase"),
-    "events.update": () => absent("purchase", { schema: null }),
-    "events.remove": () => absent("purchase"),
+    "events.create": () => here(object("event"), { name: "purchase", schema: { n: "number" } }),
+    "events.list": () => here(page(expect.objectContaining({ id, name: "purchase", updated_at: null }))),
+    "events.get": () =>
+      here(object("event", { name: "purchase", schema: { n: "number" }, created_at: text, updated_at: null }), "purchase"),
+    "events.update": () => here(object("event"), made["events.create"], { schema: null }),
+    "events.remove": () => here(object("event", { deleted: true }), "purchase"),
 
     "suppressions.add": () => here(expect.objectContaining({ id }), { email: "no@example.com" }),
     "suppressions.list": () => here(anyPage),

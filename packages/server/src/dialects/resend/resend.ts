@@ -11,6 +11,7 @@ import { audienceOperations } from "./audiences.ts";
 import { automationOperations } from "./automations.ts";
 import { listRecipients } from "./broadcast-recipients.ts";
 import { broadcastOperations } from "./broadcasts.ts";
+import { contactImportOperations } from "./contact-imports.ts";
 import { contactPropertyOperations } from "./contact-properties.ts";
 import { contactOperations } from "./contacts.ts";
 import { customEventOperations } from "./custom-events.ts";
@@ -39,6 +40,7 @@ export const RESEND_OPERATIONS: readonly Operation[] = [
   ...domainOperations,
   ...apiKeyOperations,
   ...audienceOperations,
+  ...contactImportOperations,
   ...contactOperations,
   ...topicOperations,
   ...contactPropertyOperations,

@@ -76,7 +76,7 @@ export const topicOperations: readonly Operation[] = [
     bodyIs: "topics",
     run: async ({ id: named, topics }, calls) => {
       const { id } = await getContact(named, calls);
-      await chooseTopics(id, topics, calls);
+      await chooseTopics([id], topics, calls);
       return { object: "contact", id };
     },
   }),

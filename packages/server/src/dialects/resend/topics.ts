@@ -1,5 +1,4 @@
 import {
-  type Contact,
   contract,
   LIST_LIMITS,
   type List,
@@ -95,12 +94,11 @@ export function readSubscription({ default: subscription, listId }: Choice, list
   return subscription === "opt_in" ? "opt_out" : "opt_in";
 }
 
-/** Stores the choices of a contact. Throws ApiError not_found. */
-export async function chooseTopics(contact: Contact["id"], topics: TopicChoices, calls: Writes): Promise<void> {
+/** Stores the same choices for up to 1,000 contacts, by their ids or addresses. Throws ApiError not_found. */
+export async function chooseTopics(contacts: string[], topics: TopicChoices, calls: Writes): Promise<void> {
   for (const { id: named, subscription } of topics) {
     const { listId, default: usual } = await getTopic(named, calls);
-    if (subscription === usual) await calls.write(contract.lists.remove, { id: listId, contacts: [contact] });
-    else await calls.write(contract.lists.add, { id: listId, contacts: [contact] });
+    await calls.write(subscription === usual ? contract.lists.remove : contract.lists.add, { id: listId, contacts });
   }
 }
 
