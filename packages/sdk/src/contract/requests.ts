@@ -3,7 +3,7 @@ import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** Requests that a dev server keeps, and connections that may follow them. */
+/** Requests that a dev server keeps, and connections that may follow those of a server. */
 export const REQUEST_LIMITS = { kept: 1000, followers: 25 } as const;
 
 export const RequestRecord = z
@@ -67,7 +67,7 @@ export const requests = {
     path: "/api/v1/requests/stream",
     access: read,
     summary: "Follow requests to the API as they are answered",
-    description: `${scope} Server-sent events: \`id\` is the sequence, \`data\` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. Dev mode only.`,
+    description: `${scope} Server-sent events: \`id\` is the sequence, \`data\` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. A server in production is followed where it keeps requests, with --keep requests=30.`,
     query: z.object(filters),
     stream: true,
     output: RequestRecord,

@@ -4,7 +4,7 @@ import { type KeyNames, listKeyNames } from "../keys/keys.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { toPattern } from "../lib/fault-rules.ts";
 import type { RequestDeps } from "./deps.ts";
-import type { KeptRequest, RequestLog } from "./request-log.ts";
+import type { FollowedRequests, KeptRequest } from "./request-log.ts";
 
 // Interval of messages while nothing happens, so that both sides notice a dead connection (real time).
 const PING_MS = 15_000;
@@ -24,19 +24,19 @@ export const requestHandlers: Handlers<typeof contract.requests, RequestDeps> = 
       const wanted = { workspaceId: context.workspaceId, unknown: view.seesUnknown, after, limit, ...filter };
       return { data: await requestStore.listLatest(context.read, wanted, (kept) => view.show(kept)) };
     }
-    return { data: (await view.show(getLog(context.deps).listAfter(after))).reverse().slice(0, limit) };
+    const { requestLog } = context.deps;
+    return { data: (await view.show((requestLog ?? refuse()).listAfter(after))).reverse().slice(0, limit) };
   },
-  tail: async (filter, context) => follow(getLog(context.deps), await View.open(context, filter), context),
+  tail: async (filter, context) => {
+    const { requestLog, requestStore } = context.deps;
+    return follow(requestLog ?? requestStore ?? refuse(), await View.open(context, filter), context);
+  },
 };
 
-/** Throws ApiError invalid_state. */
-function getLog({ requestLog, requestStore }: RequestDeps): RequestLog {
-  if (requestLog) return requestLog;
-  throw requestStore
-    ? new ApiError("invalid_state", "Requests are followed in dev mode only.", { hint: "List those of this server: mailsvc requests list" })
-    : new ApiError("invalid_state", "This server keeps no requests.", {
-        hint: "Start it with --keep requests=30 to keep them for 30 days. In dev mode the latest are always kept.",
-      });
+function refuse(): never {
+  throw new ApiError("invalid_state", "This server keeps no requests.", {
+    hint: "Start it with --keep requests=30 to keep them for 30 days. In dev mode the latest are always kept.",
+  });
 }
 
 /** The requests that a caller may see and wants. */
@@ -90,31 +90,33 @@ class View {
 }
 
 async function follow(
-  log: RequestLog,
+  requests: FollowedRequests,
   view: View,
-  { deps, header, signal: leaving }: ReadContext<RequestDeps>,
+  { deps, header, read, signal: leaving }: ReadContext<RequestDeps>,
 ): Promise<AsyncIterable<StreamMessage<RequestRecord>>> {
   const seen = /^\d{1,15}$/.exec(header("last-event-id") ?? "")?.[0];
-  const close = log.open();
+  const close = requests.open();
   const signal = AbortSignal.any([leaving(), deps.eventStream.stopping]);
   if (signal.aborted) close();
   else signal.addEventListener("abort", close, { once: true });
 
   async function* messages(): AsyncGenerator<StreamMessage<RequestRecord>> {
-    let last = seen === undefined ? log.last : Math.min(Number(seen), log.last);
     try {
+      const follower = await requests.begin(read, seen === undefined ? null : Number(seen));
+      let heardAt = deps.clock.real.now();
       // At once, so that the client knows it is connected.
-      yield { id: String(last) };
+      yield { id: String(follower.last) };
       while (!signal.aborted) {
-        const waiting = log.wait(PING_MS, signal);
-        const kept = log.listAfter(last);
-        for (const record of await view.show(kept)) {
+        const waiting = follower.wait(PING_MS, signal);
+        for (const record of await view.show(await follower.next())) {
           if (signal.aborted) return;
+          heardAt = deps.clock.real.now();
           yield { id: String(record.sequence), data: record };
         }
-        last = Math.max(last, kept.at(-1)?.sequence ?? 0);
         await waiting;
-        if (log.last === last) yield { id: String(last) };
+        if (deps.clock.real.now() - heardAt < PING_MS) continue;
+        heardAt = deps.clock.real.now();
+        yield { id: String(follower.last) };
       }
     } finally {
       signal.removeEventListener("abort", close);

@@ -1,4 +1,5 @@
 import { type ErrorCode, REQUEST_LIMITS } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { type Clock, iso } from "../lib/clock.ts";
 import { KeyedSignal } from "../lib/keyed-signal.ts";
@@ -30,22 +31,53 @@ export interface KeptRequest extends Omit<AnsweredRequest, "pathname"> {
 
 const ANY = "";
 
+/** Requests that connections follow. */
+export interface FollowedRequests {
+  /** Counts a connection that follows, until the returned function is called. Throws ApiError rate_limited. */
+  open(): () => void;
+  /** Begins after a number that the connection has seen, or with the next request. */
+  begin(read: Reader, seen: number | null): Promise<RequestFollower>;
+}
+
+/** One connection's way through the requests. */
+export interface RequestFollower {
+  /** The number of the latest request that was given. */
+  readonly last: number;
+  /** The requests that came since the last call, oldest first. */
+  next(): Promise<readonly KeptRequest[]>;
+  /** Settles when there may be another request, after `ms` of real time, or when `signal` aborts. Begins to wait at once. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Counts the connections that follow requests. */
+export class FollowerCount {
+  #count = 0;
+
+  /** Throws ApiError rate_limited. */
+  open(): () => void {
+    if (this.#count >= REQUEST_LIMITS.followers)
+      throw new ApiError("rate_limited", `${this.#count} connections follow requests already.`, {
+        headers: { "retry-after": "10" },
+        hint: "Close one first.",
+      });
+    this.#count += 1;
+    return () => {
+      this.#count -= 1;
+    };
+  }
+}
+
 /** The latest requests of all workspaces, in memory. */
-export class RequestLog {
+export class RequestLog implements FollowedRequests {
   readonly #clock: Clock;
   readonly #signal: KeyedSignal;
   #kept: KeptRequest[] = [];
   #last = 0;
-  #followers = 0;
+  readonly #followers = new FollowerCount();
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#signal = new KeyedSignal(clock.real);
-  }
-
-  /** The number of the latest request. */
-  get last(): number {
-    return this.#last;
   }
 
   note({ pathname, ...request }: AnsweredRequest): void {
@@ -61,21 +93,22 @@ export class RequestLog {
     return this.#kept.filter((request) => request.sequence > sequence);
   }
 
-  /** Settles when there may be another request, after `ms` of real time, or when `signal` aborts. */
-  wait(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#signal.wait(ANY, ms, signal);
+  open(): () => void {
+    return this.#followers.open();
   }
 
-  /** Counts a connection that follows, until the returned function is called. Throws ApiError rate_limited. */
-  open(): () => void {
-    if (this.#followers >= REQUEST_LIMITS.followers)
-      throw new ApiError("rate_limited", `${this.#followers} connections follow requests already.`, {
-        headers: { "retry-after": "10" },
-        hint: "Close one first.",
-      });
-    this.#followers += 1;
-    return () => {
-      this.#followers -= 1;
+  async begin(_read: Reader, seen: number | null): Promise<RequestFollower> {
+    let last = seen === null ? this.#last : Math.min(seen, this.#last);
+    return {
+      get last() {
+        return last;
+      },
+      next: async () => {
+        const found = this.listAfter(last);
+        last = found.at(-1)?.sequence ?? last;
+        return found;
+      },
+      wait: (ms, signal) => this.#signal.wait(ANY, ms, signal),
     };
   }
 

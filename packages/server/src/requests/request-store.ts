@@ -1,9 +1,10 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, max, or } from "drizzle-orm";
 import type { Db, Reader } from "../db/db.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
+import { KeyedSignal } from "../lib/keyed-signal.ts";
 import type { Log } from "../lib/log.ts";
 import { SECOND } from "../lib/units.ts";
-import type { AnsweredRequest, KeptRequest } from "./request-log.ts";
+import { type AnsweredRequest, type FollowedRequests, FollowerCount, type KeptRequest, type RequestFollower } from "./request-log.ts";
 import { toSafePath } from "./safe-path.ts";
 import type { RequestTables } from "./tables.ts";
 
@@ -28,8 +29,12 @@ const WRITTEN_AT_ONCE = 500;
 const CHUNK = 500;
 const MAX_READ = 20_000;
 
+// Numbers by which a request may be found after a later one, because another server wrote it at the same moment.
+const LATE = 5000;
+const ANY = "";
+
 /** The requests to a server that was asked to keep them. They are written within a second, so that no request waits for it. */
-export class RequestStore {
+export class RequestStore implements FollowedRequests {
   readonly #db: Db;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -37,8 +42,11 @@ export class RequestStore {
   #dropped = 0;
   #timer: Timer | null = null;
   #saving: Promise<void> = Promise.resolve();
+  readonly #signal: KeyedSignal;
+  readonly #followers = new FollowerCount();
 
   constructor(db: Db, clock: Clock, log: Log) {
+    this.#signal = new KeyedSignal(clock.real);
     this.#db = db;
     this.#clock = clock;
     this.#log = log;
@@ -78,6 +86,40 @@ export class RequestStore {
     return shown.slice(0, wanted.limit);
   }
 
+  open(): () => void {
+    return this.#followers.open();
+  }
+
+  /** Follows what this server and others write: requests of this one are given as they are written, of others within a second. */
+  async begin(read: Reader, seen: number | null): Promise<RequestFollower> {
+    const { requestRecords: t } = read.t;
+    const [newest] = await read.select({ seq: max(t.seq) }).from(t);
+    const first = seen ?? newest?.seq ?? 0;
+    let last = first;
+    const given = new Set<number>();
+    const next = async (): Promise<KeptRequest[]> => {
+      const found: Row[] = [];
+      for (let above = Math.max(first, last - LATE); ; ) {
+        const rows = await read.select().from(t).where(gt(t.seq, above)).orderBy(asc(t.seq)).limit(CHUNK);
+        found.push(...rows.filter(({ seq }) => !given.has(seq)));
+        const end = rows.at(-1);
+        if (end === undefined || rows.length < CHUNK || found.length >= CHUNK) break;
+        above = end.seq;
+      }
+      for (const { seq } of found) given.add(seq);
+      last = Math.max(last, ...found.map(({ seq }) => seq));
+      for (const seq of given) if (seq <= last - LATE) given.delete(seq);
+      return found.map(toKept);
+    };
+    return {
+      get last() {
+        return last;
+      },
+      next,
+      wait: (ms, signal) => this.#signal.wait(ANY, Math.min(ms, SECOND), signal),
+    };
+  }
+
   #readBelow(read: Reader, { workspaceId, unknown, after, failed, method }: Wanted, below: number | null): Promise<Row[]> {
     const { requestRecords: t } = read.t;
     const own = eq(t.workspaceId, workspaceId);
@@ -114,6 +156,7 @@ export class RequestStore {
         this.#log.warn("requests could not be written to their log", { error: String(error) });
         return;
       }
+      this.#signal.wake([ANY]);
     }
     if (this.#dropped > 0)
       this.#log.warn("requests are missing in their log, because it could not be written", { requests: this.#dropped });

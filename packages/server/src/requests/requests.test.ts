@@ -152,11 +152,57 @@ describe("requests", () => {
     expect(await lines(world, { method: "GET", failed: false })).toEqual(["GET /api/v1/contacts/:id 200 null"]);
     expect(await lines(world, { path: "/api/v1/contacts", limit: 1 })).toEqual(["GET /api/v1/contacts/:id 200 null"]);
     expect(await lines(world, { after: all[1]?.sequence ?? 0 })).toEqual(["GET /api/v1/emails 401 unauthorized"]);
-    await expect(sdk.requests.tail().next()).rejects.toMatchObject({ code: "invalid_state" });
     await world.clock.advance("1d");
     world.clock.control.freeze(world.clock.now() + 40 * DAY);
     await world.clock.advance("3d");
     expect(await lines(world)).toEqual([]);
+  });
+
+  test("are followed on such a server as they are written, and from where a lost connection was", async () => {
+    await using world = await createWorld({ dev: false, flags: { keep: "requests=30" } });
+    const { db, requestStore } = world.app.deps;
+    const stop = new AbortController();
+    const seen: RequestRecord[] = [];
+    const following = (async () => {
+      for await (const request of world.sdk.requests.tail({ failed: true }, { signal: stop.signal })) {
+        seen.push(request);
+        if (seen.length === 2) stop.abort();
+      }
+    })();
+    // The stream begins with what comes next, once it is open.
+    while (seen.length < 2) {
+      await ask(world, { path: "/api/v1/send", body: {} });
+      await world.sdk.lists.list();
+      await requestStore?.save();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await following;
+    expect(seen.map(({ path, error }) => [path, error])).toEqual([
+      ["/api/v1/send", "validation_error"],
+      ["/api/v1/send", "validation_error"],
+    ]);
+    const [newest] = (await world.sdk.requests.list({ limit: 1 })).data;
+    const resumed = await requestStore?.begin(db.read, (newest?.sequence ?? 0) - 1);
+    expect(await resumed?.next()).toMatchObject([{ sequence: newest?.sequence }]);
+  });
+
+  test("that another server wrote with a smaller number are given too, once", async () => {
+    await using world = await createWorld({ dev: false, flags: { keep: "requests=30" } });
+    const { db, requestStore } = world.app.deps;
+    await world.sdk.lists.list();
+    await requestStore?.save();
+    const [row] = await db.read.select().from(db.read.t.requestRecords);
+    if (!row) throw new Error("A request was kept.");
+    const write = (seq: number) => db.tx((tx) => tx.insertAll(tx.t.requestRecords, [{ ...row, seq }]));
+    const follower = await requestStore?.begin(db.read, row.seq);
+    const numbers = async () => (await follower?.next())?.map(({ sequence }) => sequence - row.seq);
+    await write(row.seq + 12);
+    expect(await numbers()).toEqual([12]);
+    await write(row.seq + 11);
+    await write(row.seq + 13);
+    expect(await numbers()).toEqual([11, 13]);
+    expect(await numbers()).toEqual([]);
+    expect(follower?.last).toBe(row.seq + 13);
   });
 
   test("that were not written when a server stops are written then", async () => {
