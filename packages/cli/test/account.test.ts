@@ -49,6 +49,15 @@ describe("login", () => {
   });
 });
 
+test("a key whose time is over says so, by the server's clock", async () => {
+  const { mailsvc, world } = await startCliWithServer();
+  await world.sdk.keys.create({ name: "contractor", permissions: ["keys:read"], expiresAt: "2026-02-01T00:00:00.000Z" });
+  const list = async () => (await mailsvc(["keys", "list"], { tty: TERMINAL, env: { NO_COLOR: "1" } })).stdout;
+  expect(await list()).toMatch(/contractor.*until 2026-02-01/);
+  await world.clock.advance("60d");
+  expect(await list()).toMatch(/contractor.*expired on 2026-02-01/);
+});
+
 const withProfiles = (): string => {
   const home = folder();
   mkdirSync(join(home, ".config", "mailsvc"), { recursive: true });

@@ -2011,7 +2011,7 @@ export interface MailsvcMethods {
     /**
      * Follow requests to the API as they are answered.
      *
-     * Requests of the workspace, and those that came without a key that works. Bodies, queries and headers are never kept. What only looks at a dev server is left out: reads of the dashboard, of the terminal's screen and of this list. Server-sent events: `id` is the sequence, `data` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. Dev mode only.
+     * Requests of the workspace, and those that came without a key that works. Bodies, queries and headers are never kept. What only looks at a dev server is left out: reads of the dashboard, of the terminal's screen and of this list. Server-sent events: `id` is the sequence, `data` the request as JSON. A client that lost the connection continues after the id in Last-Event-ID. A server in production is followed where it keeps requests, with --keep requests=30.
      *
      * `GET /api/v1/requests/stream`
      */
@@ -2439,6 +2439,7 @@ export interface MailsvcMethods {
       owner: boolean;
       test: boolean;
       preview: string;
+      state: "active" | "expired" | "revoked";
       /** ISO 8601 instant */
       createdAt: string;
       revokedAt: string | null;

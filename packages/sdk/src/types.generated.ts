@@ -2230,6 +2230,7 @@ export interface Key {
   owner: boolean;
   test: boolean;
   preview: string;
+  state: "active" | "expired" | "revoked";
   /** ISO 8601 instant */
   createdAt: string;
   revokedAt: string | null;

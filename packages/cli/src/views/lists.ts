@@ -62,7 +62,7 @@ function member(m: ListMember, { term: { out } }: Session): string {
       ["status", m.status],
       ["added", formatInstant(m.addedAt)],
       ["joined", formatInstant(m.joinedAt)],
-      ["can confirm until", formatInstant(m.expiresAt)],
+      ["link expires", formatInstant(m.expiresAt)],
     ],
     out,
   );

@@ -19,10 +19,15 @@ const keyColumns: Column<Key>[] = [
   },
   {
     title: "state",
-    value: (k) => (k.revokedAt ? "revoked" : k.expiresAt ? `until ${k.expiresAt.slice(0, 10)}` : "live"),
-    paint: (s, t) => (t === "live" ? s.green(t) : s.dim(t)),
+    value: formatKeyState,
+    paint: (s, t) => (t === "live" || t.startsWith("until") ? s.green(t) : s.dim(t)),
   },
 ];
+
+function formatKeyState({ state, expiresAt }: Key): string {
+  if (state !== "active") return state === "expired" && expiresAt ? `expired on ${expiresAt.slice(0, 10)}` : state;
+  return expiresAt ? `until ${expiresAt.slice(0, 10)}` : "live";
+}
 
 const jobColumns: Column<Job>[] = [
   { title: "id", value: (j) => j.id },
@@ -145,7 +150,7 @@ function formatKey(key: Key, { term: { out, columns } }: Session): string {
       ["networks", key.networks?.join(", ")],
       ["created", formatInstant(key.createdAt)],
       ["last used", formatInstant(key.lastUsedAt)],
-      ["expires", formatInstant(key.expiresAt)],
+      [key.state === "expired" ? "expired" : "expires", formatInstant(key.expiresAt)],
       ["revoked", formatInstant(key.revokedAt)],
     ],
     out,

@@ -97,7 +97,7 @@ function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[
     {
       head: "State",
       width: "0 0 5.5rem",
-      cell: ({ revokedAt, test }) => <Status status={revokedAt ? "revoked" : test ? "test" : "live"} />,
+      cell: ({ state, test }) => <Status status={state !== "active" ? state : test ? "test" : "live"} />,
     },
     {
       head: "Last used",
@@ -109,13 +109,13 @@ function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[
       head: "Limits",
       width: "1 1 0",
       wide: true,
-      cell: ({ expiresAt, senders, networks }) => (
+      cell: ({ state, expiresAt, senders, networks }) => (
         <span class="soft">
           {[senders?.join(", "), networks?.join(", ")].filter(Boolean).join("; ")}
           {expiresAt === null ? null : (
             <>
               {" "}
-              until <Time at={expiresAt} />
+              {state === "expired" ? "expired" : "until"} <Time at={expiresAt} />
             </>
           )}
         </span>

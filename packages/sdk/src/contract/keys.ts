@@ -20,6 +20,8 @@ export const Key = z
     test: z.boolean(),
     /** The start and end of the key, to tell keys apart: `ms_live_ab…wxyz`, `ms_test_ab…wxyz`, or `ms_dev_ab…wxyz` in dev mode. */
     preview: z.string(),
+    /** By the server's clock: it works, its time is over, or it was revoked. */
+    state: z.enum(["active", "expired", "revoked"]),
     createdAt: Instant,
     revokedAt: Instant.nullable(),
     /** The last request or login with the key, to the minute; null before the first one. */

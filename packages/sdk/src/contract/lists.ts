@@ -66,7 +66,7 @@ export const ListMember = z
     addedAt: Instant,
     /** Time it became a member; null while pending. */
     joinedAt: Instant.nullable(),
-    /** Expiry of a pending member's link; null for members. */
+    /** Expiry of a pending member's link; null for members, and when the address has changed since it was sent. */
     expiresAt: Instant.nullable(),
   })
   .meta({ id: "ListMember" });

@@ -74,7 +74,7 @@ export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wan
   await tx.insert(tx.t.keys).values(row);
   // The cache may hold this hash as unknown.
   tx.afterCommit(() => deps.keyCache.clear());
-  return { ...toKey(row, null), key };
+  return { ...toKey(row, null, deps), key };
 }
 
 /** The name of a caller for histories: that of the person, or of the key. */
@@ -99,7 +99,7 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
 /** Renames a key. Throws ApiError not_found, or forbidden if the key can do more than `renamer`. */
 export async function renameKey(
   tx: Tx,
-  { keyUse }: Pick<KeyDeps, "keyUse">,
+  deps: Pick<KeyDeps, "keyUse" | "clock">,
   renamer: DeveloperKey,
   { id, name }: Pick<Key, "id" | "name">,
 ): Promise<Key> {
@@ -107,7 +107,7 @@ export async function renameKey(
   const row = await getOwnRow(tx, renamer, id);
   assertMayChange("rename", renamer, row);
   await tx.update(keys).set({ name }).where(eq(keys.id, id));
-  return toKey({ ...row, name }, keyUse);
+  return toKey({ ...row, name }, deps.keyUse, deps);
 }
 
 /**
@@ -119,7 +119,7 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
   const { keys } = tx.t;
   const row = await getOwnRow(tx, revoker, id);
   assertMayChange("revoke", revoker, row);
-  if (row.revokedAt !== null) return toKey(row, deps.keyUse);
+  if (row.revokedAt !== null) return toKey(row, deps.keyUse, deps);
   if (row.owner) {
     // Writing the workspace's row makes two revocations at once collide, each of which still sees the other's key.
     await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
@@ -136,13 +136,13 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
     deps.keyCache.clear();
     deps.keyWatch.checkNow();
   });
-  return toKey({ ...row, revokedAt }, deps.keyUse);
+  return toKey({ ...row, revokedAt }, deps.keyUse, deps);
 }
 
 /** The keys of a workspace, newest first. */
 export function listKeys(
   read: Reader,
-  { keyUse }: Pick<KeyDeps, "keyUse">,
+  deps: Pick<KeyDeps, "keyUse" | "clock">,
   workspaceId: string,
   input: PageInput & { revoked?: boolean | undefined },
 ): Promise<Page<Key>> {
@@ -151,14 +151,14 @@ export function listKeys(
     eq(keys.workspaceId, workspaceId),
     input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt),
   );
-  return listPage(read, input, { table: keys, where, toItem: (row) => toKey(row, keyUse) });
+  return listPage(read, input, { table: keys, where, toItem: (row) => toKey(row, deps.keyUse, deps) });
 }
 
 /** One key. Throws ApiError not_found. */
-export async function getKey(read: Reader, { keyUse }: Pick<KeyDeps, "keyUse">, id: string): Promise<Key> {
+export async function getKey(read: Reader, deps: Pick<KeyDeps, "keyUse" | "clock">, id: string): Promise<Key> {
   const [row] = await findRows(read, read.t.keys, { id });
   if (!row) throw notFound("key", id);
-  return toKey(row, keyUse);
+  return toKey(row, deps.keyUse, deps);
 }
 
 /** A key of the workspace of another one. Throws ApiError not_found. */
@@ -168,8 +168,9 @@ async function getOwnRow(tx: Tx, { workspaceId }: DeveloperKey, id: string): Pro
   return row;
 }
 
-function toKey(row: Row, use: Pick<KeyUse, "find"> | null): Key {
+function toKey(row: Row, use: Pick<KeyUse, "find"> | null, { clock }: Pick<KeyDeps, "clock">): Key {
   const lastUsedAt = Math.max(row.lastUsedAt ?? 0, use?.find(row.id) ?? 0);
+  const isExpired = row.expiresAt !== null && row.expiresAt <= clock.now();
   return {
     id: row.id,
     name: row.name,
@@ -177,6 +178,7 @@ function toKey(row: Row, use: Pick<KeyUse, "find"> | null): Key {
     owner: row.owner,
     test: row.test,
     preview: row.preview,
+    state: row.revokedAt !== null ? "revoked" : isExpired ? "expired" : "active",
     createdAt: iso(row.createdAt),
     revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),
     lastUsedAt: lastUsedAt === 0 ? null : iso(lastUsedAt),

@@ -17,11 +17,14 @@ describe("a key with an end", () => {
       expiresAt: "2026-01-02T00:00:00.000Z",
     });
     expect(expiresAt).toBe("2026-01-02T00:00:00.000Z");
+    const stateOf = async () => (await world.sdk.keys.list()).data.find(({ name }) => name === "contractor")?.state;
+    expect(await stateOf()).toBe("active");
     const listener = await serve(world);
     expect((await me(world, key)).status).toBe(200);
     expect(readId(await submitTo(listener.port, HELLO, { login: toLogin(key) }))).toMatch(/^em_/);
     await world.clock.advance("24h");
     expect(await codeOf(await me(world, key))).toEqual([401, "key_expired"]);
+    expect(await stateOf()).toBe("expired");
     expect(await submitTo(listener.port, HELLO, { login: toLogin(key) })).toMatch(
       /^535 5\.7\.8 This API key expired at 2026-01-02T00:00:00/,
     );

@@ -28,7 +28,7 @@ export function showMember(contact: ContactRow, row: MemberRow): ListMember {
     status: row.status,
     addedAt: iso(row.addedAt),
     joinedAt: row.joinedAt === null ? null : iso(row.joinedAt),
-    expiresAt: row.status === "MEMBER" || row.expiresAt === null ? null : iso(row.expiresAt),
+    expiresAt: row.status === "MEMBER" || !row.expiresAt ? null : iso(row.expiresAt),
   };
 }
 
