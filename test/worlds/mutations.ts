@@ -239,14 +239,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "window-ignored",
     about: "Campaigns leave outside their window of hours.",
-    file: "campaigns/throttle.ts",
+    file: "campaigns/sending.ts",
     text: "if (opensAt > now) return { count: 0, nextAt: opensAt };",
     instead: "",
   },
   {
     name: "pace-doubled",
     about: "Campaigns leave at twice their pace.",
-    file: "campaigns/throttle.ts",
+    file: "campaigns/sending.ts",
     text: "nextAt: now + Math.ceil((count * 1000) / perSecond)",
     instead: "nextAt: now + Math.ceil((count * 500) / perSecond)",
   },

@@ -1,4 +1,4 @@
-import { findOpening } from "../../../packages/server/src/campaigns/throttle.ts";
+import { findOpening } from "../../../packages/server/src/campaigns/sending.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 import { listSends } from "./sends.ts";

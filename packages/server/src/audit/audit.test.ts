@@ -4,7 +4,7 @@ import { ask } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { DAY } from "../lib/units.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { AUDITED } from "./audited.ts";
+import { AUDITED } from "./changes.ts";
 
 const list = async (world: TestWorld, query: Parameters<TestWorld["sdk"]["audit"]["list"]>[0] = {}) =>
   (await world.sdk.audit.list({ limit: 100, ...query })).data;

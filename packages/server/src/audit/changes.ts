@@ -1,13 +1,11 @@
-import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
-import { paramNames } from "@mailsvc/sdk/contract";
+import { AUDIT_LIMITS, type AuditChange, type Contract, type Endpoint, paramNames } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Input } from "../http/call.ts";
 import type { ChangeRecorder, RecordedWrite } from "../http/change-recorder.ts";
 import { nameCaller } from "../keys/keys.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { isAudited } from "./audited.ts";
-import type { AuditDeps } from "./deps.ts";
-import { listChanges } from "./diff.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
 import type { AuditTables } from "./tables.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -130,4 +128,138 @@ function findActor(context: RecordedWrite["context"]): Actor {
   if ("agent" in context)
     return { workspaceId: context.workspaceId, actorKind: "agent", actorId: context.agent.activationId, actorName: null };
   return { workspaceId: null, actorKind: "operator", actorId: null, actorName: null };
+}
+
+/** Nouns whose changes are recorded, with the verbs that change nothing; a string is the reason for which none are. */
+type Audited = readonly string[] | string;
+
+const EVENTS = "Its history is in the events.";
+const NO_CHANGE = "It changes nothing, or only what is in progress.";
+const OF_RUNS = "Its history is that of the run.";
+const DEV = "It is of dev mode.";
+
+/** Declaration for each noun of the API; `audit.test.ts` finds a missing one. */
+export const AUDITED: Readonly<Record<string, Audited>> = {
+  emails: EVENTS,
+  received: EVENTS,
+  contacts: EVENTS,
+  people: EVENTS,
+  suppressions: EVENTS,
+  events: EVENTS,
+  metrics: [],
+  templates: ["preview", "render", "test", "send"],
+  inboundDomains: ["verify"],
+  senders: ["verify", "confirm"],
+  providers: [],
+  lists: ["add", "remove", "removeOne", "resend", "confirm"],
+  forms: [],
+  segments: ["preview"],
+  campaigns: ["preview", "test"],
+  automations: ["test"],
+  webhooks: ["test", "redeliver", "redeliverSince"],
+  keys: [],
+  members: [],
+  dashboard: ["link"],
+  workspaces: [],
+  queue: [],
+  relays: ["test"],
+  listings: ["checkout", "resume"],
+  activations: [],
+  credits: [],
+  plans: [],
+  payments: [],
+  brand: [],
+  landingPages: [],
+  leadMagnets: [],
+  assets: [],
+  "agent.landingPages": [],
+  "agent.leadMagnets": [],
+  "agent.assets": [],
+  audit: NO_CHANGE,
+  requests: NO_CHANGE,
+  mailStates: NO_CHANGE,
+  domains: NO_CHANGE,
+  lint: NO_CHANGE,
+  explanations: NO_CHANGE,
+  catalog: NO_CHANGE,
+  me: NO_CHANGE,
+  health: NO_CHANGE,
+  jobs: NO_CHANGE,
+  deliveries: NO_CHANGE,
+  approvals: NO_CHANGE,
+  messages: "Its history is the conversation.",
+  runs: OF_RUNS,
+  "agent.self": NO_CHANGE,
+  "agent.brand": NO_CHANGE,
+  "agent.lists": NO_CHANGE,
+  "agent.explanations": NO_CHANGE,
+  "agent.messages": OF_RUNS,
+  "agent.runs": OF_RUNS,
+  "agent.credits": OF_RUNS,
+  "agent.wakeups": OF_RUNS,
+  testInbox: NO_CHANGE,
+  inbox: DEV,
+  clock: DEV,
+  world: DEV,
+  faults: DEV,
+  inbound: EVENTS,
+  stripe: "Its history is that of the payment.",
+};
+
+/** True if the changes of an operation are recorded. */
+function isAudited(noun: string, verb: string): boolean {
+  const audited = AUDITED[noun];
+  return audited !== undefined && typeof audited !== "string" && !audited.includes(verb);
+}
+
+/** Names of fields that hold a secret, or what is worth one. */
+const SECRET = /secret|token|passw|credential|^key$|apiKey|privateKey|authorization|hash|signature/i;
+
+// Fields that follow from any change, or change by themselves.
+const VOLATILE = new Set(["updatedAt", "createdAt", "revision", "lastUsedAt", "memberCount", "pendingCount", "usedBy", "stats"]);
+
+/**
+ * Changes between two states of an object: of the fields in `named`, or of all without it. A field that `before` and `after` do not have is
+ * left out, so that what a request sends and nobody can read, such as a password, is never kept.
+ */
+function listChanges(before: Fields | null, after: Fields | null, named: ReadonlySet<string> | null): AuditChange[] {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return names
+    .filter((field) => !VOLATILE.has(field) && !SECRET.test(field) && (named === null || named.has(field)))
+    .map((field) => ({ field, before: keep(before?.[field]), after: keep(after?.[field]) }))
+    .filter((change) => JSON.stringify(change.before) !== JSON.stringify(change.after))
+    .slice(0, AUDIT_LIMITS.fields);
+}
+
+/** A value as it is kept: without secrets, and cut where it is long. */
+function keep(value: unknown): unknown {
+  const safe = withoutSecrets(value ?? null);
+  const json = JSON.stringify(safe);
+  if (json.length <= AUDIT_LIMITS.value) return safe;
+  const text = typeof safe === "string" ? safe : json;
+  // A pair of surrogates is not cut in two.
+  return `${text
+    .slice(0, AUDIT_LIMITS.value)
+    .toWellFormed()
+    .replace(/\uFFFD$/, "")}… (${text.length} characters)`;
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (typeof value === "string") return withoutQuery(value);
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => (SECRET.test(name) ? [] : [[name, withoutSecrets(inner)]])));
+}
+
+/** An address without the parts that may open something: the login, and the query. */
+function withoutQuery(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.username === "" && url.password === "" && url.search === "") return text;
+  return `${url.protocol}//${url.host}${url.pathname}${url.search === "" ? "" : "?…"}`;
+}
+
+export interface AuditDeps {
+  readonly ids: Ids;
+  readonly clock: Clock;
 }

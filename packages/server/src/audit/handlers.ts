@@ -3,7 +3,7 @@ import { and, eq, gte, isNull, like, lt, or, type SQL } from "drizzle-orm";
 import { listPage } from "../db/pagination.ts";
 import type { Handlers } from "../http/handler.ts";
 import { iso } from "../lib/clock.ts";
-import type { AuditDeps } from "./deps.ts";
+import type { AuditDeps } from "./changes.ts";
 import type { AuditTables } from "./tables.ts";
 
 export const auditHandlers: Handlers<typeof contract.audit, AuditDeps> = {

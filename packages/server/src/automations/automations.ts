@@ -4,14 +4,16 @@ import {
   type AutomationDetail,
   type AutomationPatch,
   type AutomationStatus,
+  type AutomationVersion,
   type NewAutomation,
   type Page,
 } from "@mailsvc/sdk/contract";
-import { and, eq, isNotNull, isNull } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, lt } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import { listPage, type PageInput } from "../db/pagination.ts";
+import { findRows } from "../db/find.ts";
+import { listPage, type PageInput, paginateBySeq } from "../db/pagination.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRevision } from "../lib/revision.ts";
@@ -19,7 +21,6 @@ import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { restartDates } from "./dates.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { assertReferences, pinReferences } from "./references.ts";
-import { type Revenue, readRevenue } from "./revenue.ts";
 import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow, type VersionRow } from "./store.ts";
 import { toKey } from "./triggers.ts";
 
@@ -199,4 +200,52 @@ function showAutomation(row: AutomationRow, counts: ReadonlyMap<string, number> 
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
   };
+}
+
+/** The revenue of an automation, in its currency. */
+interface Revenue {
+  readonly revenue: number;
+  readonly goalRevenue: number;
+}
+
+/** The revenue of automations, by their ids; those without any are absent. */
+async function readRevenue(q: Tx | Reader, ids: readonly string[]): Promise<Map<string, Revenue>> {
+  const rows = await findRows(q, q.t.automationRevenue, { automationId: ids });
+  const parts = Map.groupBy(rows, ({ automationId }) => automationId);
+  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0) / 100;
+  return new Map(
+    [...parts].map(([id, own]) => [id, { revenue: sum(own.map((p) => p.revenue)), goalRevenue: sum(own.map((p) => p.goalRevenue)) }]),
+  );
+}
+
+/** A page of the definitions of an automation, newest first. Throws ApiError not_found. */
+export async function listVersions(
+  read: Reader,
+  workspaceId: string,
+  { id, ...input }: PageInput & { id: string },
+): Promise<Page<AutomationVersion>> {
+  const automation = await getAutomationRow(read, workspaceId, id);
+  const { automationVersions: t } = read.t;
+  return paginateBySeq(
+    input,
+    async ({ below, limit, offset }) => {
+      const rows = await read
+        .select()
+        .from(t)
+        // Versions are numbered without gaps, so no larger number than the newest one is needed.
+        .where(and(eq(t.automationId, id), lt(t.version, Math.min(below, automation.version + 1))))
+        .orderBy(desc(t.version))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((row) => ({ ...row, seq: row.version }));
+    },
+    async () => automation.version,
+    ({ version, steps, templates, createdAt }) => ({
+      version,
+      current: version === automation.version,
+      steps: steps.length,
+      templates,
+      createdAt: iso(createdAt),
+    }),
+  );
 }

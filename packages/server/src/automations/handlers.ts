@@ -3,14 +3,13 @@ import { getContactRow, holdContacts } from "../contacts/contacts.ts";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
-import { createAutomation, deleteAutomation, getAutomation, listAutomations, updateAutomation } from "./automations.ts";
+import { createAutomation, deleteAutomation, getAutomation, listAutomations, listVersions, updateAutomation } from "./automations.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { dryRun } from "./dry-run.ts";
 import { listEntries } from "./entries.ts";
 import { activateAutomation, pauseAutomation, setArchived } from "./states.ts";
-import { getStats } from "./stats.ts";
+import { getStats } from "./step-counts.ts";
 import { type TrackedItem, track, trackBatch } from "./track.ts";
-import { listVersions } from "./versions.ts";
 
 export const automationHandlers: Handlers<typeof contract.automations, AutomationDeps> = {
   list: (input, { read, workspaceId }) => listAutomations(read, workspaceId, input),

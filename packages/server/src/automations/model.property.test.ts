@@ -2,7 +2,7 @@ import { type AutomationConnection, type AutomationStep, listBranches, listDefin
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { pickBranch } from "./steps/split.ts";
+import { pickBranch } from "./steps/paths.ts";
 
 /*
  * The engine against a model of it: one automation, a few contacts, and any sequence of events, hours, pauses and new definitions. The

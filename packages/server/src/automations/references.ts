@@ -6,8 +6,10 @@ import {
   listReferences,
   parseMailbox,
   type ReferenceField,
+  TEMPLATE_LIMITS,
+  type TemplateDetail,
 } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { getWebhookRow } from "../developer-webhooks/developer-webhooks.ts";
 import { assertReceives } from "../emails/emails.ts";
@@ -120,4 +122,19 @@ async function getPublishedVersion(
 function throwDetails(details: ErrorDetail[]): void {
   const [first] = details;
   if (first) throw new ApiError("validation_error", first.message, { details: details.slice(0, 20) });
+}
+
+/** Lists automations, neither deleted nor archived, whose newest steps send a template; newest first, with a limit. */
+export async function listAutomationsOfTemplate(
+  q: Tx | Reader,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+): Promise<TemplateDetail["usedBy"]["automations"]> {
+  const { automations: t, automationVersions: v } = q.t;
+  return q
+    .select({ id: t.id, name: t.name, status: t.status })
+    .from(t)
+    .innerJoin(v, and(eq(v.automationId, t.id), eq(v.version, t.version)))
+    .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), isNull(t.archivedAt), q.sqlDialect.jsonNames(v.steps, id)))
+    .orderBy(desc(t.id))
+    .limit(TEMPLATE_LIMITS.usedBy);
 }

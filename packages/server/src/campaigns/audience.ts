@@ -1,13 +1,23 @@
-import type { SkipReason } from "@mailsvc/sdk/contract";
-import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
+import {
+  AddressError,
+  CAMPAIGN_LIMITS,
+  findTimeOfDate,
+  isTimeZone,
+  type LocalTime,
+  minutesOfDay,
+  parseAddress,
+  type SkipReason,
+} from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
+import { invalid } from "../lib/api-error.ts";
 import type { NumberSet } from "../lib/number-set.ts";
+import { DAY } from "../lib/units.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { loadLocalTimes } from "./local-time.ts";
 
 /** A contact as it becomes a recipient. */
 export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "emailKey"> {
@@ -139,4 +149,36 @@ function isAddress(email: string): boolean {
     if (error instanceof AddressError) return false;
     throw error;
   }
+}
+
+/** Returns the instant at which the clocks of a time zone show the time of a campaign, ms: the first one, or their jump over it. */
+export function findLocalTime({ at }: Pick<LocalTime, "at">, timeZone: string): number {
+  const [date = "", time = ""] = at.split("T");
+  const [year = 0, month = 1, day = 1] = date.split("-").map(Number);
+  return findTimeOfDate({ year, month, day }, minutesOfDay(time), timeZone);
+}
+
+/** Throws ApiError validation_error for a local time over a year after sending starts, such as a mistyped year: sending would not end. */
+export function assertWithinYear(localTime: LocalTime | null, startAt: number): void {
+  const days = CAMPAIGN_LIMITS.scheduleDays;
+  if (localTime !== null && findLocalTime(localTime, "UTC") > startAt + days * DAY)
+    throw invalid("localTime.at", "too_far", `localTime.at must be at most ${days} days after sending starts.`);
+}
+
+/**
+ * Returns the time at which each contact gets a campaign by their own clock, ms, by contact id. A contact without a valid time zone has
+ * that of `fallback`.
+ */
+async function loadLocalTimes(read: Reader, localTime: LocalTime, contactIds: readonly string[]): Promise<Map<string, number>> {
+  const zones = new Map<string, number>();
+  const find = (value: unknown): number => {
+    const zone = typeof value === "string" && isTimeZone(value.trim()) ? value.trim() : localTime.fallback;
+    const known = zones.get(zone);
+    if (known !== undefined) return known;
+    const found = findLocalTime(localTime, zone);
+    zones.set(zone, found);
+    return found;
+  };
+  const contacts = await findRows(read, read.t.contacts, { id: contactIds });
+  return new Map(contacts.map(({ id, customFields }) => [id, find(customFields[localTime.field])]));
 }

@@ -1,5 +1,13 @@
-import type { CampaignDetail, contract, HandlerInput, ProposedBy, ResendTarget } from "@mailsvc/sdk/contract";
-import { CAMPAIGN_LIMITS, findAudienceFaults, parseMailbox } from "@mailsvc/sdk/contract";
+import {
+  CAMPAIGN_LIMITS,
+  type CampaignDetail,
+  type contract,
+  findAudienceFaults,
+  type HandlerInput,
+  type ProposedBy,
+  parseMailbox,
+  type ResendTarget,
+} from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { assertReceives } from "../emails/emails.ts";
@@ -9,12 +17,11 @@ import { assertRevision } from "../lib/revision.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { type Parse, renderMailBlocks } from "../templates/templates.ts";
+import { assertWithinYear } from "./audience.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail, toRevision } from "./campaigns.ts";
 import { checkDraft, checkScheduled } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { assertRecipientsKept } from "./expiry.ts";
-import { assertWithinYear } from "./local-time.ts";
-import { assertAudienceExists } from "./selection.ts";
+import { assertAudienceExists, assertRecipientsKept } from "./selection.ts";
 import { enqueueStart } from "./start.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
 

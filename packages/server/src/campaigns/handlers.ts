@@ -5,13 +5,12 @@ import { getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { createCampaign, deleteCampaign, duplicateCampaign, resendCampaign, updateCampaign } from "./drafts.ts";
-import { previewCampaign } from "./preview.ts";
+import { type PreparedTest, prepareTest, previewCampaign, sendTest } from "./preview.ts";
 import { listRecipients } from "./recipients.ts";
 import { verifyCampaign } from "./recount.ts";
 import { estimateAudience } from "./selection.ts";
 import { type PreparedStart, prepareStart, scheduleCampaign, sendCampaign } from "./start.ts";
 import { getStats } from "./stats.ts";
-import { type PreparedTest, prepareTest, sendTest } from "./test-send.ts";
 import { decideWinner } from "./variants.ts";
 
 export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps> = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkRecipients, createCampaign } from "../../test/campaign.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { findLocalTime } from "./local-time.ts";
+import { findLocalTime } from "./audience.ts";
 
 const AT = "2026-01-02T09:00";
 

@@ -1,7 +1,14 @@
-import { type CampaignPreview, type contract, type HandlerInput, mapContactTexts, type VariantName } from "@mailsvc/sdk/contract";
-import { getContactRow } from "../contacts/contacts.ts";
-import type { Reader } from "../db/db.ts";
-import type { RenderedMail } from "../emails/emails.ts";
+import {
+  type CampaignPreview,
+  type contract,
+  type HandlerInput,
+  type HandlerOutput,
+  mapContactTexts,
+  type VariantName,
+} from "@mailsvc/sdk/contract";
+import { findContactByEmail, getContactRow } from "../contacts/contacts.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { type RenderedMail, send } from "../emails/emails.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import {
@@ -15,6 +22,7 @@ import {
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { compileSource } from "./render.ts";
 
 /** A content that a campaign would send now, compiled: one per variant, or a single one without an A/B test. */
@@ -25,7 +33,7 @@ interface CompiledVariant {
 }
 
 /** Compiles what a campaign would send now: all variants of its A/B test, or one. Throws ApiError. */
-export async function compileVariants(read: Reader, campaign: CampaignRow, variant: VariantName | undefined): Promise<CompiledVariant[]> {
+async function compileVariants(read: Reader, campaign: CampaignRow, variant: VariantName | undefined): Promise<CompiledVariant[]> {
   const parse = await loadParser();
   const contents = (await pinContent(read, parse, campaign)).filter((one) => variant === undefined || one.variant.name === variant);
   if (contents.length === 0) throw invalid("variant", "unknown_variant", `This campaign has no variant ${variant}.`);
@@ -81,4 +89,66 @@ export async function previewCampaign(
     html,
     text: text ?? (html === null ? null : await toPlainTextInTurns(html)),
   };
+}
+
+type Input = HandlerInput<typeof contract.campaigns.test>;
+
+interface TestMail extends RenderedMail {
+  readonly to: string;
+  readonly replyTo: string | string[] | null;
+}
+
+/** The mails of a test, rendered before the transaction that queues them; or why they cannot be. */
+export interface PreparedTest {
+  readonly failure?: ApiError;
+  readonly campaign?: CampaignRow;
+  readonly mails?: readonly TestMail[];
+}
+
+/** Renders the tests of a campaign, each variant for each address, as its recipients would get them, or as the given contact would. */
+export async function prepareTest(read: Reader, workspaceId: string, { id, to, contact: ref, variant }: Input): Promise<PreparedTest> {
+  try {
+    const campaign = await getCampaignRow(read, workspaceId, id);
+    const reader = ref === undefined ? null : await getContactRow(read, workspaceId, ref);
+    const mails: TestMail[] = [];
+    for (const compiled of await compileVariants(read, campaign, variant))
+      for (const address of to) {
+        const contact = reader ?? (await findContactByEmail(read, workspaceId, address)) ?? makeStranger(address);
+        // As in the mail of the campaign, the unsubscribe link is that of the address that gets it.
+        const mail = await renderFor(read, workspaceId, compiled, contact);
+        const subject = `[Test${compiled.name === null ? "" : ` ${compiled.name}`}] ${mail.subject}`.slice(0, 998);
+        mails.push({ ...mail, to: address, subject, replyTo: compiled.replyTo });
+      }
+    return { campaign, mails };
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: error };
+    throw error;
+  }
+}
+
+/** Queues the mails of a test. They are no recipients of the campaign, so nothing is counted. Throws ApiError. */
+export async function sendTest(
+  { failure, campaign, mails }: PreparedTest,
+  tx: Tx,
+  deps: CampaignDeps,
+): Promise<HandlerOutput<typeof contract.campaigns.test>> {
+  if (failure) throw failure;
+  if (!campaign || !mails) throw new Error("The preparation gave neither an error nor mails.");
+  const ids: string[] = [];
+  for (const { to, subject, html, text, replyTo } of mails) {
+    const request = {
+      to,
+      from: buildFrom(campaign),
+      subject,
+      ...(replyTo !== null && { replyTo }),
+      ...(html !== null && { html }),
+      ...(text !== null && { text }),
+      ...(campaign.utm !== null && { tracking: { utm: campaign.utm } }),
+      // The person who tests a campaign asked for this mail.
+      bypassUnsubscribe: true,
+    };
+    const answer = await send(tx, deps, { request, workspaceId: campaign.workspaceId, test: false, files: [] });
+    if ("id" in answer) ids.push(answer.id);
+  }
+  return { ids, count: ids.length };
 }

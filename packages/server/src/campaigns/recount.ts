@@ -8,8 +8,8 @@ import { HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, isCountedState, type Metric, readCounts, type SeriesMetric } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { findExpiry } from "./expiry.ts";
 import { type CountedEvent, OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
+import { findExpiry } from "./selection.ts";
 
 /** A number of the statistics that is not what the rows say. */
 interface Difference {

@@ -24,8 +24,8 @@ import {
   TemplateFaults,
 } from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
-import { listDepartures } from "./departures.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { listDepartures } from "./groups.ts";
 
 /** Identifies what a campaign sends: its source and its preview text. */
 export function hashSource(source: PinnedTemplate, previewText: string | null): string {

@@ -2,14 +2,14 @@ import type { CampaignAudience, ResendOf, SegmentRule } from "@mailsvc/sdk/contr
 import { and, asc, eq, gt, inArray, isNull, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
-import { notFound } from "../lib/api-error.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { NumberSet } from "../lib/number-set.ts";
+import { DAY } from "../lib/units.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { findSegmentRow, getSegmentRow, listMatching } from "../segments/segments.ts";
 import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { assertRecipientsKept } from "./expiry.ts";
 import { isList } from "./groups.ts";
 
 /** Fields of a campaign that define its audience. */
@@ -159,4 +159,28 @@ async function* listRecipientsOf(
       if (ids.length < WINDOW) break;
       after = ids.at(-1)?.id ?? after;
     }
+}
+
+type ExpiryDeps = Pick<CampaignDeps, "config" | "clock">;
+
+/** After how many days this server deletes these records, if some of a campaign may be deleted already; else null. */
+export function findExpiry(
+  { config, clock }: ExpiryDeps,
+  { startedAt }: Pick<CampaignRow, "startedAt">,
+  records: readonly (keyof CampaignDeps["config"]["keepDays"])[],
+): number | null {
+  const days = Math.min(...records.map((kind) => config.keepDays[kind] ?? Number.POSITIVE_INFINITY));
+  return startedAt !== null && startedAt < clock.now() - days * DAY ? days : null;
+}
+
+/** Throws ApiError invalid_state for a campaign of which it may not be known any more who got it. */
+export function assertRecipientsKept(deps: ExpiryDeps, campaign: Pick<CampaignRow, "startedAt" | "status">): void {
+  // Mail of a campaign that is being sent is never deleted.
+  const days = campaign.status === "SENDING" || campaign.status === "PAUSED" ? null : findExpiry(deps, campaign, ["emails"]);
+  if (days !== null)
+    throw new ApiError(
+      "invalid_state",
+      `The campaign to send again started over ${days} days ago, and this server deletes mail after that time (--keep), so who got it is not known any more.`,
+      { hint: "Duplicate the campaign and send it to a list or a segment: mailsvc campaigns duplicate" },
+    );
 }

@@ -1,5 +1,4 @@
-import type { CampaignDetail, CampaignStatus, contract, HandlerInput } from "@mailsvc/sdk/contract";
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { type CampaignDetail, type CampaignStatus, type contract, type HandlerInput, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { assertReceives, insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -9,7 +8,7 @@ import { endRateStop, findRateStop } from "../metrics/metrics.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
-import { writeAudience } from "./audience.ts";
+import { assertWithinYear, writeAudience } from "./audience.ts";
 import {
   buildFrom,
   type CampaignRow,
@@ -23,7 +22,6 @@ import {
 import { checkScheduled, pinFinished } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { collideWithErasures } from "./forget.ts";
-import { assertWithinYear } from "./local-time.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { computeAllowance, findOpening } from "./throttle.ts";
+import { computeAllowance, findOpening } from "./sending.ts";
 
 const at = (text: string): number => Date.parse(text);
 const berlin = { start: "09:00", end: "17:00", timeZone: "Europe/Berlin" };

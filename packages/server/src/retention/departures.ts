@@ -4,7 +4,7 @@ import { OF_CAMPAIGN, OPEN } from "../emails/emails.ts";
 import { DAY } from "../lib/units.ts";
 
 /*
- * Campaigns know by `list.left` who left their lists since they started (campaigns/departures.ts). So these events stay, however old, while
+ * Campaigns know by `list.left` who left their lists since they started (campaigns/groups.ts). So these events stay, however old, while
  * mail of a campaign that started before them waits: the campaign is SENDING or PAUSED, or it is SENT and some of its mail is tried again.
  */
 

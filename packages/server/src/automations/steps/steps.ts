@@ -1,11 +1,8 @@
 import type { AutomationStep, StepType } from "@mailsvc/sdk/contract";
 import { ApiError } from "../../lib/api-error.ts";
-import { condition } from "./condition.ts";
-import { addTag, removeTag, updateContact } from "./contact.ts";
-import { exit, goal } from "./ends.ts";
-import { addToList, removeFromList } from "./lists.ts";
+import { addTag, addToList, removeFromList, removeTag, updateContact } from "./contact.ts";
+import { condition, exit, goal, split } from "./paths.ts";
 import { sendEmail } from "./send-email.ts";
-import { split } from "./split.ts";
 import type { EntryAt, Foresight, ForesightContext, StepContext, StepKind, StepResult, Traveller } from "./step.ts";
 import { delay, waitForEvent, waitUntil } from "./waits.ts";
 import { webhook } from "./webhook.ts";
