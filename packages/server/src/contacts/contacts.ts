@@ -1,5 +1,13 @@
-import type { Contact, ContactPatch, ContactStatus, ContactUpsert, NewContact, Suppression } from "@mailsvc/sdk/contract";
-import { addressKey, mapContactTexts } from "@mailsvc/sdk/contract";
+import {
+  addressKey,
+  type Contact,
+  type ContactPatch,
+  type ContactStatus,
+  type ContactUpsert,
+  mapContactTexts,
+  type NewContact,
+  type Suppression,
+} from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -12,17 +20,13 @@ import {
   suppressUnsubscribed,
 } from "../suppressions/suppressions.ts";
 import type { ContactDeps } from "./deps.ts";
-import { lockContacts } from "./held.ts";
-import { type ContactRow, findByEmailKey, findByEmailKeys, findByExternalIds, resolveContacts } from "./store.ts";
+import { type ContactRow, findByEmailKey, findByEmailKeys, findByExternalIds, lockContacts, resolveContacts } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
-export { toContactCursor } from "./cursor.ts";
-export { holdContacts, lockContacts } from "./held.ts";
-export type { ContactSelection } from "./hooks.ts";
+export type { ContactSelection } from "./deps.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
-export { explainNoMail } from "./skip-reason.ts";
 export type { ContactSlice } from "./slices.ts";
-export { type ContactRow, resolveContacts } from "./store.ts";
+export { type ContactRow, explainNoMail, holdContacts, lockContacts, resolveContacts, toContactCursor } from "./store.ts";
 export { patchContact } from "./write.ts";
 
 export function showContact(row: ContactRow): Contact {

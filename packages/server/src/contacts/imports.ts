@@ -15,9 +15,8 @@ import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY } from "../lib/units.ts";
 import type { ContactDeps } from "./deps.ts";
-import { holdContacts } from "./held.ts";
 import { tagKey } from "./normalize.ts";
-import type { ContactRow } from "./store.ts";
+import { type ContactRow, holdContacts } from "./store.ts";
 import type { ContactTables, ContactValues } from "./tables.ts";
 
 export type ImportRecord = ContactTables["contactImports"]["$inferSelect"];

@@ -1,9 +1,10 @@
-import { addressKey, type ContactRefKind, readContactRef } from "@mailsvc/sdk/contract";
-import { and, eq, inArray } from "drizzle-orm";
+import { addressKey, type ContactRefKind, readContactRef, type SkipReason } from "@mailsvc/sdk/contract";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { assumeContactHeld, type HeldContactSeq } from "../db/held.ts";
+import { assumeContactHeld, type HeldContact, type HeldContactSeq } from "../db/held.ts";
 import { setAllBut } from "../db/statements.ts";
+import { invalid } from "../lib/api-error.ts";
 import { tagKeys } from "./normalize.ts";
 import type { ContactTables } from "./tables.ts";
 
@@ -102,4 +103,62 @@ export async function deleteContactRow(tx: Tx, { workspaceId, seq, tags }: Conta
   const deleted = await tx.delete(contacts).where(eq(contacts.seq, seq)).returning({ seq: contacts.seq });
   if (deleted.length > 0 && tags.length > 0)
     await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.contactSeq, seq), inArray(t.tagKey, tagKeys(tags))));
+}
+
+/** The cursor of the list of contacts that continues after the one with this number. */
+export function toContactCursor(seq: number): string {
+  return Buffer.from(`contact:${seq}`).toString("base64url");
+}
+
+/** The number in such a cursor. Throws ApiError validation_error for the cursor of another list. */
+export function readContactCursor(cursor: string): number {
+  const [, seq] = /^contact:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (seq === undefined)
+    throw invalid("cursor", "invalid_cursor", "This cursor is not from this list. Use pagination.nextCursor of the page before.");
+  return Number(seq);
+}
+
+const BY_STATUS = {
+  SUBSCRIBED: null,
+  UNSUBSCRIBED: "unsubscribed",
+  BOUNCED: "bounced",
+  COMPLAINED: "complained",
+} as const satisfies Record<ContactRow["status"], SkipReason | null>;
+
+/** Returns the reason a contact gets no mail of campaigns and automations; null if it may get it. */
+export function explainNoMail({ status }: Pick<ContactRow, "status">): SkipReason | null {
+  return BY_STATUS[status];
+}
+
+/**
+ * Holds contacts that were read in this transaction, so that rows about them may be inserted: a transaction that deletes one of them or
+ * erases its person at the same time collides with this one, and the later of both runs again. It sees that the contact is gone, or the
+ * deletion sees the new rows.
+ */
+export async function holdContacts<Contact extends { readonly id: string; readonly seq: number }>(
+  tx: Tx,
+  workspaceId: string,
+  contacts: readonly Contact[],
+): Promise<(Contact & HeldContact)[]> {
+  await lockContacts(
+    tx,
+    workspaceId,
+    contacts.map(({ seq }) => seq),
+  );
+  return contacts.map(assumeContactHeld);
+}
+
+/** Locks contacts by their numbers, a thousand at most. On Postgres it is an UPDATE of their rows that changes nothing. */
+export async function lockContacts(tx: Tx, workspaceId: string, seqs: readonly number[]): Promise<void> {
+  if (seqs.length === 0) return;
+  // In one order, so that two transactions rarely wait for each other.
+  const sorted = [...new Set(seqs)].sort((a, b) => a - b);
+  await tx
+    .prepared("lock_contacts", (q, { contacts: t }, arg) =>
+      q
+        .update(t)
+        .set({ workspaceId: sql`${arg("workspaceId")}` })
+        .where(and(tx.sqlDialect.concurrent, eq(t.workspaceId, arg("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, arg("seqs")))),
+    )
+    .execute({ workspaceId, seqs: JSON.stringify(sorted) });
 }

@@ -13,8 +13,7 @@ import { brokenLink } from "../lib/api-error.ts";
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
 import type { ListDeps } from "./deps.ts";
-import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
-import type { ListRow } from "./store.ts";
+import { announceMembers, computeExpiry, type ListRow, type MemberRow } from "./members.ts";
 
 /** A contact that was asked to confirm its membership of a list. */
 interface Invitation {

@@ -1,20 +1,23 @@
-import type { ContactMembership, List, Page, PersonList } from "@mailsvc/sdk/contract";
-import { parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNull } from "drizzle-orm";
+import { type ContactMembership, type contract, type List, type Page, type PersonList, parseMailbox } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, isNull } from "drizzle-orm";
+import { findContactByEmail } from "../contacts/contacts.ts";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { invalid } from "../lib/api-error.ts";
+import type { Handlers } from "../http/handler.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { removeContactFromGroups } from "../memberships/memberships.ts";
+import { clearMembers, removeContactFromGroups } from "../memberships/memberships.ts";
+import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
+import type { SubscriberLists } from "../unsubscribe/unsubscribe.ts";
+import { confirm, getInvitation, invite, renderConfirmation } from "./confirmation.ts";
 import type { ListDeps } from "./deps.ts";
-import { getListRow, type ListRow } from "./store.ts";
+import { addMembers, getListRow, getMember, type ListRow, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
 import type { ListTables } from "./tables.ts";
 
-export { addMembers, removeMembers } from "./members.ts";
-export { getListRow } from "./store.ts";
+export { addMembers, getListRow, removeMembers } from "./members.ts";
 
 /** Job kind: deletes the members of a deleted list. */
 export const CLEAR_JOB = "lists.clear";
@@ -46,7 +49,7 @@ interface ListSettings {
 }
 
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
-export async function createList(tx: Tx, deps: ListDeps, workspaceId: string, input: ListSettings & { name: string }): Promise<List> {
+async function createList(tx: Tx, deps: ListDeps, workspaceId: string, input: ListSettings & { name: string }): Promise<List> {
   const now = deps.clock.now();
   const [seq = 0] = await tx.nextNumbers(tx.t.lists, 1);
   const row: ListRow = {
@@ -70,7 +73,7 @@ export async function createList(tx: Tx, deps: ListDeps, workspaceId: string, in
 }
 
 /** Changes the fields that were sent. Throws ApiError not_found, validation_error or sender_not_verified. */
-export async function updateList(tx: Tx, deps: ListDeps, workspaceId: string, id: string, input: ListSettings): Promise<List> {
+async function updateList(tx: Tx, deps: ListDeps, workspaceId: string, id: string, input: ListSettings): Promise<List> {
   const before = await getListRow(tx, workspaceId, id);
   const changes = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
   const row: ListRow = { ...before, ...changes, updatedAt: deps.clock.now() };
@@ -83,7 +86,7 @@ export async function updateList(tx: Tx, deps: ListDeps, workspaceId: string, id
 }
 
 /** Deletes a list at once; a job deletes its members. Throws ApiError not_found. */
-export async function deleteList(tx: Tx, deps: ListDeps, workspaceId: string, id: string): Promise<List> {
+async function deleteList(tx: Tx, deps: ListDeps, workspaceId: string, id: string): Promise<List> {
   const row = await getListRow(tx, workspaceId, id);
   const list = await showWithCounts(tx, row);
   await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
@@ -92,11 +95,7 @@ export async function deleteList(tx: Tx, deps: ListDeps, workspaceId: string, id
 }
 
 /** A page of lists with their member counts, newest first. */
-export async function listLists(
-  read: Reader,
-  workspaceId: string,
-  input: PageInput & { search?: string | undefined },
-): Promise<Page<List>> {
+async function listLists(read: Reader, workspaceId: string, input: PageInput & { search?: string | undefined }): Promise<Page<List>> {
   const { lists: t } = read.t;
   const where = and(
     eq(t.workspaceId, workspaceId),
@@ -140,7 +139,7 @@ export function removeFromLists(tx: Tx, { seq }: { seq: number }): Promise<void>
 }
 
 /** The tables that make a list a group of contacts. */
-export function pickListTables({ lists, listMembers }: ListTables) {
+function pickListTables({ lists, listMembers }: ListTables) {
   return { groups: lists, members: listMembers, groupSeq: listMembers.listSeq };
 }
 
@@ -176,3 +175,79 @@ async function assertSender(tx: Tx, deps: ListDeps, row: ListRow): Promise<void>
       "confirmationFrom is required for double opt-in: the verified sender of the confirmation email.",
     );
 }
+
+/** Sends confirmation emails to contacts that were just added, except to those that have one or need none any more. */
+export function sendConfirmations(deps: ListDeps): JobHandler {
+  return async ({ payload }) => ({
+    commit: async (tx) => {
+      const { listMembers: m, lists: l, contacts: c } = tx.t;
+      const found = await tx
+        .select({ member: m, list: l, contact: c })
+        .from(m)
+        .innerJoin(l, eq(l.seq, m.listSeq))
+        .innerJoin(c, eq(c.seq, m.contactSeq))
+        .where(and(eq(l.id, String(payload.listId)), inArray(m.contactSeq, payload.seqs as number[]), eq(m.status, "PENDING")));
+      for (const one of found) {
+        if (one.member.tokenHash !== null || one.list.deletedAt !== null) continue;
+        try {
+          await invite(tx, deps, one, typeof payload.language === "string" ? payload.language : null);
+        } catch (error) {
+          // Suppressed since, or the sender is no longer verified. The membership stays pending, and can be resent.
+          if (!(error instanceof ApiError)) throw error;
+          deps.log.warn("confirmation email not sent", { listId: one.list.id, contactId: one.contact.id, code: error.code });
+        }
+      }
+    },
+  });
+}
+
+/** Deletes the members of a deleted list. */
+export function clearList(deps: ListDeps): JobHandler {
+  return clearMembers(deps, pickListTables, (tx, workspaceId, contactSeqs) =>
+    deps.contactHooks.contactsChanged(tx, workspaceId, contactSeqs),
+  );
+}
+
+/** The lists that people see on their preference page: those they are members of, without private ones. */
+export function subscriberLists(deps: ListDeps): SubscriberLists {
+  return {
+    find: async (q, { workspaceId, email }) => {
+      const contact = await findContactByEmail(q, workspaceId, email);
+      if (!contact) return [];
+      const { lists: t, listMembers: m } = q.t;
+      return q
+        .select({ id: t.id, name: t.name })
+        .from(m)
+        .innerJoin(t, eq(t.seq, m.listSeq))
+        .where(and(eq(m.contactSeq, contact.seq), eq(m.status, "MEMBER"), isNull(t.deletedAt), eq(t.public, true)))
+        .orderBy(desc(t.id));
+    },
+    leave: async (tx, { workspaceId, email }, listId) =>
+      void (await removeMembers(tx, deps, workspaceId, listId, [email], { source: "preferences" })),
+  };
+}
+
+export const listHandlers: Handlers<typeof contract.lists, ListDeps> = {
+  list: (input, { read, workspaceId }) => listLists(read, workspaceId, input),
+  create: (input, { tx, deps, workspaceId }) => createList(tx, deps, workspaceId, input),
+  get: ({ id }, { read, workspaceId }) => getList(read, workspaceId, id),
+  update: ({ id, ...input }, { tx, deps, workspaceId }) => updateList(tx, deps, workspaceId, id, input),
+  delete: ({ id }, { tx, deps, workspaceId }) => deleteList(tx, deps, workspaceId, id),
+  contacts: ({ id, ...input }, { read, workspaceId }) => listMembers(read, workspaceId, id, input),
+  add: ({ id, contacts, startAutomations }, { tx, deps, workspaceId }) =>
+    addMembers(tx, deps, workspaceId, id, contacts, { startsNothing: !startAutomations }),
+  remove: ({ id, contacts, startAutomations }, { tx, deps, workspaceId }) =>
+    removeMembers(tx, deps, workspaceId, id, contacts, { startsNothing: !startAutomations }),
+  removeOne: ({ id, contact }, { tx, deps, workspaceId }) => removeMember(tx, deps, workspaceId, id, contact),
+  resend: async ({ id, contact }, { tx, deps, workspaceId }) => {
+    const found = await getMember(tx, workspaceId, id, contact);
+    if (found.member.status !== "PENDING") throw new ApiError("invalid_state", "This contact is already a member.");
+    return showMember(found.contact, await invite(tx, deps, found));
+  },
+  confirmPage: async ({ token, lang = null }, { deps, header }) => {
+    const { read } = deps.db;
+    return renderConfirmation(read, deps, await getInvitation(read, deps, token), { menu: lang, browser: header("accept-language") });
+  },
+  confirm: ({ token, lang = null }, { deps, header }) =>
+    deps.db.tx((tx) => confirm(tx, deps, token, { menu: lang, browser: header("accept-language") })),
+};

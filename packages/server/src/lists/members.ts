@@ -1,5 +1,12 @@
-import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
-import { LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
+import {
+  LIST_LIMITS,
+  type ListAddition,
+  type ListMember,
+  type ListMemberStatus,
+  type ListRemoval,
+  type Page,
+  parseMailbox,
+} from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import { type ContactRow, holdContacts, resolveContacts, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, countEach, getCounters, incrementCounters } from "../counters/counters.ts";
@@ -8,13 +15,12 @@ import { findRows } from "../db/find.ts";
 import { assumeContactHeld, type HeldContact, type HeldContactId, type HeldContactSeq } from "../db/held.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY, MINUTE } from "../lib/units.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { ListDeps } from "./deps.ts";
-import { getListRow, type ListRow } from "./store.ts";
 import type { ListTables } from "./tables.ts";
 
 export type MemberRow = ListTables["listMembers"]["$inferSelect"];
@@ -383,4 +389,13 @@ async function deleteMembers(
   const left = contacts.filter((c) => removed.get(c.seq)?.status === "MEMBER");
   await announceMembers(tx, deps, list, "list.left", await holdContacts(tx, list.workspaceId, left), cause);
   return removed;
+}
+
+export type ListRow = ListTables["lists"]["$inferSelect"];
+
+/** A list that is not deleted. Throws ApiError not_found. */
+export async function getListRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
+  const [row] = await findRows(q, q.t.lists, { workspaceId, id });
+  if (row?.deletedAt !== null) throw notFound("list", id);
+  return row;
 }

@@ -1,10 +1,10 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { deleteCounters, incrementCounters } from "../counters/counters.ts";
-import type { Schema, Tx } from "../db/db.ts";
+import type { Db, Schema, Tx } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { ListTables } from "../lists/tables.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { SegmentTables } from "../segments/tables.ts";
-import type { MembershipDeps } from "./deps.ts";
 
 /** The tables of lists, or those of segments: groups that have contacts as members. */
 interface GroupTables {
@@ -66,4 +66,9 @@ export async function removeContactFromGroups(tx: Tx, contactSeq: number, pick: 
   await tx.delete(members).where(eq(members.contactSeq, contactSeq));
   for (const { groupId, member } of rows)
     await incrementCounters(tx, groupId, [{ kind: "status" in member ? member.status : "MEMBER", seq: contactSeq, by: -1 }]);
+}
+
+export interface MembershipDeps {
+  readonly clock: Clock;
+  readonly db: Db;
 }

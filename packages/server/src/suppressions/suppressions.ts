@@ -11,8 +11,8 @@ import type { SuppressionDeps } from "./deps.ts";
 import { ERASED_MARKER, hasErasedAddresses, hashAddresses } from "./erasure.ts";
 import type { SuppressionTables } from "./tables.ts";
 
+export type { SuppressedAddress } from "./deps.ts";
 export { eraseAddress } from "./erasure.ts";
-export type { SuppressedAddress } from "./hooks.ts";
 
 /** A suppression without its key inside the database, which it gets when it is stored. */
 export type SuppressionRow = Omit<SuppressionTables["suppressions"]["$inferSelect"], "seq">;
