@@ -1,6 +1,6 @@
 import { Instant, isLoopbackHost, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
-import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import { type OidcConfig, readOidc } from "./dashboard/oidc-config.ts";
+import { readSso, type SsoConfig } from "./dashboard/sso.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { AllowedHosts } from "./lib/allowed-hosts.ts";

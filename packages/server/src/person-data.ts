@@ -2,8 +2,8 @@ import { forgetEntries, listEntriesOfContact } from "./automations/data-subject.
 import { forgetLinks, forgetRecipients } from "./campaigns/campaigns.ts";
 import { listFormerValues } from "./contacts/imports.ts";
 import { deleteContactRow } from "./contacts/store.ts";
+import type { DataSubjectDeps } from "./data-subjects/data-subjects.ts";
 import type { ErasedSubject, ExportedParts, ExportedSubject, PersonDataByTable } from "./data-subjects/declarations.ts";
-import type { DataSubjectDeps } from "./data-subjects/deps.ts";
 import {
   eraseCapturedEmails,
   eraseContents,

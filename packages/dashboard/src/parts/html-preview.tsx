@@ -8,7 +8,7 @@ export function HtmlPreview({ html }: { readonly html: string }) {
 }
 
 /**
- * A frame with a page of the server that shows what it is sent (`packages/server/src/dashboard/canvas.ts`). Its one script is the server's;
+ * A frame with a page of the server that shows what it is sent (`packages/server/src/dashboard/frame.ts`). Its one script is the server's;
  * the HTML comes into a frame inside of it, which has none. Both have no origin.
  */
 function Canvas({ html, scheme, remote }: MailLook & { readonly html: string }) {

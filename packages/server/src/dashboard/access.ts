@@ -1,8 +1,7 @@
 import type { AdmittedSession, BrowserRequest, SessionLookup } from "../http/auth.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { readReached, readToken } from "./cookie.ts";
+import { assertSameOrigin, readReached, readToken } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
-import { assertSameOrigin } from "./origin.ts";
 import { findOwnerKey, findSession, type LiveSession, touchSession } from "./sessions.ts";
 import { readProxyUser } from "./sso.ts";
 

@@ -1,7 +1,6 @@
 import type { PublicPage } from "../http/public/public-pages.ts";
 import type { Limiter } from "../lib/rate.ts";
-import { canvasPage } from "./canvas.ts";
-import { type FrameParts, framePages } from "./frame.ts";
+import { canvasPage, type FrameParts, framePages } from "./frame.ts";
 import { providerPages } from "./provider.ts";
 import { type SignInParts, signInPages } from "./sign-in.ts";
 import { signInMailPages } from "./sign-in-mail.ts";

@@ -13,10 +13,10 @@ import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { MailCapture } from "../relays/deps.ts";
 import type { ShowsMarketplace } from "../workspaces/deps.ts";
-import type { SsoConfig } from "./config.ts";
 import type { DashboardFiles } from "./files.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 import type { SessionWatch } from "./sessions.ts";
+import type { SsoConfig } from "./sso.ts";
 
 export interface SessionDeps {
   readonly db: Db;

@@ -4,11 +4,11 @@ import type { PageRequest, PageResponse, PublicPage } from "../http/public/publi
 import { ApiError } from "../lib/api-error.ts";
 import { toNetwork } from "../lib/ip-network.ts";
 import type { Limiter, Rate } from "../lib/rate.ts";
+import { assertSameOrigin } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
 import { json, readBody, toBrowser } from "./json-page.ts";
 import { describeMailedLink } from "./links.ts";
 import { reachesPeople, requestLink } from "./member-mail.ts";
-import { assertSameOrigin } from "./origin.ts";
 import { countingFailures, type SignInParts } from "./sign-in.ts";
 
 // Of one network, and of all: mail that people ask for by hand. What one member gets is limited besides.

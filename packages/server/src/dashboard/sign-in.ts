@@ -9,11 +9,10 @@ import type { Installation } from "../installation/installation.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { getWorkspace } from "../workspaces/workspaces.ts";
 import { type BrowserAccess, isOperator } from "./access.ts";
-import { buildCookie, readReached } from "./cookie.ts";
+import { assertKept, assertSameOrigin, buildCookie, readReached } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
 import { json, readBody, toBrowser } from "./json-page.ts";
 import { buildMemberSubject, redeemLink } from "./links.ts";
-import { assertKept, assertSameOrigin } from "./origin.ts";
 import {
   createSession,
   endSession,

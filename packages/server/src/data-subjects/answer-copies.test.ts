@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createWorld } from "../testing.ts";
-import { deleteAnswers, findAnswerCopies } from "./answer-copies.ts";
+import { deleteAnswers, findAnswerCopies } from "./copies.ts";
 
 test("an answer that spells an address in another case goes with the person, those that name nobody stay", async () => {
   await using world = await createWorld();

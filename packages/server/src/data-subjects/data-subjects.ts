@@ -1,18 +1,21 @@
-import { AddressError, type Erasure, type Person, parseAnyAddress, readContactRef } from "@mailsvc/sdk/contract";
+import { AddressError, type contract, type Erasure, type Person, parseAnyAddress, readContactRef } from "@mailsvc/sdk/contract";
+import type { AutomationDeps } from "../automations/deps.ts";
 import { collideWithSteps } from "../campaigns/campaigns.ts";
+import type { CampaignDeps } from "../campaigns/deps.ts";
 import { type ContactRow, deleteContact, findContactByEmail, resolveContacts } from "../contacts/contacts.ts";
+import type { ContactDeps } from "../contacts/deps.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
+import type { Handlers } from "../http/handler.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
-import { type AnswerCopies, findAnswerCopies } from "./answer-copies.ts";
+import type { TrackingDeps } from "../tracking/deps.ts";
+import { type AnswerCopies, findAnswerCopies, findEmailCopies } from "./copies.ts";
 import { type ExportPosition, PAGED, type PersonDataByTable } from "./declarations.ts";
-import type { DataSubjectDeps } from "./deps.ts";
-import { findEmailCopies } from "./email-copies.ts";
 import { listTexts } from "./erasure.ts";
 import { erasePerson, exportPerson } from "./walk.ts";
 
 /** Everything stored about the person with an address; emails to them and mail by them come in pages. Throws ApiError not_found. */
-export async function exportDataSubject(
+async function exportDataSubject(
   read: Reader,
   deps: DataSubjectDeps,
   tables: PersonDataByTable,
@@ -109,4 +112,21 @@ function decodeCursor(cursor: string): ExportPosition {
 
 function notStored(ref: string) {
   return new ApiError("not_found", `Nothing is stored about ${JSON.stringify(ref.slice(0, 320))} in this workspace.`);
+}
+
+/** The handlers of `people`, as the API calls data subjects; `tables` says what each table holds of people. */
+export function dataSubjectHandlers(tables: PersonDataByTable): Handlers<typeof contract.people, DataSubjectDeps> {
+  return {
+    get: (input, { read, deps, workspaceId }) => exportDataSubject(read, deps, tables, workspaceId, input),
+    erase: {
+      prepare: ({ person }, { read, deps, workspaceId }) => findAnswers(read, deps, workspaceId, person),
+      run: ({ person }, { tx, deps, workspaceId }, answers: AnswerCopies) =>
+        eraseDataSubject(tx, deps, tables, workspaceId, person, answers),
+    },
+  };
+}
+
+export interface DataSubjectDeps extends AutomationDeps, CampaignDeps, ContactDeps {
+  readonly tracker: TrackingDeps["tracker"];
+  readonly config: CampaignDeps["config"];
 }

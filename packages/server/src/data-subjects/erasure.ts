@@ -7,7 +7,7 @@ import { deleteEvents } from "../events/events.ts";
 import { deleteMails } from "../inbox/inbox.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { forgetAddressee } from "../mail/forget-addressee.ts";
-import { deleteAnswers } from "./answer-copies.ts";
+import { deleteAnswers } from "./copies.ts";
 import type { ErasedSubject } from "./declarations.ts";
 
 /** Deletes the emails to a person. */

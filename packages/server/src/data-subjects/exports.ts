@@ -4,8 +4,8 @@ import { getReceivedEmails, listIdsTo } from "../emails/emails.ts";
 import { listContactEvents, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
+import type { DataSubjectDeps } from "./data-subjects.ts";
 import type { ExportedParts, ExportedSubject } from "./declarations.ts";
-import type { DataSubjectDeps } from "./deps.ts";
 
 // Emails of one response.
 const PAGE = 50;

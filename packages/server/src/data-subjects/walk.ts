@@ -3,8 +3,8 @@ import { and, type Column, eq, getTableColumns, inArray } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import type { DataSubjectDeps } from "./data-subjects.ts";
 import type { ErasedSubject, ExportedSubject, ExportPosition, PersonData, PersonDataByTable } from "./declarations.ts";
-import type { DataSubjectDeps } from "./deps.ts";
 
 /** A page of everything that tables hold about a person, and where the next one begins. */
 export async function exportPerson(

@@ -4,9 +4,7 @@ import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { FiredTimer } from "../lib/controllable-clock.ts";
 import { DAY } from "../lib/units.ts";
-import type { DevDeps } from "./deps.ts";
-import { keepClock } from "./kept-clock.ts";
-import type { DevWorld } from "./world.ts";
+import { type DevDeps, type DevWorld, keepClock } from "./world.ts";
 
 // Far beyond every schedule and retention, and still a valid date.
 const MAX_ADVANCE = 10 * 366 * DAY;

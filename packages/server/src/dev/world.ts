@@ -1,11 +1,12 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
+import type { Db, Reader } from "../db/db.ts";
 import { continueStreams, loadStreamEnds } from "../events/events.ts";
-import { resetInstallation } from "../installation/installation.ts";
+import { type InstallationDeps, resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { FaultRules } from "../lib/fault-rules.ts";
-import type { DevDeps } from "./deps.ts";
-import { keepClock, markClock } from "./kept-clock.ts";
-import type { Snapshots } from "./snapshots.ts";
+import type { Queue } from "../queue/queue.ts";
+import { CLOCK_FACT, type Snapshots, type StoredClock } from "./snapshots.ts";
 
 /** Operations of the dev endpoints on the whole installation. */
 export interface DevWorld {
@@ -79,4 +80,38 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
         });
       }),
   };
+}
+
+/** Returns the state of a clock, to be stored with the data. */
+function markClock(clock: ControllableClock): StoredClock {
+  return { now: clock.now(), mode: clock.mode, date: clock.real.date() };
+}
+
+/** Stores where a developer has moved the clock, so that the next start goes on from there. */
+export async function keepClock(db: Db, clock: ControllableClock): Promise<void> {
+  const value = JSON.stringify(markClock(clock));
+  await db.tx(async (tx) => {
+    const { meta } = tx.t;
+    await tx.insert(meta).values({ name: CLOCK_FACT, value }).onConflictDoUpdate({ target: meta.name, set: { value } });
+  });
+}
+
+/**
+ * Sets a clock to where it was kept: a frozen one to the same instant, a running one as far from the real time as it was. Does nothing if
+ * it was never moved.
+ */
+export async function restoreClock(read: Reader, clock: ControllableClock): Promise<void> {
+  const { meta } = read.t;
+  const [row] = await read.select().from(meta).where(eq(meta.name, CLOCK_FACT));
+  if (!row) return;
+  const { now, mode, date } = JSON.parse(row.value) as StoredClock;
+  clock.reset(mode === "frozen" ? now : now + clock.real.date() - date, mode);
+}
+
+export interface DevDeps extends InstallationDeps {
+  readonly queue: Queue;
+  /** Rules that make requests and SMTP fail; null outside of dev mode. */
+  readonly faults: FaultRules | null;
+  /** The latest requests; null outside of dev mode. */
+  readonly requestLog: { clear(): void } | null;
 }

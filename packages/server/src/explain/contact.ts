@@ -1,5 +1,12 @@
-import type { ContactStatus, Email, EventData, Explanation } from "@mailsvc/sdk/contract";
-import { addressKey, MailboxText, parseMailbox } from "@mailsvc/sdk/contract";
+import {
+  addressKey,
+  type ContactStatus,
+  type Email,
+  type EventData,
+  type Explanation,
+  MailboxText,
+  parseMailbox,
+} from "@mailsvc/sdk/contract";
 import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { listEmails } from "../emails/emails.ts";
@@ -7,7 +14,7 @@ import { type EventRow, listContactEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { type Action, buildExplanation, joinSentences, type Moment, quote, toCall } from "../lib/explanation.ts";
 import { findSuppressions, type SuppressionRow } from "../suppressions/suppressions.ts";
-import type { ExplainDeps } from "./deps.ts";
+import type { ExplainDeps } from "./explain.ts";
 import { describeSuppression } from "./suppression.ts";
 
 // The latest of each that the timeline shows.

@@ -1,20 +1,18 @@
-import type { Explanation } from "@mailsvc/sdk/contract";
-import { addressKey } from "@mailsvc/sdk/contract";
+import { addressKey, type EventData, type Explanation } from "@mailsvc/sdk/contract";
 import { findCampaignRow } from "../campaigns/campaigns.ts";
 import type { Reader } from "../db/db.ts";
 import { listHolds } from "../delivery/delivery.ts";
-import { type FullEmail, findMail, readDeliveryJob } from "../emails/emails.ts";
-import { listEventsOfEmails } from "../events/events.ts";
+import { type EmailRow, type FullEmail, findMail, readDeliveryJob } from "../emails/emails.ts";
+import { type EventRow, listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
-import { buildExplanation, count, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
+import { buildExplanation, count, type Findings, joinSentences, type Moment, quote, sayInstant } from "../lib/explanation.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { hidePlaces } from "../mail/hide-places.ts";
+import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 import type { JobRow } from "../queue/queue.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
-import type { ExplainDeps } from "./deps.ts";
-import { describeEmailEvent } from "./email-events.ts";
 import { explainOutcome, type Surroundings } from "./email-outcome.ts";
-import { joinRecipients } from "./recipients.ts";
+import type { ExplainDeps } from "./explain.ts";
 import { describeSuppression } from "./suppression.ts";
 
 // Dead jobs that are looked through: there are few, because each is a fault of ours.
@@ -108,4 +106,120 @@ async function findSurroundings(read: Reader, deps: ExplainDeps, { email }: Full
 async function findDeadJob(read: Reader, { queue }: ExplainDeps, { workspaceId, id }: FullEmail["email"]): Promise<JobRow | null> {
   const { rows } = await queue.list(read, { workspaceId, state: "dead", limit: DEAD_JOBS, offset: 0 });
   return rows.find(({ payload }) => readDeliveryJob(payload).emailIds.includes(id)) ?? null;
+}
+
+type Refused = EventData["email.bounced"];
+
+/** An event of an email, in words. */
+function describeEmailEvent({ type, at, data, machine }: EventRow): Moment {
+  const known = data ?? {};
+  switch (type) {
+    case "email.sent": {
+      const { response, attempt, relay } = known as EventData["email.sent"];
+      const who = relay === undefined ? "The mail server" : `The relay ${relay}`;
+      return { at, what: `${who} took it in attempt ${attempt}`, why: `It answered ${quote(response)}.` };
+    }
+    case "email.delivered":
+      return { at, what: "Delivered", why: toReporter(known) };
+    case "email.deferred": {
+      const { attempt, inDoubt, relay, ...refused } = known as unknown as EventData["email.deferred"];
+      const which =
+        attempt === undefined ? "The next mail server has not delivered it yet" : `Attempt ${attempt} was not accepted${atRelay(relay)}`;
+      const lost = "The connection was lost after the whole message was written: it is not known whether it arrived.";
+      return { at, what: `${which}: ${quote(refused.diagnostic)}`, why: inDoubt ? lost : describe(refused) };
+    }
+    case "email.bounced":
+    case "email.failed": {
+      const refused = known as unknown as Refused;
+      return {
+        at,
+        what: `${type === "email.bounced" ? toBounce(refused) : "Given up"}${atRelay(refused.relay)}: ${quote(refused.diagnostic)}`,
+        why: describe(refused),
+      };
+    }
+    case "email.rescheduled":
+      return { at, what: `Moved to ${(known as EventData["email.rescheduled"]).scheduledAt}` };
+    case "email.opened":
+      return { at, what: machine ? "Opened by a machine" : "Opened", why: machine ? MACHINE : null };
+    case "email.clicked": {
+      const { url } = known as EventData["email.clicked"];
+      return {
+        at,
+        what: `${machine ? "Clicked by a machine" : "Clicked"}${url === undefined ? "" : `: ${url}`}`,
+        why: machine ? MACHINE : null,
+      };
+    }
+    default:
+      return { at, what: OTHERS[type] ?? type, why: toReporter(known) };
+  }
+}
+
+function toBounce(refused: Refused): string {
+  return isTemporary(refused) ? "Given up by the next mail server" : "Refused for good";
+}
+
+function atRelay(relay: string | undefined): string {
+  return relay === undefined ? "" : ` at the relay ${relay}`;
+}
+
+const MACHINE = "A scanner of links or a proxy of images looked at it; it does not count as a reader.";
+
+const OTHERS: Readonly<Record<string, string>> = {
+  "email.complained": "The recipient reported it as spam",
+  "email.unsubscribed": "The recipient unsubscribed by its link",
+  "email.suppressed": "Not sent, because the address is suppressed",
+  "email.cancelled": "Cancelled",
+  "email.received": "The recipient answered",
+};
+
+function describe(refused: Refused): string | null {
+  const { diagnostic: message, smtpCode, enhancedCode } = refused;
+  const text = joinSentences(judgeReply({ message, smtpCode, enhancedCode })?.meaning, toReporter(refused));
+  return text === "" ? null : text;
+}
+
+/** Reports that come back later name their source. */
+function toReporter({ source }: { readonly source?: unknown }): string | null {
+  return typeof source === "string" ? `Reported by ${source}.` : null;
+}
+
+/** Findings about one recipient of a mail. */
+interface Explained {
+  readonly email: Pick<EmailRow, "id" | "to" | "status">;
+  readonly findings: Findings;
+}
+
+// States in which there is nothing to explain.
+const WELL: ReadonlySet<string> = new Set(["sent", "delivered"]);
+
+/** Joins what was found out about the recipients of one mail: how many it reached, and of each of the others why not. */
+function joinRecipients(all: readonly Explained[], subject: string): Findings {
+  const byStatus = Map.groupBy(all, ({ email }) => email.status);
+  const numbers = [...byStatus].map(([status, own]) => `${own.length} ${status}`).join(", ");
+  const troubled = all.filter(({ email }) => !WELL.has(email.status));
+  const due = all
+    .flatMap(({ findings: { next } }) => (next?.at == null ? [] : [{ at: next.at, what: next.what }]))
+    .sort((a, b) => a.at - b.at);
+  const [first] = all;
+  return {
+    id: first?.email.id ?? "",
+    kind: "email",
+    title: `Email to ${count(all.length, "recipient")}: ${quote(subject)}`,
+    status: byStatus.size === 1 && first ? first.email.status : "mixed",
+    summary: [
+      `Of ${count(all.length, "recipient")}: ${numbers}.`,
+      ...troubled.map(({ email, findings }) => `${email.to}: ${findings.summary}`),
+    ].join(" "),
+    moments: all.flatMap(({ email, findings }, i) =>
+      findings.moments
+        .slice(i === 0 ? 0 : 1)
+        .map((moment, j) => (i === 0 && j === 0 ? moment : { ...moment, what: `${email.to}: ${moment.what}` })),
+    ),
+    next: due[0] ?? null,
+    actions: troubled.map(({ email }) => ({
+      what: `See about ${email.to} alone`,
+      command: `mailsvc why ${email.id} --recipient ${email.to}`,
+    })),
+    related: all.flatMap(({ email, findings }) => [email.id, ...(findings.related ?? [])]),
+  };
 }

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
-import { DiskReserve, RESERVE_FILE } from "./disk-reserve.ts";
+import { DiskReserve, RESERVE_FILE } from "./disk-watch.ts";
 
 const MB = 1024 * 1024;
 

@@ -8,8 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld } from "../testing.ts";
 import { makeUnsubscribeUrl } from "../unsubscribe/link.ts";
-import { DiskReserve } from "./disk-reserve.ts";
-import { watchDisk } from "./disk-watch.ts";
+import { DiskReserve, watchDisk } from "./disk-watch.ts";
 
 const MB = 1024 * 1024;
 

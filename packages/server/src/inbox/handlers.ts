@@ -4,7 +4,6 @@ import type { Handlers, PublicContext } from "../http/handler.ts";
 import { simulateReply, simulateReport } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Arrivals } from "./arrivals.ts";
-import type { InboxDeps } from "./deps.ts";
 import {
   clearMail,
   clearTestMail,
@@ -12,6 +11,7 @@ import {
   findFirstMail,
   findLastMailId,
   getMail,
+  type InboxDeps,
   listMail,
   type MailRow,
   parseMail,

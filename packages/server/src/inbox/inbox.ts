@@ -1,20 +1,28 @@
-import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
-import { addressKey, CALENDAR_LIMITS, SEND_LIMITS, showCalendar } from "@mailsvc/sdk/contract";
+import {
+  addressKey,
+  CALENDAR_LIMITS,
+  type CapturedMail,
+  type CapturedMailDetail,
+  type Page,
+  SEND_LIMITS,
+  showCalendar,
+} from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { type CapturedContent, type MailToAnswer, readCapturedMail } from "../inbound/inbound.ts";
+import type { InboundDeps } from "../inbound/deps.ts";
+import { type CapturedContent, type MailParser, type MailToAnswer, readCapturedMail } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { toLabelOfTag } from "../lib/email-labels.ts";
 import { joinParts } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { InboxDeps } from "./deps.ts";
 import { deleteParts, findPart, WHOLE_BYTES } from "./parts.ts";
+import type { MailReleaser } from "./releaser.ts";
 import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
 
 /** The job that deletes old mail of test keys; one of it always waits. */
@@ -269,4 +277,11 @@ export function summaryColumns({ t: { inbox } }: Reader) {
     receivedAt: inbox.receivedAt,
     test: inbox.test,
   };
+}
+
+/** Dependencies of captured mail; in dev mode its recipients answer. */
+export interface InboxDeps extends InboundDeps {
+  readonly releaser: MailReleaser;
+  /** Reads captured mail, so that who asks for much of it does not hold up received mail. */
+  readonly capturedMailParser: MailParser;
 }

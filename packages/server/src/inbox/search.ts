@@ -5,10 +5,10 @@ import type { CapturedContent } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { SECOND } from "../lib/units.ts";
-import type { InboxDeps } from "./deps.ts";
 import {
   buildFilter,
   findMail,
+  type InboxDeps,
   type MailFilter,
   type MailRow,
   type MailSummary,

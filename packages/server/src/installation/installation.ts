@@ -7,13 +7,11 @@ import { KeyMissing, makeKeyText } from "../lib/key-file.ts";
 import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { type Random, secureRandom } from "../lib/random.ts";
 import { makeRingSeal, type Seal, SealBroken } from "../lib/seal.ts";
+import type { WorkspaceDeps } from "../workspaces/deps.ts";
 import { createWorkspace, FIRST_WORKSPACE, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
-import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
-import type { InstallationDeps } from "./deps.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
 import type { KeyStore } from "./key-rotation.ts";
 
-export type { Installation } from "./access.ts";
 export { describeHolder, findMove, HOLDER, markMovedAway, markRestored } from "./holder.ts";
 
 type Fact = typeof FIRST_WORKSPACE | "installation" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
@@ -216,4 +214,30 @@ async function insertFact(tx: Tx, name: Fact, value: string): Promise<void> {
 
 async function insertMissingFact(tx: Tx, name: Fact, value: string): Promise<void> {
   await tx.insert(tx.t.meta).values({ name, value }).onConflictDoNothing();
+}
+
+/** A workspace and its owner key. */
+export interface WorkspaceAccess {
+  readonly workspaceId: string;
+  readonly apiKey: string;
+}
+
+/** The two parties of the marketplace; dev mode makes a workspace for each. */
+export type Profile = "brand" | "builder";
+
+/** The workspaces and keys of the first start. Keys are known when they were just made, and in dev mode. */
+export interface Installation {
+  /** The first workspace; in dev mode the brand's. */
+  readonly workspaceId: string;
+  /** Its owner key. */
+  readonly apiKey: string | null;
+  /** The key that manages workspaces. */
+  readonly operatorKey: string | null;
+  /** Dev mode only. */
+  readonly profiles: Readonly<Record<Profile, WorkspaceAccess>> | null;
+}
+
+export interface InstallationDeps extends WorkspaceDeps {
+  readonly db: Db;
+  readonly config: WorkspaceDeps["config"] & { readonly name: string | null };
 }

@@ -1,8 +1,10 @@
-import { eq } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import type { DeveloperKey } from "../http/auth.ts";
+import type { Clock } from "../lib/clock.ts";
 import { growingCache } from "../lib/growing-cache.ts";
 import { readNetworks } from "../lib/ip-network.ts";
+import { RevocationWatch } from "../lib/revocation-watch.ts";
 import { hashKey } from "./secret.ts";
 
 /** The fact that holds the SHA-256 of the operator key, hex. */
@@ -79,5 +81,19 @@ export class KeyCache {
     const { meta } = this.#db.read.t;
     const [row] = await this.#db.read.select().from(meta).where(eq(meta.name, OPERATOR_KEY));
     return row?.value === hash;
+  }
+}
+
+/** Watches the keys of open connections, by their hashes. */
+export class KeyWatch extends RevocationWatch {
+  constructor(db: Db, clock: Clock) {
+    super(async (hashes) => {
+      const { keys } = db.read.t;
+      const live = await db.read
+        .select({ hash: keys.hash })
+        .from(keys)
+        .where(and(inArray(keys.hash, [...hashes]), isNull(keys.revokedAt), or(isNull(keys.expiresAt), gt(keys.expiresAt, clock.now()))));
+      return new Set(live.map(({ hash }) => hash));
+    }, clock.real);
   }
 }

@@ -1,21 +1,21 @@
-import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
+import { AddressError, type contract, type Key, type Page, type Permission, parseAnyMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { and, eq, isNotNull, isNull, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { DeveloperKey } from "../http/auth.ts";
-import { ApiError, notFound } from "../lib/api-error.ts";
+import type { Handlers } from "../http/handler.ts";
+import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { type Clock, iso } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import { parseIpNetwork } from "../lib/ip-network.ts";
 import type { Random } from "../lib/random.ts";
-import type { KeyDeps } from "./deps.ts";
-import type { KeyCache } from "./key-cache.ts";
+import type { KeyCache, KeyWatch } from "./key-cache.ts";
 import type { KeyUse } from "./key-use.ts";
-import { parseLimits } from "./limits.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 import type { KeyTables } from "./tables.ts";
 
 export { KeyCache, OPERATOR_KEY } from "./key-cache.ts";
-export { isAllowedSender } from "./limits.ts";
 export { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = KeyTables["keys"]["$inferSelect"];
@@ -97,7 +97,7 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
 }
 
 /** Renames a key. Throws ApiError not_found, or forbidden if the key can do more than `renamer`. */
-export async function renameKey(
+async function renameKey(
   tx: Tx,
   deps: Pick<KeyDeps, "keyUse" | "clock">,
   renamer: DeveloperKey,
@@ -114,7 +114,7 @@ export async function renameKey(
  * Revokes a key for good. Throws ApiError not_found, forbidden if the key can do more than `revoker`, or invalid_state for the
  * last owner key.
  */
-export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id: string): Promise<Key> {
+async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id: string): Promise<Key> {
   const { workspaceId } = revoker;
   const { keys } = tx.t;
   const row = await getOwnRow(tx, revoker, id);
@@ -140,7 +140,7 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
 }
 
 /** The keys of a workspace, newest first. */
-export function listKeys(
+function listKeys(
   read: Reader,
   deps: Pick<KeyDeps, "keyUse" | "clock">,
   workspaceId: string,
@@ -198,4 +198,70 @@ function assertMayChange(verb: "rename" | "revoke", changer: DeveloperKey, { id,
       ? [{ path: "id", code: "owner_only", message: `Only an owner key can ${verb} an owner key.` }]
       : missing.map((p) => ({ path: "id", code: "missing_permission", message: p })),
   });
+}
+
+interface WantedLimits {
+  readonly permissions: readonly Permission[];
+  readonly expiresAt?: string | undefined;
+  readonly senders?: readonly string[] | undefined;
+  readonly networks?: readonly string[] | undefined;
+}
+
+/** Reads the limits of a new key. Throws ApiError validation_error that names the field. */
+function parseLimits({ permissions, expiresAt, senders, networks }: WantedLimits, now: number) {
+  const end = expiresAt === undefined ? null : Date.parse(expiresAt);
+  if (end !== null && end <= now) throw invalid("expiresAt", "in_the_past", "A key must expire in the future.");
+  networks?.forEach((text, i) => {
+    if (parseIpNetwork(text) === null)
+      throw invalid(`networks.${i}`, "invalid_network", "Write an address or a network such as 203.0.113.0/24 or 2001:db8::/32.");
+  });
+  const others = permissions.filter((one) => one !== "transactional:send" && !one.endsWith(":read"));
+  if (senders !== undefined && others.length > 0)
+    throw invalid(
+      "permissions",
+      "not_limitable",
+      `A key that is limited to senders cannot have ${others.join(", ")}: they send in other ways.`,
+    );
+  return {
+    expiresAt: end,
+    senders: senders === undefined ? null : [...new Set(senders.map(toSender))],
+    networks: networks === undefined ? null : [...new Set(networks)],
+  };
+}
+
+/** True if mail from a mailbox is within a list of addresses and domains. */
+export function isAllowedSender(senders: readonly string[], mailbox: string): boolean {
+  const { key } = parseAnyMailbox(mailbox);
+  return senders.includes(key) || senders.includes(key.slice(key.lastIndexOf("@") + 1));
+}
+
+/** The form in which addresses and domains are compared; a domain may be written as `@acme.example`. */
+function toSender(text: string, i: number): string {
+  const domain = text.trim().replace(/^@/, "");
+  try {
+    return domain.includes("@") ? parseAnyMailbox(text).key : toDomain(domain);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    throw invalid(`senders.${i}`, "invalid_sender", "Write an address such as hello@acme.example, or a domain such as acme.example.");
+  }
+}
+
+export const keyHandlers: Handlers<typeof contract.keys, KeyDeps> = {
+  list: (input, { read, deps, workspaceId }) => listKeys(read, deps, workspaceId, input),
+  create: (input, { tx, deps, workspaceId, key }) => {
+    assertMayGrant(key, input.permissions);
+    return createKey(tx, deps, workspaceId, input);
+  },
+  update: ({ id, name }, { tx, deps, key }) => renameKey(tx, deps, key, { id, name }),
+  revoke: ({ id }, { tx, deps, key }) => revokeKey(tx, deps, key, id),
+};
+
+export interface KeyDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly config: { readonly dev: boolean };
+  readonly keyCache: Pick<KeyCache, "clear">;
+  readonly keyUse: Pick<KeyUse, "find">;
+  readonly keyWatch: Pick<KeyWatch, "checkNow">;
 }

@@ -1,5 +1,5 @@
 import type { Reader } from "../db/db.ts";
-import type { KeyDeps } from "../keys/deps.ts";
+import type { KeyDeps } from "../keys/keys.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { MailCapture, RelayChecks, RelayNames } from "../relays/deps.ts";
