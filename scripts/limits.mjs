@@ -3,7 +3,7 @@ import * as contract from "@mailsvc/sdk/contract";
 import { readConfig } from "../packages/server/src/config.ts";
 import { MAX_JSON_VALUES } from "../packages/server/src/http/body/json.ts";
 import { RETENTION_MS } from "../packages/server/src/http/idempotency.ts";
-import { ATTEMPT_TIMEOUT_MS } from "../packages/server/src/webhooks/retry-policy.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../packages/server/src/webhooks/attempt.ts";
 
 const count = (n) => n.toLocaleString("en");
 const characters = (n) => `${count(n)} characters`;

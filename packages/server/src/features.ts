@@ -39,7 +39,7 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
-import { domainHandlers } from "./domains/handlers.ts";
+import { domainHandlers } from "./domains/domains.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, mailStateHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import type { EventReader } from "./events/events.ts";

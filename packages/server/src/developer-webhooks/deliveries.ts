@@ -1,17 +1,29 @@
-import type { AgentEventState, EventType, Page, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
+import type { AgentEventState, Event, EventType, Page, WebhookDelivery, WebhookDeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
 import { getEmailHistory } from "../emails/emails.ts";
 import { type DeletedEvent, parseEventId, toEventId } from "../events/events.ts";
-import { notFound } from "../lib/api-error.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
-import { deleteAsideStreams, type EventRow, listAttempts, listTurns, showLastAttempt, type Turn } from "../webhooks/webhooks.ts";
-import { composeEvents } from "./endpoint.ts";
+import { perMinute, type Rate } from "../lib/rate.ts";
+import {
+  type Attempt,
+  deleteAsideStreams,
+  type EventRow,
+  explainAttempt,
+  listAttempts,
+  listTurns,
+  recordManualAttempt,
+  showLastAttempt,
+  type Turn,
+} from "../webhooks/webhooks.ts";
+import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
+import { composeEvents, toEndpointByHand } from "./endpoint.ts";
 import { toDeliveryId, toDeliveryPrefix, toStreamPrefix } from "./fan-out.ts";
-import type { WebhookRow } from "./webhook.ts";
+import { getWebhookRow, type WebhookRow } from "./webhook.ts";
 
 interface DeliveryFilter extends PageInput {
   state?: AgentEventState | undefined;
@@ -61,7 +73,7 @@ async function listIdsOfEmail(read: Reader, { id, workspaceId }: WebhookRow, ema
 }
 
 /** A delivery to a webhook. Throws ApiError not_found. */
-export async function getDeliveryRow(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<EventRow> {
+async function getDeliveryRow(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<EventRow> {
   const { webhookDeliveries: e } = q.t;
   const [row] = await findRows(q, e, { id, endpointId: webhook.id });
   if (!row) throw notFound("delivery", id);
@@ -170,4 +182,66 @@ function showDelivery(row: EventRow, { nextAttemptAt, waitsFor }: Turn = { nextA
     settledAt: row.settledAt === null ? null : iso(row.settledAt),
     lastAttempt: showLastAttempt(row),
   };
+}
+
+// Both bypass all limits of the engine, so without their own limits they could flood any address, or scan the ports of hosts.
+const REDELIVERIES = perMinute(120);
+const TESTS = perMinute(10);
+
+/** Sends webhook.test to a webhook. Writes nothing. Throws ApiError not_found or rate_limited. */
+export async function testWebhook(read: Reader, deps: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<WebhookTest> {
+  const webhook = await getWebhookRow(read, workspaceId, id);
+  await assertRate(deps, `webhook-test:${workspaceId}`, TESTS, "You can send at most ten test events a minute.");
+  const at = deps.clock.now();
+  const eventId = deps.ids("evt");
+  const type = "webhook.test";
+  const nobody = { emailId: null, to: null, recipient: null, contactId: null, externalId: null, campaignId: null, automationId: null };
+  const about = { id: eventId, sequence: 0, at: iso(at), ...nobody, test: false, machine: null, tags: {} } satisfies Omit<
+    Event,
+    "type" | "data"
+  >;
+  const body = JSON.stringify({ ...about, type, data: { webhookId: id } });
+  const attempt = await deps.webhooks.send(toEndpointByHand(deps, webhook), { id: eventId, type, at, attempt: 1, body });
+  const { ms, class: kind, httpStatus, message, answer } = attempt;
+  return { ok: kind === "ok", eventId, ms, class: kind, httpStatus, message, hint: explainAttempt({ class: kind, answer }), answer };
+}
+
+/** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */
+export async function sendAgain(
+  read: Reader,
+  deps: DeveloperWebhookDeps,
+  workspaceId: string,
+  id: string,
+  deliveryId: string,
+): Promise<Attempt> {
+  const webhook = await getWebhookRow(read, workspaceId, id);
+  const delivery = await getDeliveryRow(read, webhook, deliveryId);
+  const key = delivery.eventKey ?? 0;
+  const composed = (await composeEvents(read, webhook, [key])).get(key);
+  if (!composed)
+    throw new ApiError("invalid_state", "This event has been deleted, so it cannot be sent again.", {
+      hint: "Events are kept for as long as the server's --keep says, and deleted with the person they are about.",
+    });
+  await assertRate(deps, `webhook-redeliver:${workspaceId}`, REDELIVERIES, "You can redeliver at most 120 events a minute.");
+  const { type, at, attempts } = delivery;
+  return deps.webhooks.send(toEndpointByHand(deps, webhook), { ...composed, type, at, attempt: attempts + 1 });
+}
+
+/** Records the attempt that `sendAgain` made. */
+export async function recordAgain(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  workspaceId: string,
+  id: string,
+  deliveryId: string,
+  attempt: Attempt,
+): Promise<WebhookDeliveryDetail> {
+  const webhook = await getWebhookRow(tx, workspaceId, id);
+  await recordManualAttempt(tx, deps, toEndpointByHand(deps, webhook), await getDeliveryRow(tx, webhook, deliveryId), attempt);
+  return getDelivery(tx, webhook, deliveryId);
+}
+
+async function assertRate({ limiter }: DeveloperWebhookDeps, bucket: string, rate: Rate, message: string): Promise<void> {
+  const { allowed, reset } = await limiter.take(bucket, rate);
+  if (!allowed) throw new ApiError("rate_limited", message, { headers: { "retry-after": String(reset) } });
 }

@@ -2,12 +2,16 @@ import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookForm
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import type { EventDeps } from "../events/deps.ts";
 import { findStreamEnd } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertWebhookUrl } from "../lib/guard-url.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Limiter } from "../lib/rate.ts";
 import { HOUR } from "../lib/units.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { WebhookDeps } from "../webhooks/deps.ts";
 import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
-import type { DeveloperWebhookDeps } from "./deps.ts";
 import { CLEAR_JOB } from "./jobs.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
@@ -170,4 +174,13 @@ async function save(tx: Tx, { clock }: DeveloperWebhookDeps, row: WebhookRow, pa
 
 function toAlertEmail(email: string | null | undefined): string | null | undefined {
   return typeof email === "string" ? parseAddress(email).address : email;
+}
+
+export interface DeveloperWebhookDeps extends WebhookDeps, EventDeps {
+  readonly config: WebhookDeps["config"] & { readonly mailFrom: string };
+  readonly ids: Ids;
+  /** Rate limits, shared by all servers on one database. */
+  readonly limiter: Limiter;
+  readonly mailer: Mailer;
+  readonly webhooks: WebhookDeps["webhooks"];
 }

@@ -13,7 +13,7 @@ import {
   type RetrySchedule,
   type WebhookPolicy,
 } from "../webhooks/webhooks.ts";
-import type { DeveloperWebhookDeps } from "./deps.ts";
+import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import { ALERT_JOB } from "./jobs.ts";
 import { composeForResend } from "./resend-format.ts";
 import { type LastError, RECEIVING, type WebhookRow } from "./webhook.ts";

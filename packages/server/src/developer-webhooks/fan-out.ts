@@ -5,7 +5,7 @@ import { findTraces } from "../emails/emails.ts";
 import { byPosition, type EventRow, findStreamEnd, inRun, isAfter, positionIn, positionOf, type StreamReader } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
-import type { DeveloperWebhookDeps } from "./deps.ts";
+import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // Numbers that one transaction reads.

@@ -1,10 +1,10 @@
 import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import type { Attempt } from "../webhooks/webhooks.ts";
-import { getDelivery, listDeliveries } from "./deliveries.ts";
-import type { DeveloperWebhookDeps } from "./deps.ts";
+import { getDelivery, listDeliveries, recordAgain, sendAgain, testWebhook } from "./deliveries.ts";
 import {
   createWebhook,
+  type DeveloperWebhookDeps,
   deleteWebhook,
   getWebhook,
   listWebhooks,
@@ -14,7 +14,6 @@ import {
   updateWebhook,
 } from "./developer-webhooks.ts";
 import { catchUpWebhooks } from "./fan-out.ts";
-import { recordAgain, sendAgain, testWebhook } from "./redeliver.ts";
 import { type PlannedRedelivery, planRedelivery, startRedelivery } from "./redelivery.ts";
 import { getWebhookRow } from "./webhook.ts";
 

@@ -5,7 +5,7 @@ import { escapeHtml } from "../html/escape.ts";
 import { hidePlacesOf } from "../mail/hide-places.ts";
 import { type OutgoingMail, recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { DeveloperWebhookDeps } from "./deps.ts";
+import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import type { WebhookRow } from "./webhook.ts";
 
 /** The job that deletes what was written for a deleted webhook. */

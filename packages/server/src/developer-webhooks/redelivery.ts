@@ -6,7 +6,7 @@ import { byPosition, inRun, isAfter, positionIn, positionOf } from "../events/ev
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { reviveEvents } from "../webhooks/webhooks.ts";
-import type { DeveloperWebhookDeps } from "./deps.ts";
+import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import {
   ADDRESSED,
   catchUpWebhooks,

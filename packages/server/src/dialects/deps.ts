@@ -1,5 +1,5 @@
-import type { DeveloperWebhookDeps } from "../developer-webhooks/deps.ts";
-import type { DomainDeps } from "../domains/deps.ts";
+import type { DeveloperWebhookDeps } from "../developer-webhooks/developer-webhooks.ts";
+import type { DomainDeps } from "../domains/domains.ts";
 import type { EmailDeps } from "../emails/deps.ts";
 import type { Rates } from "../http/rate-limit.ts";
 import type { Ids } from "../lib/ids.ts";

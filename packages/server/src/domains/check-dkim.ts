@@ -1,9 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import type { DomainFinding } from "@mailsvc/sdk/contract";
 import { chooseKeys, type DkimKey, type DkimPublicKey, toPublicKey } from "../mail/dkim.ts";
-import type { Answer } from "./lookups.ts";
+import { type Answer, formatTags, parseTags } from "./lookups.ts";
 import { ASK_AGAIN, finding, type Subject } from "./subject.ts";
-import { formatTags, parseTags } from "./tags.ts";
 
 const GOOD_BITS = 2048;
 const LEAST_BITS = 1024;

@@ -1,6 +1,5 @@
 import type { DomainFinding } from "@mailsvc/sdk/contract";
-import { findProvider } from "./providers.ts";
-import { ASK_AGAIN, finding, GIVE_IP, type Subject } from "./subject.ts";
+import { ASK_AGAIN, finding, findProvider, GIVE_IP, type Subject } from "./subject.ts";
 
 const MAX_ADDRESSES = 4;
 

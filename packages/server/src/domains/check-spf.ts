@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 import type { DomainFinding } from "@mailsvc/sdk/contract";
+import { shorten } from "./lookups.ts";
 import { addTerm, findSpfRecords, isPermitted, mergeRecords, readSpf, type SpfReading, type SpfRecord } from "./spf-record.ts";
 import { ASK_AGAIN, finding, GIVE_IP, type Subject } from "./subject.ts";
-import { shorten } from "./tags.ts";
 
 const PUBLISH = "Publish the record, and run this again.";
 

@@ -1,13 +1,18 @@
-import { type DomainCheck, type DomainFinding, parseAddress } from "@mailsvc/sdk/contract";
+import { isIP } from "node:net";
+import { type contract, type DomainCheck, type DomainFinding, parseAddress } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
+import type { Handlers } from "../http/handler.ts";
+import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
 import { findInboundDomain } from "../received/received.ts";
+import type { SenderRelays } from "../relays/deps.ts";
+import type { SenderDeps } from "../senders/deps.ts";
 import { buildDnsRecord, findMissingRecord, isVerified } from "../senders/senders.ts";
 import { checkDkim, type DkimRecord, listDkimRecords } from "./check-dkim.ts";
 import { checkDmarc } from "./check-dmarc.ts";
 import { checkMx, checkNames, type InboundMx } from "./check-hosts.ts";
 import { checkSpf } from "./check-spf.ts";
-import type { DomainDeps } from "./deps.ts";
 import { Lookups } from "./lookups.ts";
 import { finding, findSubject, type Subject } from "./subject.ts";
 
@@ -20,7 +25,7 @@ interface Request {
 }
 
 /** Checks what receivers look up of a domain: within 15 seconds, whatever its name servers do. */
-export async function checkDomain(read: Reader, deps: DomainDeps, workspaceId: string, request: Request): Promise<DomainCheck> {
+async function checkDomain(read: Reader, deps: DomainDeps, workspaceId: string, request: Request): Promise<DomainCheck> {
   const subject = await findSubject(read, deps, workspaceId, request);
   const [sender, spf, dkim, names, mx] = await Promise.all([
     checkSender(read, deps, workspaceId, subject),
@@ -79,4 +84,20 @@ async function checkMail(read: Reader, deps: DomainDeps, workspaceId: string, su
   const returns =
     inboundDomain !== null && inboundDomain !== subject.domain ? [checkMx(subject, { domain: inboundDomain, host: null })] : [];
   return Promise.all([checkMx(subject, inbound), ...returns]);
+}
+
+export const domainHandlers: Handlers<typeof contract.domains, DomainDeps> = {
+  check: (input, { read, deps, workspaceId }) => {
+    if (input.ip !== undefined && isIP(input.ip) === 0) throw invalid("ip", "invalid_address", `${input.ip} is not an IP address.`);
+    return checkDomain(read, deps, workspaceId, input);
+  },
+};
+
+export interface DomainDeps extends SenderDeps {
+  readonly dns: DomainRecords;
+  readonly relays: SenderDeps["relays"] & SenderRelays["relays"];
+  readonly config: SenderDeps["config"] & {
+    /** The domain of return paths; null for bounces that go to the sender. */
+    readonly inboundDomain: string | null;
+  };
 }

@@ -3,9 +3,8 @@ import { type DomainFinding, parseAddress, toDomain } from "@mailsvc/sdk/contrac
 import type { Reader } from "../db/db.ts";
 import { isForbiddenAddress } from "../lib/guard-url.ts";
 import type { SenderRelay } from "../relays/deps.ts";
-import type { DomainDeps } from "./deps.ts";
+import type { DomainDeps } from "./domains.ts";
 import { Lookups } from "./lookups.ts";
-import { findProvider } from "./providers.ts";
 
 /** The domain to check, with the facts known before DNS is asked for its records. */
 export interface Subject {
@@ -68,4 +67,28 @@ async function findAddresses(lookups: Lookups, relay: SenderRelay | null): Promi
   if (relay === null) return [];
   const found = isIP(relay.host) === 0 ? (await lookups.addresses(relay.host)).records : [relay.host];
   return found.filter((address) => isIP(address) !== 0 && !isForbiddenAddress(address, { dev: false }));
+}
+
+interface Provider {
+  readonly name: string;
+  readonly hosts: RegExp;
+  /** Value that a domain's SPF record includes for it. */
+  readonly spf: string;
+}
+
+/** Providers of relays whose SPF record is known by their host. They look after the PTR records of their addresses. */
+const PROVIDERS: readonly Provider[] = [
+  { name: "Amazon SES", hosts: /(?:^|\.)amazonaws\.com$/, spf: "amazonses.com" },
+  { name: "Microsoft 365", hosts: /(?:^|\.)(?:office365|outlook)\.com$/, spf: "spf.protection.outlook.com" },
+  { name: "Google", hosts: /(?:^|\.)(?:gmail|google|googlemail)\.com$/, spf: "_spf.google.com" },
+  { name: "SendGrid", hosts: /(?:^|\.)sendgrid\.net$/, spf: "sendgrid.net" },
+  { name: "Mailgun", hosts: /(?:^|\.)mailgun\.org$/, spf: "mailgun.org" },
+  { name: "Postmark", hosts: /(?:^|\.)postmarkapp\.com$/, spf: "spf.mtasv.net" },
+  { name: "Brevo", hosts: /(?:^|\.)(?:brevo|sendinblue)\.com$/, spf: "spf.brevo.com" },
+  { name: "Mailjet", hosts: /(?:^|\.)mailjet\.com$/, spf: "spf.mailjet.com" },
+];
+
+/** The provider of a relay's host; null for any other mail server. */
+export function findProvider(host: string): Provider | null {
+  return PROVIDERS.find(({ hosts }) => hosts.test(host.toLowerCase())) ?? null;
 }

@@ -3,9 +3,9 @@ import type { Reader } from "../db/db.ts";
 import type { Choice, Mailers, PendingMail } from "../delivery/delivery.ts";
 import { keysOf } from "../mail/dkim.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import { deferred } from "../mail/smtp-reply.ts";
 import type { SenderRelay } from "./deps.ts";
 import { explainFault, type KnownRelay, RelayMaker, type RelayMakerOptions } from "./known-relay.ts";
-import { missingRelay } from "./missing-relay.ts";
 import { RelayStore, type RelayStoreOptions } from "./relay-store.ts";
 import { isOpenTo } from "./relays.ts";
 import { findNamedRelays, listNames } from "./routes.ts";
@@ -174,4 +174,37 @@ export class RelayRegistry implements Mailers {
     this.#missing.set(name, made);
     return made;
   }
+}
+
+/** Takes the mail that names a relay which is not there: sending it another way could break what receivers check. */
+function missingRelay(name: string): Mailer {
+  const reason = `There is no relay ${name} that this mail may take. Add it (mailsvc relays add ${name}), or name another one.`;
+  return {
+    name: "smtp",
+    transactional: false,
+    concurrency: 5,
+    send: async () => deferred(reason),
+    check: async () => reason,
+    fault: () => reason,
+    close: async () => {},
+  };
+}
+
+/** The mailer of the service's own mail: that of the default relay, whichever that is at the moment. Closing it closes all relays. */
+export function mainMailer(relays: RelayRegistry): Mailer {
+  return {
+    get name() {
+      return relays.main.name;
+    },
+    get transactional() {
+      return relays.main.transactional;
+    },
+    get concurrency() {
+      return relays.main.concurrency;
+    },
+    send: (mail) => relays.main.send(mail),
+    check: () => relays.main.check(),
+    fault: () => relays.fault(),
+    close: (graceMs) => relays.close(graceMs),
+  };
 }

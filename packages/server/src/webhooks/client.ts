@@ -1,9 +1,8 @@
 import type { Clock } from "../lib/clock.ts";
 import type { UrlFault } from "../lib/guard-url.ts";
 import { DAY } from "../lib/units.ts";
-import { type Attempt, AttemptTimeout, classifyError, classifyStatus, toResponseSnippet } from "./attempt.ts";
+import { ATTEMPT_TIMEOUT_MS, type Attempt, AttemptTimeout, classifyError, classifyStatus, toResponseSnippet } from "./attempt.ts";
 import type { Connection, Result, WebhookRequest } from "./connection.ts";
-import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 
 // An attempt that took no longer than this is quick.
 const QUICK_MS = 1000;

@@ -4,7 +4,7 @@ import { countingHook, createActivations, emitResumed, waitForDeliveries } from 
 import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { HOUR } from "../lib/units.ts";
 import { createWorld } from "../testing.ts";
-import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./attempt.ts";
 import { LEASE_MS } from "./streams.ts";
 
 test("the key of an activation arrives, works, and its copy is erased", async () => {

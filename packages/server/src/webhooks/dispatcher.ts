@@ -4,7 +4,7 @@ import { StorageUnavailable } from "../db/errors.ts";
 import type { Timer } from "../lib/clock.ts";
 import { SealBroken } from "../lib/seal.ts";
 import { MINUTE } from "../lib/units.ts";
-import type { Attempt } from "./attempt.ts";
+import { ATTEMPT_TIMEOUT_MS, type Attempt } from "./attempt.ts";
 import type { EndpointClient } from "./client.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
 import { EventRenewer, isStale } from "./composed-events.ts";
@@ -15,7 +15,6 @@ import type { Endpoint, LoadEndpoint, Message, WebhookWorker } from "./endpoint.
 import { openBody } from "./outbox.ts";
 import type { Outcome } from "./outcomes.ts";
 import { ReadySet } from "./ready-set.ts";
-import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { WebhookSender } from "./sender.ts";
 import { canContinue, type Job, takeOverStreams, toClaim } from "./streams.ts";
 

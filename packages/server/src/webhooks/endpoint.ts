@@ -1,7 +1,6 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Attempt } from "./attempt.ts";
-import type { RetrySchedule } from "./retry-policy.ts";
+import type { Attempt, RetrySchedule } from "./attempt.ts";
 import type { EndpointSecrets } from "./secrets.ts";
 import type { OpenEvent } from "./streams.ts";
 import type { OutboxName } from "./tables.ts";

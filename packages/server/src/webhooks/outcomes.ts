@@ -1,10 +1,9 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import type { Attempt } from "./attempt.ts";
+import { type Attempt, planRetry, type RetryPlan } from "./attempt.ts";
 import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { planRetry, type RetryPlan } from "./retry-policy.ts";
 import { type EventRow, holdStream, type Job, moveAside, nameStatement, type OpenEvent, wakeStream } from "./streams.ts";
 import type { OutboxName } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RETRIES } from "../marketplace/agent-webhooks/endpoint.ts";
-import { planRetry } from "./retry-policy.ts";
+import { planRetry } from "./attempt.ts";
 
 const schedule = RETRIES;
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { Signer } from "./signer.ts";
+import { Signer } from "./sender.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const NEXT = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;

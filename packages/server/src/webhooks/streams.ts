@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./attempt.ts";
 import type { ComposedEvent, Endpoint, WebhookPolicy } from "./endpoint.ts";
-import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import type { OutboxName, WebhookTables } from "./tables.ts";
 
 export type EventRow = WebhookTables["webhookEvents"]["$inferSelect"];
