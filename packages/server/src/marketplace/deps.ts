@@ -2,16 +2,16 @@ import type { Queue } from "../queue/queue.ts";
 import type { WebhookDeps } from "../webhooks/deps.ts";
 import type { ActivationDeps } from "./activations/deps.ts";
 import type { AgentWebhookDeps } from "./agent-webhooks/deps.ts";
-import type { BrandDeps } from "./brand/deps.ts";
-import type { CatalogDeps } from "./catalog/deps.ts";
+import type { BrandDeps } from "./brand/brand.ts";
+import type { CatalogDeps } from "./catalog/catalog.ts";
 import type { FileDeps } from "./files/deps.ts";
-import type { PageDeps } from "./landing-pages/deps.ts";
+import type { PageDeps } from "./landing-pages/pages.ts";
 import type { ListingDeps } from "./listings/deps.ts";
 import type { MessageDeps } from "./messages/deps.ts";
-import type { PaymentDeps } from "./payments/deps.ts";
-import type { PlanDeps } from "./plans/deps.ts";
-import type { RunDeps } from "./runs/deps.ts";
-import type { WakeupDeps } from "./wakeups/deps.ts";
+import type { PaymentDeps } from "./payments/payments.ts";
+import type { PlanDeps } from "./plans/plans.ts";
+import type { RunDeps } from "./runs/runs.ts";
+import type { WakeupDeps } from "./wakeups/wakeups.ts";
 
 export interface MarketplaceDeps
   extends ActivationDeps,

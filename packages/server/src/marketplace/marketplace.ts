@@ -1,8 +1,8 @@
 import type { JobHandler } from "../queue/queue.ts";
-import { activationJobs } from "./activations/jobs.ts";
+import { activationJobs } from "./activations/listing-end.ts";
 import type { MarketplaceDeps } from "./deps.ts";
 import { fileJobs } from "./files/staging.ts";
-import { pageJobs } from "./landing-pages/visitors.ts";
+import { pageJobs } from "./landing-pages/stats.ts";
 import { listingJobs } from "./listings/lifecycle.ts";
 import { messageJobs } from "./messages/approvals.ts";
 import { paymentJobs } from "./payments/payments.ts";

@@ -4,10 +4,8 @@ import type { AgentHandlers } from "../agent-access.ts";
 import { getListingRow } from "../listings/listings.ts";
 import { activate, deactivate, pause, resume, resumeForBuilder } from "./activations.ts";
 import type { ActivationDeps } from "./deps.ts";
-import { listActivations, listListingActivations } from "./list.ts";
-import { acceptVersion, keepVersion } from "./scopes.ts";
-import { changeActivation } from "./settings.ts";
-import { showActivation, showToAgent } from "./show.ts";
+import { acceptVersion, changeActivation, keepVersion } from "./settings.ts";
+import { listActivations, listListingActivations, showActivation, showToAgent } from "./show.ts";
 import { getActivation } from "./store.ts";
 
 export const activationHandlers: Handlers<typeof contract.activations, ActivationDeps> = {

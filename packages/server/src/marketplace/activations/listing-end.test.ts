@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { activateAgent, agentPath, getAgentKey, listAgent, startReceiver } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { activationJobs } from "./jobs.ts";
+import { activationJobs } from "./listing-end.ts";
 
 /** Adds activations of a listing, each of its own workspace, by copying one that was made the long way. */
 const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<void> => {

@@ -3,7 +3,7 @@ import type { Tx } from "../../db/db.ts";
 import { MINUTE } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ListingRow } from "../listings/listings.ts";
-import { lockWorkspaces, restoreCoverage } from "./coverage.ts";
+import { deactivateUncovered, lockWorkspaces, restoreCoverage, UNCOVERED_JOB } from "./coverage.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { endActivations } from "./lifecycle.ts";
 
@@ -26,7 +26,7 @@ export async function scheduleListingEnd(tx: Tx, deps: ActivationDeps, { id, wor
  * Ends the activations of an ended period, by id and in chunks. Each chunk commits together with the job for the next one,
  * so after a crash the work continues where it stopped: every activation gets exactly one agent.deactivated.
  */
-export function endListingActivations(deps: ActivationDeps): JobHandler {
+function endListingActivations(deps: ActivationDeps): JobHandler {
   return async ({ payload }) => {
     const { listingId, period, after, last } = payload as { listingId: string; period: number; after: string; last?: boolean };
     const { activations: a } = deps.db.read.t;
@@ -54,4 +54,8 @@ export function endListingActivations(deps: ActivationDeps): JobHandler {
       },
     };
   };
+}
+
+export function activationJobs(deps: ActivationDeps): Readonly<Record<string, JobHandler>> {
+  return { [LISTING_END_JOB]: endListingActivations(deps), [UNCOVERED_JOB]: deactivateUncovered(deps) };
 }

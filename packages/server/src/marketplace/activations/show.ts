@@ -1,9 +1,11 @@
-import type { Activation, AgentSelf, ListingActivation } from "@mailsvc/sdk/contract";
-import { eq } from "drizzle-orm";
+import type { Activation, ActivationStatus, AgentSelf, ListingActivation, Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, gt, isNull, lt, ne, not, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
+import { countQuery, ONE, type PageInput, paginateById } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../agent-access.ts";
+import type { ListingRow } from "../listings/listings.ts";
 import { grantedScopes, settingsOf, showUpdate } from "./granted.ts";
 import { type Activated, toEffective } from "./store.ts";
 
@@ -81,4 +83,77 @@ function toInstant(ms: number | null): string | null {
 /** A deactivated activation keeps its reasons in the row; they are shown only while it is paused. */
 function toPauseReasons({ status, pauseReasons }: Pick<Activation, "status" | "pauseReasons">): Activation["pauseReasons"] {
   return status === "paused" ? pauseReasons : [];
+}
+
+interface ActivationFilter extends PageInput {
+  status?: ActivationStatus | undefined;
+  agentSlug?: string | undefined;
+}
+
+/** The activations of a workspace, for the brand. */
+export function listActivations(read: Reader, workspaceId: string, now: number, input: ActivationFilter): Promise<Page<Activation>> {
+  const { activations: a, listings: l } = read.t;
+  const where = and(
+    eq(a.workspaceId, workspaceId),
+    input.agentSlug === undefined ? undefined : eq(l.slug, input.agentSlug),
+    hasStatus(read, input.status, now),
+  );
+  return paginateById(
+    input,
+    async ({ before, limit, offset }) => {
+      const rows = await read
+        .select({ activation: a, listing: l })
+        .from(a)
+        .innerJoin(l, eq(l.id, a.listingId))
+        .where(and(where, before === null ? undefined : lt(a.id, before)))
+        .orderBy(desc(a.id))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((row) => ({ id: row.activation.id, ...row }));
+    },
+    () => countQuery(read, read.select(ONE).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where)),
+    (found) => showActivation(found, now),
+  );
+}
+
+/** The activations of a listing, for its builder. */
+export function listListingActivations(
+  read: Reader,
+  listing: ListingRow,
+  now: number,
+  input: PageInput & { status?: ActivationStatus | undefined },
+): Promise<Page<ListingActivation>> {
+  const { activations: a, listings: l, workspaces: w } = read.t;
+  const where = and(eq(a.listingId, listing.id), hasStatus(read, input.status, now));
+  return paginateById(
+    input,
+    async ({ before, limit, offset }) => {
+      const rows = await read
+        .select({ activation: a, organizationName: w.name })
+        .from(a)
+        .innerJoin(l, eq(l.id, a.listingId))
+        .innerJoin(w, eq(w.id, a.workspaceId))
+        .where(and(where, before === null ? undefined : lt(a.id, before)))
+        .orderBy(desc(a.id))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((row) => ({ id: row.activation.id, ...row }));
+    },
+    () => countQuery(read, read.select(ONE).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where)),
+    ({ activation, organizationName }) => showToBuilder({ activation, listing }, organizationName, now),
+  );
+}
+
+/**
+ * Activations with a status, as it counts now: once its listing has ended, an activation is deactivated. For queries that join
+ * listings.
+ */
+function hasStatus({ t }: Reader, status: ActivationStatus | undefined, now: number): SQL | undefined {
+  if (status === undefined) return undefined;
+  const { activations: a, listings: l } = t;
+  const isListed = and(eq(l.state, "LISTED"), or(isNull(l.expiresAt), gt(l.expiresAt, now)));
+  // The same as isOfferedTo.
+  const isOffered = or(isListed, and(eq(l.state, "DRAFT"), eq(l.workspaceId, a.workspaceId))) as SQL;
+  if (status === "deactivated") return or(eq(a.status, "deactivated"), ne(a.period, l.period), not(isOffered));
+  return and(eq(a.status, status), eq(a.period, l.period), isOffered);
 }

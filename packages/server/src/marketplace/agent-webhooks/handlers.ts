@@ -3,12 +3,11 @@ import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { type Attempt, recoverStreams } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/listings.ts";
-import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
+import { getEventRow, listDeliveries, recordAgain, sendAgain, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
+import { testWebhook } from "./endpoint.ts";
 import { assertRecoveryRate, recoverDeliveries } from "./recover.ts";
-import { recordAgain, sendAgain } from "./redeliver.ts";
 import { followDeliveries } from "./tail.ts";
-import { testWebhook } from "./test-webhook.ts";
 
 /**
  * An agent's key acts for the workspace: who takes it could turn the agent on, and change where its events go. Throws ApiError forbidden.

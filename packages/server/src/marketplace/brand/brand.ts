@@ -4,11 +4,10 @@ import { findRows } from "../../db/find.ts";
 import type { OwnTexts } from "../../html/texts.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { invalid } from "../../lib/api-error.ts";
-import { iso } from "../../lib/clock.ts";
+import { type Clock, iso } from "../../lib/clock.ts";
 import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
 import type { AgentDeps, AgentHandlers, AgentQuery } from "../agent-access.ts";
 import { assetUrl, getFileRow } from "../files/files.ts";
-import type { BrandDeps } from "./deps.ts";
 
 /** The brand, for its people. */
 export const brandHandlers: Handlers<typeof contract.brand, BrandDeps> = {
@@ -98,4 +97,10 @@ async function findLogo(q: AgentQuery, workspaceId: string, id: string) {
 
 function definedOnly<T extends object>(change: T | undefined): Partial<T> {
   return Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+export interface BrandDeps {
+  readonly clock: Clock;
+  /** The public address of this server, without a trailing slash. Known once it listens. */
+  baseUrl(): string;
 }

@@ -6,9 +6,8 @@ import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { iso } from "../../lib/clock.ts";
+import { type Clock, iso } from "../../lib/clock.ts";
 import { isOfferedTo, type ListingRow } from "../listings/listings.ts";
-import type { CatalogDeps } from "./deps.ts";
 
 export const catalogHandlers: Handlers<typeof contract.catalog, CatalogDeps> = {
   list: (input, { read, deps, workspaceId }) => listCatalog(read, workspaceId, deps.clock.now(), input),
@@ -86,4 +85,8 @@ async function findOwnActivations(read: Reader, workspaceId: string, rows: reado
       ),
     );
   return new Map(found.map(({ id, listingId }) => [listingId, id]));
+}
+
+export interface CatalogDeps {
+  readonly clock: Clock;
 }

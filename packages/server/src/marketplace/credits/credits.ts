@@ -1,21 +1,22 @@
-import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction } from "@mailsvc/sdk/contract";
+import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction, type contract } from "@mailsvc/sdk/contract";
 import { and, eq, gte, lte, sql, sum } from "drizzle-orm";
 import { findRows } from "../../db/find.ts";
+import type { Handlers } from "../../http/handler.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
 import { HOUR } from "../../lib/units.ts";
 import type { ActivationTables } from "../activations/tables.ts";
-import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
+import type { AgentDeps, AgentHandlers, AgentQuery, AgentTx } from "../agent-access.ts";
 import { type Actor, getActiveRunRow } from "../runs/runs.ts";
-import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
+import { type EntryRow, listEntries, listTransactions, showEntry, showTransaction } from "./ledger.ts";
 
 type ActivationRow = ActivationTables["activations"]["$inferSelect"];
 
 const REFUND_MS = CREDIT_LIMITS.refundHours * HOUR;
 
 /** The balance of a workspace. */
-export async function getBalance(q: AgentQuery, workspaceId: string): Promise<number> {
+async function getBalance(q: AgentQuery, workspaceId: string): Promise<number> {
   const { creditBalances: b } = q.t;
   const [row] = await findRows(q, b, { workspaceId });
   return row?.balance ?? 0;
@@ -24,7 +25,7 @@ export async function getBalance(q: AgentQuery, workspaceId: string): Promise<nu
 type NewEntry = Omit<EntryRow, "id" | "createdAt">;
 
 /** Adds credits to a workspace. Throws ApiError limit_reached when the balance would exceed its limit. */
-export async function grantCredits(
+async function grantCredits(
   tx: AgentTx,
   deps: AgentDeps,
   workspaceId: string,
@@ -41,7 +42,7 @@ export async function grantCredits(
 }
 
 /** The balance, and what the agent may spend this month. */
-export async function showCredits(q: AgentQuery, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
+async function showCredits(q: AgentQuery, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
   const activation = await getActivationRow(q, activationId);
   const { used, resetsAt } = getPeriod(activation, now);
   return {
@@ -64,7 +65,7 @@ interface Consumption {
  * Spends credits of the brand, within its balance and the agent's monthly limit. Throws ApiError insufficient_credits,
  * not_found for an unknown run, and invalid_state for one that has ended.
  */
-export async function consumeCredits(
+async function consumeCredits(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
@@ -113,7 +114,7 @@ export async function consumeCredits(
  * Refunds a transaction, fully or in parts, within a day. Throws ApiError not_found, invalid_state after that day or for a
  * refund, and already_refunded when less is left of it than asked for.
  */
-export async function refundCredits(
+async function refundCredits(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
@@ -221,3 +222,22 @@ async function addToRun(tx: AgentTx, activationId: string, runId: string | null,
     .set({ creditsConsumed: sql`${runs.creditsConsumed} + ${amount}` })
     .where(and(eq(runs.activationId, activationId), eq(runs.runId, runId)));
 }
+
+/** Credits, for the brand that buys them. */
+export const creditHandlers: Handlers<typeof contract.credits, AgentDeps> = {
+  get: async (_input, { read, workspaceId }) => ({ balance: await getBalance(read, workspaceId) }),
+  grant: (input, { tx, deps, workspaceId }) => grantCredits(tx, deps, workspaceId, input),
+  list: (input, { read, workspaceId }) => listEntries(read, workspaceId, input),
+};
+
+/** Credits, for the agent that spends them. */
+export const agentCreditHandlers: AgentHandlers<"credits"> = {
+  get: (_input, { read, deps, agent }) => showCredits(read, agent, deps.clock.now()),
+  list: ({ activationId, ...input }, { read }) => listTransactions(read, activationId, input),
+  consume: (input, { tx, deps, agent, header }) => {
+    if (header("idempotency-key") === null)
+      throw new ApiError("idempotency_key_required", "Spending credits requires an Idempotency-Key, so that a retry does not spend twice.");
+    return consumeCredits(tx, deps, agent, input);
+  },
+  refund: ({ transactionId, ...input }, { tx, deps, agent }) => refundCredits(tx, deps, agent, transactionId, input),
+};

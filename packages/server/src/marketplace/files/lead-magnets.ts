@@ -6,12 +6,11 @@ import { iso } from "../../lib/clock.ts";
 import { HOUR } from "../../lib/units.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { type Staged, storeContent } from "./contents.ts";
-import { listZipEntries } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";
 import { deleteFile, type FileRow, getFileRow } from "./library.ts";
 import { downloadUrl } from "./links.ts";
 import type { FileOwner } from "./quota.ts";
-import { checkUpload, type FileInput, type Upload } from "./upload.ts";
+import { checkUpload, type FileInput, listZipEntries, type Upload } from "./upload.ts";
 
 type LeadMagnetRow = FileRow<"leadMagnets">;
 

@@ -3,8 +3,7 @@ import type { AgentContext, Handlers } from "../../http/handler.ts";
 import type { AgentDeps, AgentHandlers } from "../agent-access.ts";
 import { type Author, createPage, setOwnStatus, setStatusForBrand, updatePage } from "./authoring.ts";
 import { checkContent } from "./content.ts";
-import type { PageDeps } from "./deps.ts";
-import { deletePage, getPageRow, listPages, showPage, showSummary, type Viewer } from "./pages.ts";
+import { deletePage, getPageRow, listPages, type PageDeps, showPage, showSummary, type Viewer } from "./pages.ts";
 import { listSubmissions } from "./signups.ts";
 import { getStats } from "./stats.ts";
 

@@ -6,9 +6,11 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { HOUR } from "../../lib/units.ts";
+import type { ListDeps } from "../../lists/deps.ts";
+import type { Queue } from "../../queue/queue.ts";
+import type { UnsubscribeDeps } from "../../unsubscribe/deps.ts";
 import type { AgentDeps, AgentQuery, AgentTables } from "../agent-access.ts";
 import { makeLinkToken } from "../files/files.ts";
-import type { PageDeps } from "./deps.ts";
 import type { PageTables } from "./tables.ts";
 
 export type PageRow = PageTables["landingPages"]["$inferSelect"];
@@ -118,4 +120,9 @@ export async function deletePage(tx: Tx, deps: PageDeps, workspaceId: string, id
 /** The name of a page in its address: people read the slug, and the id finds the page after the slug has changed. */
 function toPageRef({ slug, id }: Pick<PageRow, "slug" | "id">): string {
   return `${slug}-${id.slice("lp_".length)}`;
+}
+
+export interface PageDeps extends AgentDeps, ListDeps, UnsubscribeDeps {
+  readonly config: AgentDeps["config"] & ListDeps["config"];
+  readonly queue: Queue;
 }

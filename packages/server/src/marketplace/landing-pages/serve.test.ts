@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestAgent, pdf, type TestAgent } from "../../../test/agent.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { toDate } from "./visitors.ts";
+import { toDate } from "./stats.ts";
 
 let world: TestWorld;
 let agent: TestAgent;

@@ -10,12 +10,11 @@ import type { Limiter, Rate } from "../../lib/rate.ts";
 import { DAY } from "../../lib/units.ts";
 import { getPageBrand } from "../../workspaces/workspaces.ts";
 import { downloadPath, openLinkToken } from "../files/files.ts";
-import type { PageDeps } from "./deps.ts";
-import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
+import { type PageDeps, type PageRow, pagePath, parsePageRef } from "./pages.ts";
 import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage, withLanguage } from "./render.ts";
 import { readForm, readPrefill, SignUps, unsubscribeByForm } from "./signups.ts";
+import { getDailySalt, hashVisitor } from "./stats.ts";
 import { ViewCounter } from "./views.ts";
-import { getDailySalt, hashVisitor } from "./visitors.ts";
 
 // Per network: a burst of ten forms, then one every ten seconds. Per page: 50 a second.
 const FORMS: Rate = { perSecond: 0.1, burst: 10 };

@@ -19,10 +19,9 @@ import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { addMembers } from "../../lists/lists.ts";
 import { unsubscribe } from "../../unsubscribe/unsubscribe.ts";
-import type { PageDeps } from "./deps.ts";
-import { getPageRow, type PageRow } from "./pages.ts";
+import { getPageRow, type PageDeps, type PageRow } from "./pages.ts";
 import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
-import { toDate } from "./visitors.ts";
+import { toDate } from "./stats.ts";
 
 const FIELDS = ["email", ...FORM_FIELDS] as const;
 

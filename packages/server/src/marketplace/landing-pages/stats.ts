@@ -1,11 +1,14 @@
+import { hash } from "node:crypto";
 import type { LandingPageStats } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
+import { and, asc, desc, eq, gte, inArray, lt, lte, sql } from "drizzle-orm";
+import type { Db, Reader } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { invalid } from "../../lib/api-error.ts";
+import { toNetwork } from "../../lib/ip-network.ts";
 import { DAY } from "../../lib/units.ts";
+import type { JobHandler } from "../../queue/queue.ts";
 import type { AgentTables } from "../agent-access.ts";
-import { getPageRow, type Viewer } from "./pages.ts";
-import { toDate } from "./visitors.ts";
+import { getPageRow, type PageDeps, type Viewer } from "./pages.ts";
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
@@ -55,4 +58,79 @@ function parseSpan({ from, to }: Span, now: number): { from: string; to: string 
   if (first > last) throw invalid("from", "invalid_range", "from must not be after to.");
   if (Date.parse(last) - Date.parse(first) >= MAX_DAYS * DAY) throw invalid("from", "too_big", `Use a range of at most ${MAX_DAYS} days.`);
   return { from: first, to: last };
+}
+
+/** Deletes the visitors of past days. */
+const FORGET_JOB = "pages.forget_visitors";
+
+// Rows deleted in one transaction.
+const CHUNK = 500;
+
+/** The date of an instant as YYYY-MM-DD, UTC. */
+export function toDate(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/**
+ * Today's salt, made on first use and shared by all processes. It is deleted when the day is over; from then on the hashes
+ * cannot be traced to visitors, by us or anyone else.
+ */
+export async function getDailySalt(deps: Pick<PageDeps, "db" | "clock" | "random" | "queue">): Promise<{ date: string; salt: Uint8Array }> {
+  const { db, clock, random, queue } = deps;
+  const now = clock.now();
+  const date = toDate(now);
+  const known = await readSalt(db, date);
+  if (known) return { date, salt: known };
+  const made = random.bytes(32);
+  const salt = await db.tx(async (tx) => {
+    const { landingPageSalts: t } = tx.t;
+    await tx.insert(t).values({ date, salt: made }).onConflictDoNothing();
+    await queue.enqueue(tx, { kind: FORGET_JOB, payload: {}, runAt: startOfNextDay(now), dedupeKey: `${FORGET_JOB}:${date}` });
+    const [row] = await findRows(tx, t, { date });
+    return row?.salt ?? made;
+  });
+  return { date, salt };
+}
+
+/** A hash that is the same all day for the same network and `context`, and reveals neither. 22 characters. */
+export function hashVisitor(salt: Uint8Array, address: string, ...context: readonly string[]): string {
+  return hash("sha256", Buffer.concat([salt, Buffer.from(JSON.stringify([toNetwork(address), ...context]))]), "base64url").slice(0, 22);
+}
+
+/** The jobs of landing pages. */
+export function pageJobs(deps: PageDeps): Readonly<Record<string, JobHandler>> {
+  return { [FORGET_JOB]: forgetVisitors(deps) };
+}
+
+async function readSalt(db: Db, date: string): Promise<Uint8Array | undefined> {
+  const { landingPageSalts: t } = db.read.t;
+  const [row] = await findRows(db.read, t, { date });
+  return row?.salt;
+}
+
+/** Midnight after an instant, UTC, ms. */
+function startOfNextDay(ms: number): number {
+  return (Math.floor(ms / DAY) + 1) * DAY;
+}
+
+/** Deletes the visitors of past days, and the salts without which their hashes mean nothing. */
+function forgetVisitors({ db, clock }: PageDeps): JobHandler {
+  return async () => {
+    const today = toDate(clock.now());
+    const { landingPageVisitors: v, landingPageSalts: s } = db.read.t;
+    const old = await db.read.select({ visitor: v.visitor }).from(v).where(lt(v.date, today)).limit(CHUNK);
+    return {
+      ...(old.length === CHUNK && { again: clock.now() }),
+      commit: async (tx) => {
+        await tx.delete(s).where(lt(s.date, today));
+        if (old.length > 0)
+          await tx.delete(v).where(
+            inArray(
+              v.visitor,
+              old.map(({ visitor }) => visitor),
+            ),
+          );
+      },
+    };
+  };
 }

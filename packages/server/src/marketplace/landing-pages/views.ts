@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
-import type { PageDeps } from "./deps.ts";
+import type { PageDeps } from "./pages.ts";
 
 /** One view of a page. */
 interface View {

@@ -1,13 +1,15 @@
-import type { AgentScope, Listing, ListingState, Page } from "@mailsvc/sdk/contract";
+import type { AgentScope, contract, Listing, ListingState, Page } from "@mailsvc/sdk/contract";
 import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
+import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { assertWebhookUrl } from "../../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
 import type { ListingDeps } from "./deps.ts";
+import { cancelListing } from "./lifecycle.ts";
 import { getListingRow, type ListingRow, lockListingRow, showListing } from "./store.ts";
 
 export { endListing, extendListing } from "./lifecycle.ts";
@@ -16,7 +18,7 @@ export { getListingRow, isAnyListed, isListed, isOfferedTo, type ListingRow, lis
 type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions" | "settingsSchema" | "installRedirects">;
 
 /** Creates a draft. The result contains the webhook secret, which is not shown again. Throws ApiError validation_error or slug_taken. */
-export async function createListing(
+async function createListing(
   tx: Tx,
   deps: ListingDeps,
   workspaceId: string,
@@ -60,7 +62,7 @@ export async function createListing(
  * Updates the given fields. A change of the scopes makes another version: those that are left out end at once, by `permissionsSince`, and
  * those that are added are to be accepted. Throws ApiError not_found or validation_error.
  */
-export async function updateListing(
+async function updateListing(
   tx: Tx,
   deps: ListingDeps,
   workspaceId: string,
@@ -95,7 +97,7 @@ export function nextVersion(row: Version, permissions: readonly AgentScope[] = r
  * Creates a new secret, which alone signs once the overlap (seconds) has passed; until then both do, so that receivers can add the new
  * one meanwhile. Throws ApiError not_found.
  */
-export async function rotateSecret(
+async function rotateSecret(
   tx: Tx,
   deps: ListingDeps,
   workspaceId: string,
@@ -118,7 +120,7 @@ export async function rotateSecret(
 }
 
 /** The listings of a builder, newest first. */
-export function listListings(
+function listListings(
   read: Reader,
   { clock }: ListingDeps,
   workspaceId: string,
@@ -142,3 +144,13 @@ function slugTaken(slug: string): ApiError {
     details: [{ path: "slug", code: "slug_taken", message: "Choose another slug." }],
   });
 }
+
+/** The endpoints of listings, except those that payments and activations handle. */
+export const listingHandlers: Omit<Handlers<typeof contract.listings, ListingDeps>, "checkout" | "activations" | "resume"> = {
+  list: (input, { read, deps, workspaceId }) => listListings(read, deps, workspaceId, input),
+  create: (input, { tx, deps, workspaceId }) => createListing(tx, deps, workspaceId, input),
+  get: async ({ slug }, { read, deps, workspaceId }) => showListing(await getListingRow(read, workspaceId, slug), deps.clock.now()),
+  update: ({ slug, ...change }, { tx, deps, workspaceId }) => updateListing(tx, deps, workspaceId, slug, change),
+  cancel: ({ slug }, { tx, deps, workspaceId }) => cancelListing(tx, deps, workspaceId, slug),
+  rotateSecret: (input, { tx, deps, workspaceId }) => rotateSecret(tx, deps, workspaceId, input),
+};

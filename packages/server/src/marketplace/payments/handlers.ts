@@ -1,7 +1,6 @@
 import type { callbacks, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import type { PaymentDeps } from "./deps.ts";
-import { confirmPayment, type OpenedCheckout, openCheckout, startPayment } from "./payments.ts";
+import { confirmPayment, type OpenedCheckout, openCheckout, type PaymentDeps, startPayment } from "./payments.ts";
 import { applyProviderEvent, parseProviderEvent } from "./provider-events.ts";
 import { getPaymentRow, listPayments, showPayment } from "./store.ts";
 

@@ -4,12 +4,13 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import type { Log } from "../../lib/log.ts";
 import { addMonth, findMonthAround } from "../../lib/month.ts";
 import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { ListingDeps } from "../listings/deps.ts";
 import { extendListing, getListingRow, isListed, type ListingRow, listingById } from "../listings/listings.ts";
-import type { PaymentDeps } from "./deps.ts";
-import { type Checkout, ProviderFailed } from "./provider.ts";
+import { type Checkout, type PaymentProvider, ProviderFailed } from "./provider.ts";
 import { getPaymentRow, type PaymentRow, showPayment } from "./store.ts";
 
 /*
@@ -202,4 +203,9 @@ async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payment
     .orderBy(desc(p.id))
     .limit(1);
   return found ?? null;
+}
+
+export interface PaymentDeps extends ListingDeps {
+  readonly log: Log;
+  readonly payments: PaymentProvider;
 }

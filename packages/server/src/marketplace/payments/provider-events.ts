@@ -4,8 +4,7 @@ import { findRows } from "../../db/find.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { DAY } from "../../lib/units.ts";
 import { endListing, extendListing, type ListingRow } from "../listings/listings.ts";
-import type { PaymentDeps } from "./deps.ts";
-import { GRACE_MS, markPaid, stopSubscription } from "./payments.ts";
+import { GRACE_MS, markPaid, type PaymentDeps, stopSubscription } from "./payments.ts";
 import { InvalidEvent, InvalidEventSignature, type ProviderEvent } from "./provider.ts";
 import type { PaymentRow } from "./store.ts";
 

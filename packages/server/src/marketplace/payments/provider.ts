@@ -1,3 +1,6 @@
+import type { Clock } from "../../lib/clock.ts";
+import { DAY } from "../../lib/units.ts";
+
 /** Order that a builder pays for. */
 interface Order {
   /** Our id of the payment; the provider returns it in its events. */
@@ -86,4 +89,22 @@ export interface PaymentProvider {
    * InvalidEvent.
    */
   parseEvent(bytes: Uint8Array, signature: string | null): ProviderEvent | null;
+}
+
+const CHECKOUT_MS = DAY;
+
+/** A provider that charges nothing: a person confirms the payment on the command line or in the dashboard. */
+export function localPayments({ clock, baseUrl }: { clock: Clock; baseUrl: () => string }): PaymentProvider {
+  return {
+    name: "local",
+    renewsItself: false,
+    openCheckout: async ({ paymentId }) => ({
+      session: `local_${paymentId}`,
+      url: `${baseUrl()}/api/v1/marketplace/payments/${paymentId}/confirm`,
+      expiresAt: clock.now() + CHECKOUT_MS,
+    }),
+    expireCheckout: async () => {},
+    cancelSubscription: async () => {},
+    parseEvent: () => null,
+  };
 }

@@ -4,7 +4,7 @@ import { activateAgent, agentPath, getAgentKey, SCOPES, startReceiver } from "..
 import { ask } from "../../../test/scenario.ts";
 import { type StripeStandIn, stripeStandIn } from "../../../test/stripe-stand-in.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { localPayments } from "./local.ts";
+import { localPayments } from "./provider.ts";
 import { stripePayments } from "./stripe.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");

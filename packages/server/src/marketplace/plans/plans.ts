@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../db/db.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
 import { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "../activations/activations.ts";
-import type { PlanDeps } from "./deps.ts";
+import type { ActivationDeps } from "../activations/deps.ts";
 
 export const planHandlers: Handlers<typeof contract.plans, PlanDeps> = {
   list: async () => ({
@@ -32,3 +32,5 @@ async function showPlan(q: Reader | Tx, deps: PlanDeps, workspaceId: string): Pr
   const used = (await listCounted(q, workspaceId, deps.clock.now())).length;
   return { plan, covers: PLANS[plan].activations, used, changedAt: changedAt === null ? null : iso(changedAt) };
 }
+
+export interface PlanDeps extends ActivationDeps {}

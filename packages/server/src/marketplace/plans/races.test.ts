@@ -3,8 +3,7 @@ import { activateAgent, listAgent, startReceiver } from "../../../test/marketpla
 import { createDatabase, dropDatabases } from "../../../test/postgres.ts";
 import type { Tx } from "../../db/db.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { activationJobs } from "../activations/jobs.ts";
-import { LISTING_END_JOB } from "../activations/listing-end.ts";
+import { activationJobs, LISTING_END_JOB } from "../activations/listing-end.ts";
 import { changePlan } from "./plans.ts";
 
 // On SQLite transactions run one after the other, so they cannot interleave.

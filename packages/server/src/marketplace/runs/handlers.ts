@@ -2,10 +2,8 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { getActivation } from "../activations/activations.ts";
 import type { AgentHandlers } from "../agent-access.ts";
-import type { RunDeps } from "./deps.ts";
-import { listRunLogs, listRuns } from "./list.ts";
-import { cancelRunForBrand, endRun, logRun, startRun } from "./runs.ts";
-import { getRunRow, showRun, showRunDetail } from "./store.ts";
+import { cancelRunForBrand, endRun, logRun, type RunDeps, startRun } from "./runs.ts";
+import { getRunRow, listRunLogs, listRuns, showRun, showRunDetail } from "./store.ts";
 
 /** Runs, for the brand whose agent works on them. */
 export const runHandlers: Handlers<typeof contract.runs, RunDeps> = {

@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
 import { type Heartbeat, RUN_LIMITS, type Run, type StartedRun } from "@mailsvc/sdk/contract";
 import { and, count, eq } from "drizzle-orm";
+import type { Db } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson, toCanonicalJson } from "../../lib/json.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
@@ -287,4 +289,9 @@ async function finish(
   if (!ended) throw runEndedError(row);
   await cancelWaits(tx, [ended], deps.clock.now());
   return showRun(ended, overdue);
+}
+
+export interface RunDeps extends AgentDeps {
+  readonly db: Db;
+  readonly queue: Queue;
 }

@@ -5,7 +5,7 @@ import { lockActivations } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import { emitEach } from "../agent-webhooks/agent-webhooks.ts";
 import { SWEEP_JOB, scheduleSweep } from "./clock.ts";
-import type { RunDeps } from "./deps.ts";
+import type { RunDeps } from "./runs.ts";
 import { cancelWaits } from "./waits.ts";
 
 // Runs failed in one transaction: about 20 ms of work on SQLite, during which other writers wait.

@@ -6,8 +6,8 @@ import { getActivation, isOrphaned, lockActivation } from "../activations/activa
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-webhooks.ts";
 import { endWait } from "../runs/runs.ts";
-import type { WakeupDeps } from "./deps.ts";
 import type { WakeupTables } from "./tables.ts";
+import type { WakeupDeps } from "./wakeups.ts";
 
 /** Fires a wakeup that is due. */
 const FIRE_JOB = "agent.wakeup.fire";

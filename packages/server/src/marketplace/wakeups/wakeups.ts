@@ -1,13 +1,14 @@
 import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/contract";
 import { and, count, eq } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
+import type { Db, Reader } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { lockActivation } from "../activations/activations.ts";
-import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
+import type { AgentDeps, AgentHandlers, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import { type Actor, endWait, getActiveRunRow, getRunRow, suspendRun } from "../runs/runs.ts";
 import { scheduleFire } from "./fire.ts";
 import type { WakeupTables } from "./tables.ts";
@@ -25,7 +26,7 @@ import type { WakeupTables } from "./tables.ts";
 
 type WakeupRow = WakeupTables["wakeups"]["$inferSelect"];
 
-export function showWakeup(row: WakeupRow): Wakeup {
+function showWakeup(row: WakeupRow): Wakeup {
   return {
     wakeupId: row.id,
     status: row.status,
@@ -41,7 +42,7 @@ export function showWakeup(row: WakeupRow): Wakeup {
 }
 
 /** A wakeup of an activation. Throws ApiError not_found. */
-export async function getWakeupRow(q: AgentQuery, activationId: string, id: string): Promise<WakeupRow> {
+async function getWakeupRow(q: AgentQuery, activationId: string, id: string): Promise<WakeupRow> {
   const { wakeups: w } = q.t;
   const [row] = await findRows(q, w, { activationId, id });
   if (!row) throw new ApiError("not_found", `Wakeup ${JSON.stringify(id.slice(0, 100))} not found in this activation.`);
@@ -63,7 +64,7 @@ interface WakeupRequest {
  * `created` false. Throws ApiError validation_error, not_found for an unknown run, invalid_state for an ended run with
  * suspendRun, id_reused for a dedupeKey of another request, and limit_reached when too many are scheduled.
  */
-export async function scheduleWakeup(
+async function scheduleWakeup(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
@@ -108,7 +109,7 @@ export async function scheduleWakeup(
 }
 
 /** Cancels a wakeup. Repeating it changes nothing. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
-export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> {
+async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> {
   const { wakeups: w } = tx.t;
   const row = await getWakeupRow(tx, activationId, id);
   if (row.status === "CANCELLED") return showWakeup(row);
@@ -125,7 +126,7 @@ export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: s
 }
 
 /** The wakeups of an activation, newest first. */
-export function listWakeups(read: Reader<AgentTables>, activationId: string, input: PageInput & { status?: WakeupStatus | undefined }) {
+function listWakeups(read: Reader<AgentTables>, activationId: string, input: PageInput & { status?: WakeupStatus | undefined }) {
   const { wakeups: w } = read.t;
   const where = and(eq(w.activationId, activationId), input.status === undefined ? undefined : eq(w.status, input.status));
   return listPage(read, input, { table: w, where, toItem: showWakeup });
@@ -175,4 +176,20 @@ function notScheduledError({ status }: WakeupRow): ApiError {
   return new ApiError("invalid_state", `This wakeup is ${status}. Only a SCHEDULED one can be cancelled.`, {
     details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: `The wakeup is ${status}.` }],
   });
+}
+
+/** Wakeups, for the agent that schedules them. */
+export const agentWakeupHandlers: AgentHandlers<"wakeups"> = {
+  create: async (input, { tx, deps, agent }) => {
+    const { wakeup, created } = await scheduleWakeup(tx, deps, agent, input);
+    return { status: created ? 201 : 200, body: wakeup };
+  },
+  list: ({ activationId, ...input }, { read }) => listWakeups(read, activationId, input),
+  get: async ({ activationId, wakeupId }, { read }) => showWakeup(await getWakeupRow(read, activationId, wakeupId)),
+  cancel: ({ activationId, wakeupId }, { tx, deps }) => cancelWakeup(tx, deps, activationId, wakeupId),
+};
+
+export interface WakeupDeps extends AgentDeps {
+  readonly db: Db;
+  readonly queue: Queue;
 }

@@ -1,3 +1,0 @@
-import type { ActivationDeps } from "../activations/deps.ts";
-
-export interface PlanDeps extends ActivationDeps {}
