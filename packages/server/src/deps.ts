@@ -30,7 +30,7 @@ import type { MarketplaceDeps } from "./marketplace/deps.ts";
 import type { ListingDeps } from "./marketplace/listings/deps.ts";
 import type { MailMetricsDeps } from "./metrics/deps.ts";
 import type { Queue } from "./queue/queue.ts";
-import type { ReceivedDeps } from "./received/deps.ts";
+import type { ReceivedDeps } from "./received/received.ts";
 import type { RelayRegistry } from "./relays/registry.ts";
 import type { RelayDeps } from "./relays/relay-deps.ts";
 import type { RequestDeps } from "./requests/deps.ts";

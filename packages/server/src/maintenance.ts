@@ -4,7 +4,7 @@ import type { WorkspaceAccess } from "./installation/installation.ts";
 import type { KeyStore } from "./installation/key-rotation.ts";
 import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 
-/** Copies an installation from a folder to a Postgres database; see `migrate/copy.ts`. Only this loads Postgres. */
+/** Copies an installation from a folder to a Postgres database; see `migrate/migrate.ts`. Only this loads Postgres. */
 export async function migrateToPostgres(options: CopyOptions): Promise<CopyReport> {
   const [{ copyToPostgres }, { postgresSchema }] = await Promise.all([import("./migrate/migrate.ts"), import("./schema.pg.ts")]);
   return copyToPostgres(postgresSchema, options);

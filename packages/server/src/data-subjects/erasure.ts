@@ -6,7 +6,7 @@ import { deleteUnusedContents } from "../emails/emails.ts";
 import { deleteEvents } from "../events/events.ts";
 import { deleteMails } from "../inbox/inbox.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
-import { forgetAddressee } from "../mail/forget-addressee.ts";
+import { forgetAddressee } from "../mail/header.ts";
 import { deleteAnswers } from "./copies.ts";
 import type { ErasedSubject } from "./declarations.ts";
 

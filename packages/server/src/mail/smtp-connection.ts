@@ -1,12 +1,12 @@
 import { TLSSocket } from "node:tls";
+import type { SMTPConnectionCustomAuthContext, SMTPConnectionCustomAuthResponse } from "nodemailer/lib/smtp-connection";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
 import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "./mailer.ts";
 import { deferred, failureReceipt, type SmtpFailure } from "./smtp-reply.ts";
 import { type SmtpConnection, SmtpSession } from "./smtp-session.ts";
-import type { SmtpTarget } from "./smtp-url.ts";
-import { logInWithToken } from "./xoauth2.ts";
+import type { SmtpTarget, TokenSource } from "./smtp-url.ts";
 
 const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 300 * SECOND } as const;
 // nodemailer has an XOAUTH2 of its own, which does not renew a token that is refused without a challenge.
@@ -66,4 +66,32 @@ export function openSession(
       connection.login(login, (refused) => (refused ? fail(refused) : succeed()));
     });
   });
+}
+
+/**
+ * Logs in with an access token (XOAUTH2), as Microsoft 365 and Google take it. A token that is refused is renewed once: it may have been
+ * revoked, or the clocks differ. Throws with the server's reply, and with what the token server said.
+ */
+async function logInWithToken(
+  { sendCommand }: Pick<SMTPConnectionCustomAuthContext, "sendCommand">,
+  { user, tokens }: { readonly user: string; readonly tokens: TokenSource },
+): Promise<void> {
+  const attempt = async (token: string): Promise<SMTPConnectionCustomAuthResponse> => {
+    const reply = await sendCommand(`AUTH XOAUTH2 ${encode(user, token)}`);
+    // The reason of a refusal comes as a challenge, whose answer is an empty line; only then comes the reply.
+    return hasCode(reply, 334) ? sendCommand("") : reply;
+  };
+  const first = await tokens.get();
+  let reply = await attempt(first);
+  if (hasCode(reply, 535)) reply = await attempt(await tokens.get(first));
+  if (!hasCode(reply, 235)) throw new Error("The mail server refused the access token");
+}
+
+function encode(user: string, token: string): string {
+  return Buffer.from(`user=${user}\x01auth=Bearer ${token}\x01\x01`).toString("base64");
+}
+
+/** Its `status` is 0 for a reply of several lines, such as Google's refusal. */
+function hasCode({ response }: SMTPConnectionCustomAuthResponse, code: number): boolean {
+  return response.startsWith(String(code));
 }

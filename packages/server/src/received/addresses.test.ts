@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutAddresses } from "./addresses.ts";
+import { withoutAddresses } from "./pass-on.ts";
 
 const HEADERS = [
   { name: "From", value: "Ada <ada@example.com>" },

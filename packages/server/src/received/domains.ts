@@ -6,11 +6,11 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildDnsRecord, type CheckedDomains, lookForRecord, type RecordLook, storeLook } from "../senders/senders.ts";
-import type { ReceivedDeps } from "./deps.ts";
-import { lookForMx } from "./mx.ts";
+import type { ReceivedDeps } from "./received.ts";
 import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
 
 /*
@@ -221,4 +221,22 @@ async function describeOwner(q: Tx | Reader, { workspaceId, domain }: Row): Prom
     .from(t)
     .where(and(eq(t.domain, domain), IS_VERIFIED, ne(t.workspaceId, workspaceId)));
   return other ? describeTaken({ domain }) : null;
+}
+
+/** Looks whether the MX records of a domain lead its mail to a host: one names it, or the first one leads to the same address. */
+async function lookForMx(dns: Pick<DomainRecords, "mx" | "addresses">, domain: string, host: string): Promise<RecordLook> {
+  try {
+    const names = (await dns.mx(domain)).map(({ exchange }) => exchange.toLowerCase().replace(/\.$/, "")).filter(Boolean);
+    const [first] = names;
+    if (first === undefined) return { fault: `There is no MX record at ${domain}, so its mail does not come here.`, answered: true };
+    if (names.includes(host)) return { fault: null, answered: true };
+    const [here, there] = await Promise.all([host, first].map((name) => dns.addresses(name)));
+    const fault = here?.some((address) => there?.includes(address))
+      ? null
+      : `The MX record at ${domain} names ${names.slice(0, 3).join(", ")}, not ${host}, so its mail does not come here.`;
+    return { fault, answered: true };
+  } catch (error) {
+    const code = String((error as { code?: string }).code ?? "error");
+    return { fault: `The name servers of ${domain} did not answer (${code}).`, answered: false };
+  }
 }

@@ -6,10 +6,9 @@ import { isTestMail } from "../lib/test-mail.ts";
 import { getActivationOfAgent } from "../marketplace/activations/activations.ts";
 import type { RecordLook } from "../senders/senders.ts";
 import { answerReceived } from "./answer.ts";
-import type { ReceivedDeps } from "./deps.ts";
 import { addDomain, checkRecords, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
 import { passOn } from "./pass-on.ts";
-import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";
+import { deleteReceived, getReceived, listAttachments, listReceived, type ReceivedDeps, readAttachment } from "./received.ts";
 import { getReceivedRow, readRaw } from "./store.ts";
 
 export const receivedHandlers: Handlers<typeof contract.received, ReceivedDeps> = {

@@ -2,18 +2,18 @@ import { type AutoReplyReason, addressKey, type MailAuthentication, RECEIVED_LIM
 import { and, desc, eq } from "drizzle-orm";
 import { holdContacts, resolveContacts } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
-import { findMailByMessageId, holdEmail } from "../emails/emails.ts";
+import { type EmailRow, findMail, findMailByMessageId, holdEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
+import { hashMessageId } from "../lib/message-id.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { HOUR } from "../lib/units.ts";
-import type { ReceivedDeps } from "./deps.ts";
-import type { Mailbox } from "./mailboxes.ts";
 import { countIntoQuota } from "./quota.ts";
+import type { ReceivedDeps } from "./received.ts";
 import { joinAddresses, listReplyAddresses, readMailbox } from "./reply-addresses.ts";
 import { isSenderCredible } from "./sender-proof.ts";
-import { insertFiles, isTest, type ReceivedRow } from "./store.ts";
-import { findThread, type Thread } from "./threads.ts";
+import { insertFiles, isTest, type Mailbox, type ReceivedRow } from "./store.ts";
 
 /** A file of a mail. */
 export interface IncomingFile {
@@ -183,4 +183,56 @@ async function isReturned(tx: Tx, { mailbox, mail: { messageId, references } }: 
   if (email === undefined) return true;
   const isAnswer = references.length > 0 || contents.threadId !== null;
   return contents.asIs !== true && (isAnswer || contents.automationId !== null || email.campaignId !== null);
+}
+
+/** The conversation of a mail, and the email of it that the mail answers. */
+interface Thread {
+  /** Null for a mail that begins one. */
+  readonly threadId: string | null;
+  readonly email: EmailRow | null;
+}
+
+// Mails named in References beyond the last ones are not looked for.
+const MAX_LOOKED_UP = 20;
+
+const NONE: Thread = { threadId: null, email: null };
+
+/** Sender of a mail, the mailbox it came to, and the mails it refers to. */
+interface Clues {
+  readonly mailbox: Mailbox;
+  /** Message-IDs, oldest first. */
+  readonly references: readonly string[];
+  /** The sender as `addressKey` returns it. */
+  readonly fromKey: string | undefined;
+  /** True if that address may be believed. */
+  readonly isCredible: boolean;
+}
+
+/**
+ * Finds the conversation of a mail: by the reply address it came to, else by the last mail in its References that is known here, sent or
+ * received. The signature of a reply address proves that its email reached the sender. A Message-ID proves nothing: ids of one
+ * millisecond count up, so that one mail tells the ids before and after it, and a copy of a mail has its id, too. So a mail that only
+ * names an email joins its conversation, and counts as an answer to it only if it comes from a recipient of it, and nothing speaks
+ * against that sender.
+ */
+async function findThread(tx: Tx, { mailbox, references, fromKey, isCredible }: Clues): Promise<Thread> {
+  const { workspaceId, emailId } = mailbox;
+  const named = references.slice(-MAX_LOOKED_UP).reverse();
+  const find = [
+    ...(emailId === null ? [] : [() => findMail(tx, workspaceId, emailId)]),
+    ...named.map((messageId) => () => findMailByMessageId(tx, workspaceId, messageId, isCredible ? fromKey : undefined)),
+  ];
+  for (const [i, findNext] of find.entries()) {
+    const mail = await findNext();
+    if (mail === null) continue;
+    const isAddressed = emailId !== null && i === 0;
+    const { emails, contents } = mail;
+    const [first] = emails;
+    if (!first) continue;
+    const email = emails.find((one) => (isAddressed ? one.id === emailId : isCredible && one.toKey === fromKey)) ?? null;
+    return { threadId: contents.threadId ?? first.mailId ?? first.id, email };
+  }
+  if (named.length === 0) return NONE;
+  const [known] = await findRows(tx, tx.t.received, { workspaceId, messageKey: named.map(hashMessageId) });
+  return known ? { ...NONE, threadId: known.threadId } : NONE;
 }

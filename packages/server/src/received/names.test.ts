@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutNames } from "./names.ts";
+import { withoutNames } from "./pass-on.ts";
 
 test.each([
   ["Best, Jean-Paul", ["Jean-Paul Sartre"], "Best, [name]"],

@@ -2,7 +2,7 @@ import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { DAY, KB } from "../lib/units.ts";
-import type { ReceivedDeps } from "./deps.ts";
+import type { ReceivedDeps } from "./received.ts";
 
 /** A workspace has received as much mail as is stored for it in a day. */
 export class DailyQuotaReached extends Error {

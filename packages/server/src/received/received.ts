@@ -1,19 +1,34 @@
 import { addressKey, type Page, type ReceivedAttachment, type ReceivedMail, type ReceivedMailDetail } from "@mailsvc/sdk/contract";
-import { and, eq, getTableColumns, gte, isNotNull, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, inArray, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, listPage, type PageInput } from "../db/pagination.ts";
+import type { EmailDeps } from "../emails/deps.ts";
 import { notFound } from "../lib/api-error.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import { iso } from "../lib/clock.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
 import { firstIdAt } from "../lib/ids.ts";
-import type { Mailbox } from "./mailboxes.ts";
-import { toAttachment, toDetail, toReceivedMail } from "./show.ts";
-import { deleteReceivedRows, getReceivedRow, getRowByMessageId, isTest, listFiles, readFile } from "./store.ts";
+import { isTestMail } from "../lib/test-mail.ts";
+import { MB } from "../lib/units.ts";
+import type { AgentDeps } from "../marketplace/agent-access.ts";
+import { splitAddresses } from "./reply-addresses.ts";
+import {
+  deleteReceivedRows,
+  getReceivedRow,
+  getRowByMessageId,
+  isTest,
+  listFiles,
+  type Mailbox,
+  type ReceivedFileRow,
+  type ReceivedRow,
+  readFile,
+} from "./store.ts";
 
-export { eraseReceived, exportReceived } from "./data-subject.ts";
 export { findInboundDomain } from "./domains.ts";
 export { type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
-export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./mailboxes.ts";
 export { DailyQuotaReached, isQuotaReached } from "./quota.ts";
-export { deleteReceivedRows } from "./store.ts";
+export { deleteReceivedRows, findDomainMailbox, findReplyMailbox, type Mailbox } from "./store.ts";
 
 interface ReceivedQuery extends PageInput {
   from?: string | undefined;
@@ -80,4 +95,113 @@ export async function deleteReceived(tx: Tx, workspaceId: string, id: string): P
   const row = await getReceivedRow(tx, workspaceId, id);
   await deleteReceivedRows(tx, [id]);
   return toReceivedMail(row);
+}
+
+// A page holds at most this many mails, and ends after one with which its texts are longer than this: a mail may have megabytes.
+const PAGE = 50;
+const MAX_CHARACTERS = 2 * MB;
+
+/** The person whose mail is meant: what came from the address, or answers an email to it, from whatever address. */
+interface Writer {
+  readonly workspaceId: string;
+  /** Address as `addressKey` returns it. */
+  readonly address: string;
+}
+
+/** A page of the mails that a person wrote, newest first, and the id behind which the next one begins; null after the last. */
+export async function exportReceived(
+  read: Reader,
+  { workspaceId, address, before }: Writer & { readonly before: string | null },
+): Promise<{ readonly received: ReceivedMailDetail[]; readonly last: string | null }> {
+  const { received: t, emails: e } = read.t;
+  const find = (which: SQL) =>
+    read
+      .select({ id: t.id })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), which, before === null ? undefined : lt(t.id, before)))
+      .orderBy(desc(t.id))
+      .limit(PAGE + 1);
+  const toPerson = read
+    .select({ id: e.id })
+    .from(e)
+    .where(and(eq(e.workspaceId, workspaceId), eq(e.toKey, address)));
+  const found = [...(await find(eq(t.fromKey, address))), ...(await find(inArray(t.emailId, toPerson)))];
+  const ids = [...new Set(found.map(({ id }) => id))]
+    .sort()
+    .reverse()
+    .slice(0, PAGE + 1);
+  const received: ReceivedMailDetail[] = [];
+  let characters = 0;
+  let last: string | null = null;
+  for (const id of ids.slice(0, PAGE)) {
+    last = id;
+    const [row] = await findRows(read, t, { id });
+    if (!row) continue;
+    const mail = await toDetail(read, row);
+    received.push(mail);
+    characters += mail.text.length + mail.reply.length + (mail.html?.length ?? 0);
+    if (characters > MAX_CHARACTERS) break;
+  }
+  return { received, last: last !== null && last !== ids.at(-1) ? last : null };
+}
+
+/** Deletes what a person wrote: from the address, or as an answer to one of these emails. */
+export async function eraseReceived(
+  tx: Tx,
+  { workspaceId, address, emails }: Writer & { readonly emails: readonly { id: string }[] },
+): Promise<number> {
+  const { received: t } = tx.t;
+  const ofWorkspace = eq(t.workspaceId, workspaceId);
+  const find = (which: SQL) => tx.select({ id: t.id }).from(t).where(and(ofWorkspace, which));
+  const ids = (await find(eq(t.fromKey, address))).map(({ id }) => id);
+  for (const chunk of splitIntoChunks(emails.map(({ id }) => id))) ids.push(...(await find(inArray(t.emailId, chunk))).map(({ id }) => id));
+  return deleteReceivedRows(tx, [...new Set(ids)]);
+}
+
+/** Columns of a mail in a list. The other ones may hold megabytes of text. */
+type ListedRow = Omit<
+  ReceivedRow,
+  "references" | "headers" | "replyTo" | "reply" | "text" | "html" | "messageKey" | "contentKey" | "truncated"
+>;
+
+/** A mail with its texts. */
+async function toDetail(read: Reader | Tx, row: ReceivedRow): Promise<ReceivedMailDetail> {
+  const { text, html, reply, replyTo, references, headers, truncated } = row;
+  const attachments = (await listFiles(read, row)).map(toAttachment);
+  return { ...toReceivedMail(row), text, html, reply, replyTo: splitAddresses(replyTo), references, headers, attachments, truncated };
+}
+
+/** A mail as lists show it. */
+function toReceivedMail(row: ListedRow): ReceivedMail {
+  return {
+    id: row.id,
+    threadId: row.threadId,
+    emailId: row.emailId,
+    contactId: row.contactId,
+    campaignId: row.campaignId,
+    to: row.to,
+    from: row.from,
+    fromName: row.fromName,
+    subject: row.subject,
+    messageId: row.messageId,
+    autoReply: row.autoReply,
+    attachmentCount: row.files,
+    authentication: row.authentication,
+    size: row.size,
+    test: isTestMail(row.emailId),
+    receivedAt: iso(row.receivedAt),
+  };
+}
+
+/** A file as the API shows it. */
+function toAttachment({ number, filename, contentType, contentId, size }: ReceivedFileRow): ReceivedAttachment {
+  return { number, filename, contentType, contentId, size };
+}
+
+export interface ReceivedDeps extends EmailDeps, Pick<AgentDeps, "runClock" | "deliverySignal" | "webhooks" | "seal" | "staging"> {
+  readonly dns: Pick<DomainRecords, "txt" | "mx" | "addresses">;
+  readonly config: EmailDeps["config"] &
+    AgentDeps["config"] & {
+      readonly inboundDomain: string | null;
+    };
 }

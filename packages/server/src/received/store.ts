@@ -1,7 +1,8 @@
 import { addressKey } from "@mailsvc/sdk/contract";
-import { gte, inArray, isNull, lt, or, type SQL } from "drizzle-orm";
+import { and, eq, gte, inArray, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
+import { findEmailById } from "../emails/emails.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { hashMessageId } from "../lib/message-id.ts";
@@ -9,8 +10,7 @@ import { joinParts, splitIntoParts } from "../lib/parts.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import { withdrawPassedOn } from "../marketplace/messages/messages.ts";
 import type { IncomingFile } from "./incoming.ts";
-import type { Mailbox } from "./mailboxes.ts";
-import type { ReceivedTables } from "./tables.ts";
+import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
 
 export type ReceivedRow = ReceivedTables["received"]["$inferSelect"];
 export type ReceivedFileRow = ReceivedTables["receivedFiles"]["$inferSelect"];
@@ -89,4 +89,28 @@ export async function getRowByMessageId(q: Reader, { workspaceId, address }: Mai
   const row = rows.reduce<ReceivedRow | null>((newest, one) => (newest === null || one.id > newest.id ? one : newest), null);
   if (row === null) throw notFound("received mail", messageId);
   return row;
+}
+
+/** An address whose mail a workspace receives. */
+export interface Mailbox {
+  readonly workspaceId: string;
+  readonly address: string;
+  /** The email that an answer to this address is about; null for an address of an inbound domain. */
+  readonly emailId: string | null;
+}
+
+/** The mailbox of the reply address of an email; null once the email is gone. */
+export async function findReplyMailbox(read: Reader, emailId: string, address: string): Promise<Mailbox | null> {
+  const email = await findEmailById(read, emailId);
+  return email && { workspaceId: email.workspaceId, address, emailId };
+}
+
+/** The mailbox of an address at a verified inbound domain; null for all others. */
+export async function findDomainMailbox(read: Reader, address: string, domain: string): Promise<Mailbox | null> {
+  const { inboundDomains: t } = read.t;
+  const [found] = await read
+    .select({ workspaceId: t.workspaceId })
+    .from(t)
+    .where(and(eq(t.domain, domain), IS_VERIFIED));
+  return found ? { workspaceId: found.workspaceId, address, emailId: null } : null;
 }

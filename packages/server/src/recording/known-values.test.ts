@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { KnownValues } from "./known-values.ts";
+import { KnownValues } from "./secrets.ts";
 
 function knowing(...values: string[]): KnownValues {
   const known = new KnownValues();

@@ -6,8 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { MailParser } from "../inbound/inbound.ts";
 import { realTime } from "../lib/clock.ts";
 import type { LineOf } from "./lines.ts";
-import { renderRecording } from "./page.ts";
-import { recordingPages } from "./pages.ts";
+import { recordingPages, renderRecording } from "./pages.ts";
 import { readRecording } from "./read.ts";
 
 const HEAD: LineOf<"recording"> = {

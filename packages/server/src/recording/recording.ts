@@ -3,16 +3,17 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { ErrorCode } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import type { ErrorCode, Explanation } from "@mailsvc/sdk/contract";
+import type { Db, Tx } from "../db/db.ts";
 import type { StatusChange } from "../emails/emails.ts";
 import type { EventListener } from "../events/events.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MB } from "../lib/units.ts";
+import type { Queue } from "../queue/queue.ts";
 import type { SubmissionReport } from "../submission/submission.ts";
 import { collectLines, toMoment } from "./collect.ts";
 import { Coverage, type CoverageReport } from "./coverage.ts";
-import type { RecordingDeps } from "./deps.ts";
 import type { Line, LineOf } from "./lines.ts";
 import { type RecordedRequest, RequestTap } from "./requests.ts";
 import { SecretFilter, type SecretPage } from "./secrets.ts";
@@ -284,4 +285,12 @@ function parseJson(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+export interface RecordingDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly queue: Pick<Queue, "idle">;
+  /** Explains an object of a workspace. Throws ApiError not_found. */
+  explain(workspaceId: string, id: string): Promise<Explanation>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cleanMail } from "./raw-mail.ts";
+import { cleanMail } from "./collect.ts";
 import { SecretFilter } from "./secrets.ts";
 
 const KEY = "ms_dev_0123456789abcdefghij";

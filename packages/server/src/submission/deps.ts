@@ -1,11 +1,12 @@
+import type { SmtpPort } from "@mailsvc/sdk/contract";
 import type { EmailDeps } from "../emails/deps.ts";
 import type { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import type { SmtpFaults } from "../mail/smtp-fault-injection.ts";
+import type { SmtpListener } from "../mail/smtp-listener.ts";
 import type { MailCapture } from "../relays/deps.ts";
-import type { SubmissionPorts } from "./ports.ts";
 
 /** Sender of submitted mail: a key, or in dev mode a workspace. */
 export interface Submitter {
@@ -69,4 +70,23 @@ export interface SubmissionDeps extends EmailDeps, MailCapture {
     /** Networks of proxies that may name their clients with the PROXY protocol. */
     readonly proxyProtocol: readonly IpNetwork[];
   };
+}
+
+type Listener = Pick<SmtpListener, "port" | "isFull">;
+
+/** The ports at which this process takes mail over SMTP, for those who ask whether it does. */
+export class SubmissionPorts {
+  readonly #open = new Map<Listener, SmtpPort["tls"]>();
+
+  add(listener: Listener, tls: SmtpPort["tls"]): void {
+    this.#open.set(listener, tls);
+  }
+
+  remove(listener: Listener): void {
+    this.#open.delete(listener);
+  }
+
+  list(): SmtpPort[] {
+    return [...this.#open].map(([listener, tls]) => ({ port: listener.port, tls, full: listener.isFull() }));
+  }
 }

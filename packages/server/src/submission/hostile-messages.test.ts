@@ -4,7 +4,7 @@ import { longestTurn } from "../../test/longest-turn.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
 import { readId, startProduction, submitTo } from "../../test/submission.ts";
 import { dkimSigner } from "../mail/dkim.ts";
-import { forgetAddressee } from "../mail/forget-addressee.ts";
+import { forgetAddressee } from "../mail/header.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 

@@ -1,10 +1,11 @@
-import { createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
+import { and, like, lt } from "drizzle-orm";
 import * as z from "zod";
 import { HOUR } from "../../lib/units.ts";
 import { isMailboxGone } from "../../mail/reply-judge.ts";
+import type { InboundDeps } from "../deps.ts";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
-import { claimToken } from "./webhook-tokens.ts";
 
 const MailgunWebhook = z.object({
   signature: z.object({ timestamp: z.union([z.string(), z.number()]).transform(String), token: z.string(), signature: z.string() }),
@@ -72,4 +73,41 @@ function toOutcome({ event, severity, reason = "", "delivery-status": status }: 
     return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: false, refusedFor: "complaint" };
   const known = code === 605 || reason === "suppress-bounce";
   return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: known || isMailboxGone(error) };
+}
+
+/** A token that a provider signs instead of the content, so that the signature alone would let anybody send other content. */
+interface WebhookToken {
+  readonly provider: "mailgun";
+  /** The token with its signature: unique to the account. */
+  readonly token: string;
+  /** Time of its creation by the clock of the provider, ms. The caller refuses signatures older than `maxAgeMs`. */
+  readonly at: number;
+  readonly maxAgeMs: number;
+  /** Content that came with it. */
+  readonly content: string;
+}
+
+/**
+ * Remembers with what a token came first, as long as its signature is accepted. False if it came with something else before; the same
+ * again is a repetition, and true.
+ */
+export async function claimToken({ db, clock }: InboundDeps, { provider, token, at, maxAgeMs, content }: WebhookToken): Promise<boolean> {
+  const prefix = `${provider} token `;
+  const key = `${prefix}${dayOf(at)} ${hash("sha256", token)}`;
+  const use = `${key} ${hash("sha256", content)}`;
+  return db.tx(async (tx) => {
+    const { inboundReports: t } = tx.t;
+    const receivedAt = clock.now();
+    const oldest = clock.real.date() - maxAgeMs;
+    // The day is part of the key, so that old tokens are found without an index of their own.
+    await tx.delete(t).where(and(like(t.key, `${prefix}%`), lt(t.key, prefix + dayOf(oldest))));
+    const [added] = await tx.insert(t).values({ key, receivedAt }).onConflictDoNothing().returning();
+    if (added) await tx.insert(t).values({ key: use, receivedAt });
+    const [[known] = []] = await tx.lookUp(t, [{ key: use }]);
+    return known !== undefined;
+  });
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
 }
