@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BUILT_IN } from "../src/html/texts/built-in.ts";
+import { BUILT_IN } from "../src/html/texts.ts";
 import { createWorld, type TestWorld } from "../src/testing.ts";
 
 let world: TestWorld;

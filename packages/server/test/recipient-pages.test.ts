@@ -1,8 +1,7 @@
 import { contract, ERROR_CODES, RECIPIENT_LANGUAGES, RECIPIENT_TEXTS, TEXT_KEYS, type TextKey } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publicPages } from "../src/features.ts";
-import { BUILT_IN } from "../src/html/texts/built-in.ts";
-import { getDirection } from "../src/html/texts.ts";
+import { BUILT_IN, getDirection } from "../src/html/texts.ts";
 import { errorPage } from "../src/http/public/error-page.ts";
 import { ApiError } from "../src/lib/api-error.ts";
 import { createWorld, type TestWorld } from "../src/testing.ts";

@@ -5,7 +5,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import type { RenderedMail } from "../emails/emails.ts";
-import { findBodyStarts } from "../html/body-start.ts";
+import { findBodyStarts } from "../html/body.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import {

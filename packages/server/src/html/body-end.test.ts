@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findBodyEnd } from "./body-end.ts";
+import { findBodyEnd } from "./body.ts";
 import { locateTags } from "./tokenizer.ts";
 
 const PIECES = [

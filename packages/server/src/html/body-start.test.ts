@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findBodyStarts } from "./body-start.ts";
+import { findBodyStarts } from "./body.ts";
 
 const mark = (html: string) => findBodyStarts(html).reduceRight((all, at) => `${all.slice(0, at)}|${all.slice(at)}`, html);
 

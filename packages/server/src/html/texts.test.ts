@@ -1,7 +1,6 @@
 import { listPlaceholders, RECIPIENT_LANGUAGES, RECIPIENT_TEXTS, TEXT_KEYS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
-import { BUILT_IN } from "./texts/built-in.ts";
-import { chooseTexts, ENGLISH, Texts } from "./texts.ts";
+import { BUILT_IN, chooseTexts, ENGLISH, Texts } from "./texts.ts";
 
 // Words that another language has too.
 const SAME: Readonly<Record<string, readonly string[]>> = {};

@@ -2,13 +2,23 @@ import {
   findLanguageTag,
   type PluralForms,
   RECIPIENT_LANGUAGES,
-  type RECIPIENT_TEXTS,
+  RECIPIENT_TEXTS,
   type RecipientLanguage,
   type TextKey,
 } from "@mailsvc/sdk/contract";
 import { escapeHtml } from "./escape.ts";
-import { BUILT_IN } from "./texts/built-in.ts";
-import type { PluralKey } from "./texts/recipient-texts.ts";
+import { ar } from "./texts/ar.ts";
+import { de } from "./texts/de.ts";
+import { es } from "./texts/es.ts";
+import { fr } from "./texts/fr.ts";
+import { it } from "./texts/it.ts";
+import { ja } from "./texts/ja.ts";
+import { nl } from "./texts/nl.ts";
+import { pl } from "./texts/pl.ts";
+import { pt } from "./texts/pt.ts";
+import type { PluralKey, RecipientTexts } from "./texts/recipient-texts.ts";
+import { tr } from "./texts/tr.ts";
+import { zh } from "./texts/zh.ts";
 
 /** A brand's own texts, by language; those that are absent are the server's. */
 export type OwnTexts = Readonly<Record<string, { readonly [K in TextKey]?: string | PluralForms | undefined }>>;
@@ -172,3 +182,8 @@ function nameLanguage(tag: string): string {
   const name = new Intl.DisplayNames([tag], { type: "language", fallback: "code" }).of(tag) ?? tag;
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
 }
+
+/** The texts of this server, by language. */
+export const BUILT_IN: Readonly<Record<RecipientLanguage, RecipientTexts>> = {
+  ...{ en: RECIPIENT_TEXTS, de, fr, es, it, pt, nl, pl, tr, ar, ja, zh },
+};

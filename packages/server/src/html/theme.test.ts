@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { contrast } from "./colors.ts";
-import { buildStyle } from "./theme.ts";
+import { buildStyle, contrast } from "./theme.ts";
 
 const color = fc.nat(0xffffff).map((n) => `#${n.toString(16).padStart(6, "0")}`);
 const maybe = fc.option(color);

@@ -1,8 +1,7 @@
 import { decodeAttribute } from "../html/escape.ts";
 import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
 import { forEachInTurns } from "../lib/turn.ts";
-import { toHexColor } from "./color.ts";
-import { type Declaration, readStyleAttribute } from "./css.ts";
+import { type Declaration, readStyleAttribute, toHexColor } from "./css.ts";
 
 /** Text color and background of an element: its own, or inherited; null where nobody set one. */
 interface Colors {

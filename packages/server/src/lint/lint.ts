@@ -1,13 +1,19 @@
-import { CONTACT_TEXT_FIELDS, LINT_RULES, type LintReport, type LintRuleId, MAIL_CLIENT_IDS, type MailClient } from "@mailsvc/sdk/contract";
+import {
+  CALENDAR_METHODS,
+  type CalendarProperty,
+  CONTACT_TEXT_FIELDS,
+  LINT_RULES,
+  type LintReport,
+  type LintRuleId,
+  MAIL_CLIENT_IDS,
+  type MailClient,
+  readCalendar,
+} from "@mailsvc/sdk/contract";
 import { waitForTurn } from "../lib/turn.ts";
-import { checkCalendar } from "./calendar.ts";
-import { checkColors } from "./colors.ts";
-import { readDocument } from "./document.ts";
+import { type MailDocument, readDocument } from "./document.ts";
 import { Findings, type RuleSettings } from "./findings.ts";
-import { checkLinks } from "./links.ts";
-import { checkElements, checkWhole } from "./structure.ts";
-import { checkStyles } from "./styles.ts";
-import { checkSubject, checkUnsubscribe, checkWords } from "./words.ts";
+import { checkElements, checkLinks, checkWhole } from "./structure.ts";
+import { checkColors, checkStyles } from "./styles.ts";
 
 // Elements of a mail that is checked in several turns of the event loop: a check of this many takes a millisecond.
 const LARGE = 2000;
@@ -109,3 +115,100 @@ const PROVIDED: ReadonlySet<string> = new Set([
   ...CONTACT_TEXT_FIELDS,
   ...["tags", "customFields", "unsubscribeUrl", "viewInBrowserUrl", "body"],
 ]);
+
+const MAX_SUBJECT = 70;
+
+// Phrases, not words: "free" alone stands in every second honest mail.
+const SPAM =
+  /\b(?:act now|100% free|free money|risk[- ]free|double your (?:income|money)|earn (?:extra )?(?:cash|money)|cash bonus|no obligation|you(?:'ve| have) (?:been selected|won)|claim your prize|this is not spam|dear friend|lose weight fast|miracle cure|limited time offer|once in a lifetime|guaranteed income|work from home|click here now|buy now!|viagra)\b/gi;
+
+/** Checks the subject. */
+function checkSubject(subject: string, findings: Findings): void {
+  const words = subject.replace(/\{\{[^}]*\}\}/g, "");
+  if (words.length > MAX_SUBJECT) findings.add("subject-long", "subject", MAX_SUBJECT, `The subject has ${words.length} characters.`);
+  const letters = words.replace(/[^\p{L}]/gu, "");
+  if (letters.length >= 8 && letters === letters.toUpperCase() && letters !== letters.toLowerCase())
+    findings.add("subject-shouting", "subject", 0, "The subject is written in capitals.");
+  const marks = /[!?]{2,}/.exec(words);
+  if (marks) findings.add("subject-shouting", "subject", subject.indexOf(marks[0]), `The subject has ${marks[0].slice(0, 10)}.`);
+  findSpam(subject, 0, "subject", findings);
+}
+
+/** Checks the words that readers see, and for which a text was written. */
+function checkWords(document: MailDocument | null, text: string | null, findings: Findings): void {
+  if (document) for (const piece of document.texts) findSpam(piece.text, piece.offset, "html", findings);
+  if (text !== null) findSpam(text, 0, "text", findings);
+}
+
+/** Checks that a marketing mail can be unsubscribed from. */
+function checkUnsubscribe(document: MailDocument, findings: Findings): void {
+  const hasLink =
+    document.elements.some(({ name, attributes }) => name === "a" && /unsubscribe|opt-?out/i.test(attributes.get("href") ?? "")) ||
+    document.texts.some(({ text }) => /\bunsubscribe\b/i.test(text));
+  if (!hasLink) findings.add("unsubscribe-missing", "html", null, "There is no unsubscribe link.");
+}
+
+function findSpam(text: string, offset: number, part: "subject" | "html" | "text", findings: Findings): void {
+  for (const { 0: phrase, index } of text.matchAll(SPAM)) findings.add("spam-words", part, offset + index, `“${phrase}” reads like spam.`);
+}
+
+/** Properties that each event of a message needs (RFC 5545, 3.6.1; RFC 5546, 3.2), and their use. */
+const NEEDED = {
+  UID: "changes and answers find the event by it",
+  DTSTAMP: "of two versions the newer one counts",
+  DTSTART: "it says when the event is",
+  ORGANIZER: "answers go there",
+} as const;
+/** Messages of those who were invited; theirs need no beginning. */
+const ANSWERS = new Set(["REPLY", "REFRESH", "COUNTER", "DECLINECOUNTER"]);
+
+/** Checks the calendar of an invitation. */
+function checkCalendar(calendar: string, findings: Findings): void {
+  const { method, properties, fault } = readCalendar(calendar);
+  const add = (rule: "calendar-invalid" | "calendar-incomplete", line: number | null, message: string): void =>
+    findings.addAt(rule, "calendar", line === null ? null : { line, column: 1 }, message, line ?? 0);
+  if (fault !== null) {
+    add("calendar-invalid", null, fault);
+    return;
+  }
+  const top = properties.filter(({ of }) => of === "VCALENDAR");
+  if (!CALENDAR_METHODS.some((one) => one === method))
+    add("calendar-invalid", null, method === null ? "It has no METHOD." : `METHOD is none of ${CALENDAR_METHODS.join(", ")}.`);
+  if (find(top, "VERSION")?.value.trim() !== "2.0") add("calendar-incomplete", null, "VERSION:2.0 is missing.");
+  if (!find(top, "PRODID")) add("calendar-incomplete", null, "PRODID is missing, the name of the program that wrote it.");
+  const events = Map.groupBy(
+    properties.filter(({ of }) => of === "VCALENDAR/VEVENT"),
+    ({ component }) => component,
+  );
+  for (const own of events.values()) {
+    for (const [name, use] of Object.entries(NEEDED)) {
+      const isNeeded =
+        name === "DTSTART" ? !ANSWERS.has(method ?? "") && method !== "CANCEL" : name !== "ORGANIZER" || method !== "PUBLISH";
+      if (isNeeded && !find(own, name)) add("calendar-incomplete", own[0]?.line ?? null, `An event has no ${name}: ${use}.`);
+    }
+    if (method !== "PUBLISH" && !find(own, "ATTENDEE"))
+      add(
+        "calendar-incomplete",
+        own[0]?.line ?? null,
+        "An event has no ATTENDEE: Gmail and Outlook show no buttons to those who are not invited.",
+      );
+  }
+  checkZones(properties, (line, message) => add("calendar-incomplete", line, message));
+}
+
+/** Checks that each time zone is described, as Outlook needs it. */
+function checkZones(properties: readonly CalendarProperty[], report: (line: number, message: string) => void): void {
+  const described = new Set(
+    properties.filter(({ of, name }) => of === "VCALENDAR/VTIMEZONE" && name === "TZID").map(({ value }) => value.trim()),
+  );
+  for (const { parameters, line } of properties) {
+    const zone = /;TZID="?([^";:]+)/i.exec(parameters)?.[1];
+    if (zone === undefined || described.has(zone)) continue;
+    described.add(zone);
+    report(line, `The time zone ${zone.slice(0, 60)} has no VTIMEZONE.`);
+  }
+}
+
+function find(properties: readonly CalendarProperty[], wanted: string): CalendarProperty | undefined {
+  return properties.find(({ name }) => name === wanted);
+}

@@ -1,7 +1,8 @@
 import type { ErrorDetail } from "@mailsvc/sdk/contract";
+import { LRUCache } from "lru-cache";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { CompiledTemplates, CompiledVersion } from "./compiled-templates.ts";
+import { MB } from "../lib/units.ts";
 import type { Content } from "./content.ts";
 import { type Compiled, compileSet, type FieldFault, type Part, TemplateFaults, type TemplateSet } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
@@ -165,4 +166,30 @@ function buildTemplateSet(
     layout: layout ?? null,
     partials,
   };
+}
+
+/** A compiled version with its sender. */
+export interface CompiledVersion {
+  readonly compiled: Compiled;
+  readonly from: string | null;
+  readonly replyTo: string | string[] | null;
+}
+
+// Characters of sources; compiled, they take about ten times as much memory.
+const MAX_SIZE = 8 * MB;
+// Each is a few hundred KB at most.
+const MAX_PINNED = 50;
+// Characters of subjects: those of some thousand campaigns.
+const MAX_SUBJECTS = MB / 4;
+
+/** Templates that are compiled already, by the hashes of all their sources, so that an entry never becomes outdated. */
+export class CompiledTemplates {
+  readonly versions = new LRUCache<string, CompiledVersion>({
+    maxSize: MAX_SIZE,
+    sizeCalculation: ({ compiled }) => Math.max(1, compiled.size),
+  });
+  /** Templates of campaigns. */
+  readonly pinned = new LRUCache<string, Compiled>({ max: MAX_PINNED });
+  /** The subjects of campaigns alone, for lists. */
+  readonly subjects = new LRUCache<string, Compiled>({ maxSize: MAX_SUBJECTS, sizeCalculation: ({ size }) => Math.max(1, size) });
 }

@@ -1,8 +1,6 @@
 import { type Contact, type ContactTextField, mapContactTexts } from "@mailsvc/sdk/contract";
 import { type Compiled, render } from "./engine/engine.ts";
 import { checkSubject } from "./sending.ts";
-import { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
-import { VIEW_URL } from "./view-url.ts";
 
 /** Contact fields available in templates. */
 export type ContactFields = Pick<Contact, "email" | "externalId" | ContactTextField | "tags"> & {
@@ -61,3 +59,15 @@ export function renderContactSubject(compiled: Compiled, values: Record<string, 
 function toLine(subject: string | null): string {
   return (subject ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
 }
+
+/**
+ * The value of `{{unsubscribeUrl}}` when a template is rendered for sending. It stands for the link of each recipient, which
+ * takes its place before the hand-over, so that recipients can share a rendered message. `.invalid` never exists (RFC 2606).
+ */
+export const UNSUBSCRIBE_URL = "https://unsubscribe.mailsvc.invalid/";
+
+/**
+ * The value of `{{viewInBrowserUrl}}` when a template is rendered for sending. It stands for the link of each recipient, as
+ * `UNSUBSCRIBE_URL` does.
+ */
+export const VIEW_URL = "https://view.mailsvc.invalid/";

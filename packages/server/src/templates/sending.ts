@@ -10,12 +10,18 @@ import {
 import type { Reader } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { renderMailBlocks } from "./blocks.ts";
-import { compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
-import type { CompiledTemplates, CompiledVersion } from "./compiled-templates.ts";
+import {
+  type CompiledTemplates,
+  type CompiledVersion,
+  compileContent,
+  compileVersion,
+  listNamedParts,
+  toApiError,
+  toErrorDetails,
+} from "./compiled-set.ts";
 import { type Asker, listUsers } from "./dependents.ts";
 import type { TemplateDeps } from "./deps.ts";
-import type { Op } from "./engine/compile.ts";
-import { RenderError } from "./engine/compile.ts";
+import { type Op, RenderError } from "./engine/compile.ts";
 import {
   type Allowance,
   type Compiled,

@@ -1,13 +1,21 @@
-import type { contract, HandlerInput, Page, ProposedBy, Template, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
-import { MailBlocks, TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
+import {
+  type contract,
+  type HandlerInput,
+  MailBlocks,
+  type Page,
+  type ProposedBy,
+  TEMPLATE_LIMITS,
+  type Template,
+  type TemplateDetail,
+  type TemplateVersion,
+} from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import type { PageInput } from "../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { assertRevision } from "../lib/revision.ts";
 import { renderMailBlocks } from "./blocks.ts";
-import { compileContent, toApiError } from "./compiled-set.ts";
-import type { CompiledTemplates } from "./compiled-templates.ts";
+import { type CompiledTemplates, compileContent, toApiError } from "./compiled-set.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
 import { assertNoneBreaks, assertUnused } from "./dependents.ts";
 import type { TemplateDeps } from "./deps.ts";
@@ -241,16 +249,22 @@ export async function resolveById(
 }
 
 export { assertBlocksFinished, renderMailBlocks } from "./blocks.ts";
-export { CompiledTemplates } from "./compiled-templates.ts";
-export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
+export { CompiledTemplates } from "./compiled-set.ts";
+export {
+  type ContactFields,
+  getContactValues,
+  relaxVariables,
+  renderContactMail,
+  renderContactSubject,
+  UNSUBSCRIBE_URL,
+  VIEW_URL,
+} from "./contact-mail.ts";
+export { checkProposed } from "./content.ts";
 export { type Compiled, MissingVariables, makeAllowance, TemplateFaults } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
-export { checkProposed } from "./proposed.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 export { findTemplateById, findTemplateBySlug } from "./store.ts";
-export { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
-export { VIEW_URL } from "./view-url.ts";
 
 function slugTaken(slug: string): ApiError {
   return new ApiError("conflict", `The slug ${slug} is taken.`, {

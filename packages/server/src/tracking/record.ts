@@ -1,4 +1,6 @@
-import type { Tx } from "../db/db.ts";
+import { and, eq, lte, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { type EmailRow, findEmail, holdEmail } from "../emails/emails.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { SECOND } from "../lib/units.ts";
@@ -6,8 +8,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import type { Client } from "./client.ts";
 import type { TrackingDeps } from "./deps.ts";
 import { PIXEL, showLinkId, type TrackedLink, type TrackingToken } from "./links.ts";
-import { type Engagement, findEngagements, type HeldRequest, holdRequest, saveEngagements, takeHeldRequests } from "./store.ts";
-import { type MachineReason, OPENS } from "./tables.ts";
+import { type MachineReason, OPENS, type TrackingTables } from "./tables.ts";
 
 /** Job kind: records the held opens and clicks of an email. */
 export const REQUESTS_JOB = "tracking.requests";
@@ -134,4 +135,59 @@ async function recordHits(tx: Tx, deps: TrackingDeps, email: EmailRow, before: r
 
 function keyOf({ linkId, machine }: Pick<Engagement, "linkId" | "machine">): string {
   return `${linkId} ${machine}`;
+}
+
+type Engagement = TrackingTables["engagements"]["$inferSelect"];
+type HeldRequest = TrackingTables["heldRequests"]["$inferSelect"];
+
+/** Loads the opens and clicks of an email. */
+function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {
+  return findRows(q, q.t.engagements, { workspaceId, emailId });
+}
+
+/** Stores engagements that are new or were counted up. */
+async function saveEngagements(tx: Tx, rows: readonly Engagement[]): Promise<void> {
+  for (const row of rows)
+    await tx
+      .prepared("save_engagement", (q, { engagements: t }, arg) =>
+        q
+          .insert(t)
+          .values({
+            ...{ workspaceId: arg("workspaceId"), emailId: arg("emailId"), linkId: arg("linkId"), machine: arg("machine") },
+            ...{ events: arg("events"), firstAt: arg("firstAt"), lastAt: arg("lastAt") },
+          })
+          .onConflictDoUpdate({
+            target: [t.workspaceId, t.emailId, t.linkId, t.machine],
+            set: { events: sql`excluded.events`, lastAt: sql`excluded.last_at` },
+          }),
+      )
+      .execute({ ...row });
+}
+
+/** Holds an open or a click; a repeated one while it is held changes nothing. */
+async function holdRequest(tx: Tx, request: HeldRequest): Promise<void> {
+  await tx
+    .prepared("hold_request", (q, { heldRequests: t }, arg) =>
+      q
+        .insert(t)
+        .values({
+          ...{ workspaceId: arg("workspaceId"), emailId: arg("emailId"), linkId: arg("linkId"), machine: arg("machine") },
+          ...{ reason: arg("reason"), client: arg("client"), at: arg("at") },
+        })
+        .onConflictDoNothing(),
+    )
+    .execute({ ...request });
+}
+
+/** Takes the opens and clicks of an email that are held, oldest first. */
+async function takeHeldRequests(tx: Tx, workspaceId: string, emailId: string, until: number): Promise<HeldRequest[]> {
+  const rows = await tx
+    .prepared("take_held_requests", (q, { heldRequests: t }, arg) =>
+      q
+        .delete(t)
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailId, arg("emailId")), lte(t.at, arg("until"))))
+        .returning(),
+    )
+    .execute({ workspaceId, emailId, until });
+  return rows.sort((a, b) => a.at - b.at);
 }

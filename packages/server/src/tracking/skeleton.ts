@@ -1,5 +1,5 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
-import { findBodyEnd, MAIL } from "../html/body-end.ts";
+import { findBodyEnd, MAIL } from "../html/body.ts";
 import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
 import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
 import { waitForTurn } from "../lib/turn.ts";

@@ -1,7 +1,6 @@
-import { contrast, luminance, mix, readableOn, toReadable } from "../colors.ts";
 import type { PageBrand } from "../page.ts";
 import { getDirection } from "../texts.ts";
-import { getButtonColors, toFontFamily } from "../theme.ts";
+import { contrast, getButtonColors, luminance, mix, readableOn, toFontFamily, toReadable } from "../theme.ts";
 
 /** The parts of a brand that its mails in blocks show. */
 export type BlockBrand = Pick<PageBrand, "colors" | "fonts" | "locale">;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ApprovalDetail, NewProposal, Permission, Proposal, ProposalDetail } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { listHosts } from "../../html/hosts.ts";
+import { listHosts } from "../../html/links.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { checkProposed, type Parse } from "../../templates/templates.ts";
 import { getActivation } from "../activations/activations.ts";
