@@ -2,7 +2,7 @@ import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { type BuiltFiles, DashboardFiles, loadBuiltFiles, SessionWatch } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
-import { transactionClock } from "./db/transaction-clock.ts";
+import { transactionClock } from "./db/scope.ts";
 import { captureTestMail } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
 import { readForWebhooks } from "./developer-webhooks/developer-webhooks.ts";

@@ -1,5 +1,4 @@
-import { columnTypes } from "./db/postgres/columns.ts";
-import { rateBuckets, workers } from "./db/postgres/tables.ts";
+import { columnTypes, rateBuckets, workers } from "./db/postgres/columns.ts";
 import { defineTables, listSearchedTexts } from "./schema.ts";
 import { version } from "./version.ts";
 

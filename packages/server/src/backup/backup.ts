@@ -15,8 +15,7 @@ import {
   writeManifest,
 } from "../db/copy/backup-file.ts";
 import { readRows } from "../db/copy/postgres-rows.ts";
-import { listShapes, type Shape } from "../db/copy/shapes.ts";
-import { RowSum, type Value } from "../db/copy/sum.ts";
+import { listShapes, RowSum, type Shape, type Value } from "../db/copy/shapes.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import { errorCode, StorageUnavailable } from "../db/errors.ts";
 import { DATABASE_FILE } from "../db/sqlite/folder.ts";

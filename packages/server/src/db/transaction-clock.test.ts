@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeDb } from "../../test/describe-db.ts";
 import { TickingClock } from "../../test/ticking-clock.ts";
-import { transactionClock } from "./transaction-clock.ts";
+import { transactionClock } from "./scope.ts";
 
 describeDb("the clock of transactions", (t) => {
   const makeClock = () => transactionClock(new TickingClock(0, "frozen"));

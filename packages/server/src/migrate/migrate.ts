@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { listShapes, type Shape } from "../db/copy/shapes.ts";
+import { listShapes, RowSum, type Shape } from "../db/copy/shapes.ts";
 import { openSource } from "../db/copy/source.ts";
-import { RowSum } from "../db/copy/sum.ts";
 import { openTarget } from "../db/copy/target.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import type { Move } from "../db/place.ts";

@@ -5,8 +5,7 @@ import { storageError } from "../errors.ts";
 import { openConnection } from "../sqlite/connection.ts";
 import { openError } from "../sqlite/folder.ts";
 import { migrateSqlite } from "../sqlite/migrate.ts";
-import { list, quote, type Shape } from "./shapes.ts";
-import { RowSum, type Value } from "./sum.ts";
+import { list, quote, RowSum, type Shape, type Value } from "./shapes.ts";
 
 /** The rows of one table of a backup and their checksum. */
 export interface TableSum {

@@ -1,6 +1,5 @@
 import type { PgSession } from "../postgres/session.ts";
-import { list, quote, type Shape } from "./shapes.ts";
-import type { Value } from "./sum.ts";
+import { list, quote, type Shape, type Value } from "./shapes.ts";
 
 // Rows may hold attachments of some MB.
 const ROWS = 100;

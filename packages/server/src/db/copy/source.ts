@@ -1,7 +1,6 @@
 import Database from "better-sqlite3";
 import { MB } from "../../lib/units.ts";
-import { type Column, list, quote, type Shape } from "./shapes.ts";
-import type { Value } from "./sum.ts";
+import { type Column, list, quote, type Shape, type Value } from "./shapes.ts";
 
 type Raw = string | number | Buffer | null;
 

@@ -2,8 +2,7 @@ import type { PostgresDb } from "../postgres/database.ts";
 import { COPY_TABLE } from "../postgres/migrate.ts";
 import type { PgTx } from "../postgres/transactions.ts";
 import { readRows } from "./postgres-rows.ts";
-import { list, quote, type Shape } from "./shapes.ts";
-import { RowSum, type Value } from "./sum.ts";
+import { list, quote, RowSum, type Shape, type Value } from "./shapes.ts";
 
 /** The Postgres side of a copy. */
 interface Target {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StorageUnavailable } from "../errors.ts";
-import { openingError } from "./opening-error.ts";
+import { openingError } from "./pool.ts";
 
 const URL = "postgres://mail:hidden@db.example:5433/mailsvc";
 

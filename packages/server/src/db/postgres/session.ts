@@ -4,12 +4,10 @@ import type pg from "pg";
 import type { BuildStatement, DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
 import { createSearchIndexes } from "../search-index.ts";
-import { createInserts, createLookups } from "./bulk.ts";
-import { postgresDialect } from "./dialect.ts";
+import { createInserts, createLookups, createUpdates } from "./bulk.ts";
+import { createSearchIndex, postgresDialect } from "./dialect.ts";
 import type { Queryable, Raw, Run } from "./query.ts";
-import { createSearchIndex } from "./search-index.ts";
 import type { TableStatements } from "./table-statements.ts";
-import { createUpdates } from "./update.ts";
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
 

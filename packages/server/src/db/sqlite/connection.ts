@@ -6,10 +6,9 @@ import { storageError } from "../errors.ts";
 import type { Scope } from "../scope.ts";
 import { createSearchIndexes } from "../search-index.ts";
 import { bindOnce } from "./bind.ts";
-import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
+import { createSearchIndex, FOLD, foldText, sqliteDialect } from "./dialect.ts";
 import { createInserts } from "./insert.ts";
 import { createLookups } from "./lookup.ts";
-import { createSearchIndex } from "./search-index.ts";
 import { createUpdates } from "./update.ts";
 
 /** A connection without the writer in front of it, for what SQL alone can do. */

@@ -2,7 +2,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { cutIntoStretches, listByteKeys } from "../stretches.ts";
-import { type Convert, convertValue, findEncoder } from "./values.ts";
+import { type Convert, convertValue, findEncoder } from "./bind.ts";
 
 // Rows inserted in one stretch: about ten milliseconds.
 const ROWS_PER_TURN = 2000;

@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
-import { type Convert, convertValue, findDecoder, findEncoder } from "./values.ts";
+import { type Convert, convertValue, findDecoder, findEncoder } from "./bind.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type All = (...params: unknown[]) => unknown;
