@@ -1,12 +1,12 @@
-import { type Endpoint, served } from "@mailsvc/sdk/contract";
+import { type Endpoint, served, VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { Changes } from "./audit/changes.ts";
+import { previewCampaign } from "./campaigns/preview.ts";
 import { type AppParts, composeDeps, isControllable } from "./compose-deps.ts";
 import { ConfigError } from "./config.ts";
-import { BrowserAccess, SIGN_IN_PATH, signedInPages } from "./dashboard/dashboard.ts";
+import { BrowserAccess, type DraftSources, SIGN_IN_PATH, signedInPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld, type DevWorld, keepClock, restoreClock } from "./dev/world.ts";
-import { DRAFT_SOURCES } from "./draft-sources.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { explain } from "./explain/explain.ts";
 import { EXPLAINERS } from "./explainers.ts";
@@ -34,10 +34,12 @@ import { ApiError } from "./lib/api-error.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { listKeys } from "./lib/master-keys.ts";
 import { DAY, HOUR } from "./lib/units.ts";
+import { getProposed } from "./marketplace/messages/proposals.ts";
 import { lastAliveAt } from "./marketplace/runs/clock.ts";
 import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import { mcpLoader } from "./mcp-http.ts";
 import { RECEIVERS_JOB } from "./metrics/metrics.ts";
+import { renderProposal } from "./proposals.ts";
 import { RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import type { RunRecorder } from "./recording/recording.ts";
 import { noteRequest, type RequestSink } from "./requests/requests.ts";
@@ -249,3 +251,20 @@ function createObserver({ config, log, observe }: AppParts, requestLog: RequestS
     if (requestLog !== null) noteRequest(requestLog, request);
   };
 }
+
+/** Renderers of the drafts that the dashboard previews in a frame. */
+const DRAFT_SOURCES: DraftSources = {
+  campaigns: {
+    permission: "campaigns:read",
+    render: async (read, workspaceId, id, query) => {
+      const variant = VARIANT_NAMES.find((name) => name === query.get("variant"));
+      return (await previewCampaign(read, workspaceId, { id, contact: query.get("contact") || undefined, variant })).html;
+    },
+  },
+  proposals: {
+    permission: "marketplace:read",
+    render: async (read, workspaceId, id) => {
+      return (await renderProposal(read, workspaceId, await getProposed(read, workspaceId, id)))?.html ?? null;
+    },
+  },
+};

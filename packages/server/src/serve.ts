@@ -22,7 +22,6 @@ import { ControllableClock } from "./lib/controllable-clock.ts";
 import { systemDns } from "./lib/domain-records.ts";
 import { KeyMissing } from "./lib/key-file.ts";
 import type { Log } from "./lib/log.ts";
-import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom, seededRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
 import type { SmtpListener } from "./mail/smtp-listener.ts";
@@ -34,7 +33,7 @@ import { readRelayParts } from "./relay-parts.ts";
 import { GRACE_MS, STOP_MS, stopInTime } from "./shutdown.ts";
 import { serveSubmission } from "./submission/submission.ts";
 import { createSubmissionAccess } from "./submission-access.ts";
-import { version } from "./version.ts";
+import { assertNodeVersion, version } from "./version.ts";
 
 export interface RunningServer extends Installation {
   readonly url: string;

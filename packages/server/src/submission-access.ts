@@ -6,7 +6,7 @@ import { toApiError } from "./http/errors.ts";
 import { limitDeveloper } from "./http/rate-limit.ts";
 import type { Installation } from "./installation/installation.ts";
 import { ApiError } from "./lib/api-error.ts";
-import { isLoopbackAddress } from "./lib/loopback.ts";
+import { isLoopbackAddress } from "./lib/ip-network.ts";
 import type { SubmissionAccess, Submitter } from "./submission/deps.ts";
 import { ensureWorkspace } from "./workspaces/workspaces.ts";
 

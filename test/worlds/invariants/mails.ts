@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { isTestMail } from "../../../packages/server/src/lib/test-mail.ts";
+import { isTestMail } from "../../../packages/server/src/lib/ids.ts";
 import type { Refusal } from "../ledger.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";

@@ -1,5 +1,4 @@
-import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
-import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
+import { type AutomationEntry, type EntryStatus, type Page, TRIGGER_STEP } from "@mailsvc/sdk/contract";
 import { and, asc, eq, getTableColumns, inArray } from "drizzle-orm";
 import { holdContacts, resolveContacts } from "../contacts/contacts.ts";
 import { countEach } from "../counters/counters.ts";
@@ -8,8 +7,8 @@ import { findRows } from "../db/find.ts";
 import { assumeContactHeld, type HeldContact } from "../db/held.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { findMark, markOf, type ReadEvent, recordEvents } from "../events/events.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { HOUR } from "../lib/units.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";

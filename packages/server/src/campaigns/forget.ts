@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-o
 import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { holdReader, positionOf } from "../events/events.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { addCounts, type Delta, isCountedState } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";

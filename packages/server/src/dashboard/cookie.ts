@@ -1,6 +1,6 @@
 import type { HeaderReader } from "../http/headers.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { isLoopbackHostHeader } from "../lib/loopback.ts";
+import { isLoopbackHostHeader } from "../lib/ip-network.ts";
 
 /** Address and scheme by which a browser reached this server. The cookie and the expected Origin depend on them. */
 interface Reached {

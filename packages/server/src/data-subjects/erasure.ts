@@ -5,7 +5,7 @@ import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { deleteUnusedContents } from "../emails/emails.ts";
 import { deleteEvents } from "../events/events.ts";
 import { deleteMails } from "../inbox/inbox.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { forgetAddressee } from "../mail/header.ts";
 import { deleteAnswers } from "./copies.ts";
 import type { ErasedSubject } from "./declarations.ts";

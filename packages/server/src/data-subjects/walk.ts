@@ -2,7 +2,7 @@ import type { Person } from "@mailsvc/sdk/contract";
 import { and, type Column, eq, getTableColumns, inArray } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import type { DataSubjectDeps } from "./data-subjects.ts";
 import type { ErasedSubject, ExportedSubject, ExportPosition, PersonData, PersonDataByTable } from "./declarations.ts";
 

@@ -1,5 +1,5 @@
 import { EMAILS_PER_JOB } from "../emails/emails.ts";
-import { RecentCount } from "../lib/recent-count.ts";
+import { RecentCount } from "../lib/rate.ts";
 import type { Lane } from "../queue/queue.ts";
 import type { MailLane } from "./slots.ts";
 

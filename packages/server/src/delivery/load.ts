@@ -2,7 +2,7 @@ import { AUTO_REPLY_TO, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MB } from "../lib/units.ts";
 import { findLiving } from "../workspaces/workspaces.ts";

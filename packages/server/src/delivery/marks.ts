@@ -1,4 +1,4 @@
-import { RecentCount } from "../lib/recent-count.ts";
+import { RecentCount } from "../lib/rate.ts";
 
 /** The most emails that are marked ahead of their hand-over. A crash leaves them in doubt, so they are few. */
 export const MAX_MARKED_AHEAD = 64;

@@ -1,7 +1,7 @@
 import type { EmailRow, Move } from "../emails/emails.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { readSentAs } from "../lib/message-id.ts";
 import type { Random } from "../lib/random.ts";
-import { isTestMail } from "../lib/test-mail.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
 import { hidePlacesOf } from "../mail/hide-places.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";

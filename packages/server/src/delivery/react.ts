@@ -2,7 +2,7 @@ import type { EventType } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { findEmail, holdEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { isOfSes } from "../mail/simulator.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { suppress } from "../suppressions/suppressions.ts";

@@ -1,6 +1,6 @@
 import { StorageUnavailable } from "../db/errors.ts";
 import { type ContentsRow, type EmailRow, findContents } from "../emails/emails.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";

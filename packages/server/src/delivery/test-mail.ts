@@ -1,4 +1,4 @@
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Choice, Mailers } from "./mailers.ts";
 

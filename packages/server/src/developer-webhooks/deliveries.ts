@@ -6,8 +6,8 @@ import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../
 import { getEmailHistory } from "../emails/emails.ts";
 import { type DeletedEvent, parseEventId, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
 import {
   type Attempt,

@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, inArray, isNull, lt, lte, notExists, or, type
 import type { Reader, Tx } from "../db/db.ts";
 import { findTraces } from "../emails/emails.ts";
 import { byPosition, type EventRow, findStreamEnd, inRun, isAfter, positionIn, positionOf, type StreamReader } from "../events/events.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";

@@ -1,6 +1,5 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, withinTime } from "../lib/clock.ts";
 import type { DomainRecords, MailExchange } from "../lib/domain-records.ts";
-import { withinTime } from "../lib/time-limit.ts";
 import { SECOND } from "../lib/units.ts";
 
 /** Answer of the name servers. A fault explains, in a sentence, why the records are unknown; then there are none. */

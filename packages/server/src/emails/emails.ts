@@ -1,5 +1,12 @@
-import type { Email, EmailDetail, EmailFilterStatus, EmailReaction, EmailStatus, Page } from "@mailsvc/sdk/contract";
-import { addressKey } from "@mailsvc/sdk/contract";
+import {
+  addressKey,
+  type Email,
+  type EmailDetail,
+  type EmailFilterStatus,
+  type EmailReaction,
+  type EmailStatus,
+  type Page,
+} from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
@@ -7,8 +14,7 @@ import { recordEvents } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
-import { firstIdAt } from "../lib/ids.ts";
-import { toTestId } from "../lib/test-mail.ts";
+import { firstIdAt, toTestId } from "../lib/ids.ts";
 import type { EmailDeps, MessageReading } from "./deps.ts";
 import { listExamined } from "./examine.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";

@@ -2,7 +2,7 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Handlers, KeyContext } from "../http/handler.ts";
 import { notFound } from "../lib/api-error.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { resolveById } from "../templates/templates.ts";
 import { type AcceptedSend, acceptSend, type Origin } from "./accept.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";

@@ -1,9 +1,9 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import { type EmailLabel, toAutomationLabel, toLabelOfTag, toMessageLabel, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
 import { readMessageId } from "../lib/message-id.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { type ContentsRow, type EmailRow, type FullMail, findMail } from "./store.ts";
 
 /** Puts a mail whose contents are its own into a conversation, by which it is found: each of its recipients. */

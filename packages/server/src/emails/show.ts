@@ -1,9 +1,8 @@
-import type { Email, EmailDetail, EmailRecipient, EmailStatus } from "@mailsvc/sdk/contract";
-import { EMAIL_STATES, parseAnyMailbox } from "@mailsvc/sdk/contract";
+import { EMAIL_STATES, type Email, type EmailDetail, type EmailRecipient, type EmailStatus, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { listEventsOfEmails, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import type { MessageReading, MessageTexts } from "./deps.ts";
 import { readTexts } from "./read-texts.ts";
 import { type ContentsRow, type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";

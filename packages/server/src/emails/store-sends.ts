@@ -2,7 +2,7 @@ import { isTogether, listAddresses, type NamedRecipient, parseAnyMailbox, type S
 import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import { toTestId } from "../lib/test-mail.ts";
+import { toTestId } from "../lib/ids.ts";
 import type { NewJob } from "../queue/queue.ts";
 import { type AcceptedSend, type MessageContent, SUPPRESSED } from "./accept.ts";
 import { type DecodedAttachments, insertAttachments } from "./attachments.ts";

@@ -4,10 +4,9 @@ import type { Reader, Tx } from "../db/db.ts";
 import { alias, findRows } from "../db/find.ts";
 import type { HeldContactId } from "../db/held.ts";
 import { type ChosenFilters, chooseFilter, countFiltered, countRows, type Filter, type Slice, type Total } from "../db/pagination.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
-import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
-import type { EmailTables } from "./tables.ts";
-import { IN_DOUBT, OF_MAIL, SCHEDULED } from "./tables.ts";
+import { TEST_MAIL_FROM } from "../lib/ids.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
+import { type EmailTables, IN_DOUBT, OF_MAIL, SCHEDULED } from "./tables.ts";
 
 export type EmailRow = EmailTables["emails"]["$inferSelect"];
 export type ContentsRow = EmailTables["contents"]["$inferSelect"];

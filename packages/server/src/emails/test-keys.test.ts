@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
-import { TEST_MAIL_FROM, toTestId } from "../lib/test-mail.ts";
+import { TEST_MAIL_FROM, toTestId } from "../lib/ids.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };

@@ -1,8 +1,7 @@
 import { and, eq, gte, inArray, lt, or } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
-import { firstIdAt, readIdTime } from "../lib/ids.ts";
-import { isTestMail, toPlainId, toTestId } from "../lib/test-mail.ts";
+import { firstIdAt, isTestMail, readIdTime, toPlainId, toTestId } from "../lib/ids.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { SECOND } from "../lib/units.ts";
 import type { EmailRow } from "./store.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "../db/pagination.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { toLabelOfTag } from "../lib/email-labels.ts";
-import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
+import { isTestMail, TEST_MAIL_FROM } from "../lib/ids.ts";
 import { findContactId } from "./contact-filter.ts";
 import type { EventDeps } from "./deps.ts";
 import { byPosition, byPositionDown, inRun, isAfter, positionIn } from "./runs.ts";

@@ -3,9 +3,9 @@ import { and, eq, getTableColumns, gt, inArray, isNull, lt, lte, notExists, or, 
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { findRows } from "../db/find.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { MINUTE } from "../lib/units.ts";
 import { byPosition, inRun, isAfter, positionIn, positionOf } from "./runs.ts";
 import type { EventRow } from "./show.ts";

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 
 /*
  * The numbers of events. Events of one workspace whose keys follow one another also have numbers that follow one another: they are a

@@ -2,7 +2,7 @@ import type { Event, EventType, RecipientKind } from "@mailsvc/sdk/contract";
 import { and, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { addReceivedData } from "./received-data.ts";
 import { byPosition, inRun, isAfter, positionIn, positionOf } from "./runs.ts";
 import type { EventTables } from "./tables.ts";

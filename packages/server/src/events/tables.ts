@@ -1,7 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { isNotNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
-import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
+import { TEST_MAIL_FROM } from "../lib/ids.ts";
 
 /** Events of mail of test keys. A query must repeat this text to use the index of them. */
 export const OF_TEST_MAIL = sql.raw(`email_id >= '${TEST_MAIL_FROM}'`);

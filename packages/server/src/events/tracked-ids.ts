@@ -1,7 +1,7 @@
 import { and, asc, inArray, lt } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 
 // Ids that are forgotten in one transaction.
 const CHUNK = 5000;

@@ -6,7 +6,7 @@ import { type EmailRow, type FullEmail, findMail, readDeliveryJob } from "../ema
 import { type EventRow, listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { buildExplanation, count, type Findings, joinSentences, type Moment, quote, sayInstant } from "../lib/explanation.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { hidePlaces } from "../mail/hide-places.ts";
 import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 import type { JobRow } from "../queue/queue.ts";

@@ -4,7 +4,7 @@ import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
 import { type EmailRow, findEmailById, findRecipientById, holdEmail, OPEN, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";

@@ -1,7 +1,7 @@
 import type { contract, inboundNouns } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
 import { addConnection, getConnection, listConnections, removeConnection } from "./providers/connections.ts";

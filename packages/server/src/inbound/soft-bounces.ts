@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { type EmailRow, findEmailRows, holdEmail, isTest } from "../emails/emails.ts";
 import type { EventReader } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { DAY } from "../lib/units.ts";
 import { isMailboxInTrouble } from "../mail/reply-judge.ts";
 import { suppress } from "../suppressions/suppressions.ts";

@@ -1,8 +1,7 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import { assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Ids } from "../lib/ids.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { type Ids, isTestMail } from "../lib/ids.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import type { Arrivals } from "./arrivals.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { and, eq, inArray, notExists, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 
 /** Messages up to this size, in bytes, are stored whole. So is what is no longer within a larger one. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLoopbackAddress } from "./loopback.ts";
+import { isLoopbackAddress } from "./ip-network.ts";
 
 test.each(["127.0.0.1", "127.9.9.9", "::ffff:127.0.0.1", "::1", "0:0:0:0:0:0:0:1", "0000:0000:0000:0000:0000:0000:0000:0001"])(
   "%s is this machine",

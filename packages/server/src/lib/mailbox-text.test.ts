@@ -1,6 +1,6 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { formatMailbox } from "./mailbox-text.ts";
+import { formatMailbox } from "./address-text.ts";
 
 test.each([
   [null, "a@acme.example"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { longestTurn } from "../../test/longest-turn.ts";
-import { maskAddresses } from "./mask-addresses.ts";
+import { maskAddresses } from "./address-text.ts";
 
 test.each([
   ["554 5.7.1 <ada@example.com>: Relay access denied", "554 5.7.1 <[address]>: Relay access denied"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RecentCount } from "./recent-count.ts";
+import { RecentCount } from "./rate.ts";
 
 test("what happened a moment ago counts, and nothing does once nothing has happened for 100 ms", () => {
   let now = 0;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { MB } from "./units.ts";
 
 // Bytes processed at a time: hashing or decoding them takes one to three milliseconds.
@@ -60,4 +61,15 @@ export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => v
 function takeTurn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(takeTurn);
+}
+
+/** The SHA-256 of a text, hex. It lets the event loop serve others meanwhile. */
+export async function hashInTurns(text: string): Promise<string> {
+  const hash = createHash("sha256");
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    if (at > 0) await waitForTurn();
+    hash.update(bytes.subarray(at, at + CHUNK_BYTES));
+  }
+  return hash.digest("hex");
 }

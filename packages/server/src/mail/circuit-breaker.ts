@@ -1,6 +1,6 @@
 import { addressKey } from "@mailsvc/sdk/contract";
+import { maskAddresses } from "../lib/address-text.ts";
 import type { Log } from "../lib/log.ts";
-import { maskAddresses } from "../lib/mask-addresses.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 

@@ -2,7 +2,7 @@ import { and, eq, inArray, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { type EventReader, holdReader, positionOf } from "../events/events.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { SECOND } from "../lib/units.ts";
 import { watchRates } from "./alarms.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, type Dimension, Sums } from "./counting.ts";

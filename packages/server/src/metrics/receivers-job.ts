@@ -1,7 +1,7 @@
 import { and, eq, gte, like, notExists } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { MailMetricsDeps } from "./deps.ts";

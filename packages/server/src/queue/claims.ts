@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { RecentCount } from "../lib/recent-count.ts";
+import { RecentCount } from "../lib/rate.ts";
 import type { LaneLimits, WorkerStore } from "./job-store.ts";
 import { LANES, type Lane, type LaneJob } from "./queue.ts";
 

@@ -1,7 +1,7 @@
 import type { Tx } from "../db/db.ts";
+import { maskAddresses } from "../lib/address-text.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { maskAddresses } from "../lib/mask-addresses.ts";
 import type { Random } from "../lib/random.ts";
 import { HOUR, SECOND } from "../lib/units.ts";
 import type { WorkerStore } from "./job-store.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import { type DecodedAttachments, findEmail, joinThread, send } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import type { ReceivedDeps } from "./received.ts";
 import { splitAddresses } from "./reply-addresses.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";

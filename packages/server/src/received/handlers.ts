@@ -2,7 +2,7 @@ import type { contract } from "@mailsvc/sdk/contract";
 import { type DecodedAttachments, decodeAttachments } from "../emails/emails.ts";
 import type { Handlers, ReadContext } from "../http/handler.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { getActivationOfAgent } from "../marketplace/activations/activations.ts";
 import type { RecordLook } from "../senders/senders.ts";
 import { answerReceived } from "./answer.ts";

@@ -1,9 +1,8 @@
 import type { RelayCheck, RelayState } from "@mailsvc/sdk/contract";
 import type { Choice, MailLane } from "../delivery/delivery.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, withinTime } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { type Rate, TokenBuckets } from "../lib/rate.ts";
-import { withinTime } from "../lib/time-limit.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import { Availability } from "../mail/availability.ts";
 import { circuitBreaker } from "../mail/circuit-breaker.ts";

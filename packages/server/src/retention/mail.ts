@@ -1,9 +1,8 @@
 import { and, asc, eq, exists, gt, gte, inArray, isNotNull, lt, not, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { deleteLabels, deleteUnusedContents, type EmailRow, OPEN } from "../emails/emails.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
-import { firstIdAt } from "../lib/ids.ts";
-import { TEST_MAIL_FROM, toTestId } from "../lib/test-mail.ts";
+import { firstIdAt, TEST_MAIL_FROM, toTestId } from "../lib/ids.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { Key } from "./records.ts";
 

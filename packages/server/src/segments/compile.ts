@@ -10,7 +10,7 @@ import {
 import { and, eq, exists, inArray, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { listAddressForms } from "../lib/address-forms.ts";
+import { listAddressForms } from "../lib/address-text.ts";
 import { compileCount } from "./actions.ts";
 import { type DecidedOperator, decide, isRuleFieldOf, type RuleFieldOf } from "./evaluate.ts";
 import { compileFreeValue, compileText, compileTree, ON_TEXT, ON_TIME, toArray } from "./free-values.ts";

@@ -4,7 +4,7 @@ import type { Reader, RowChange, Tx } from "../db/db.ts";
 import { alias, findRows } from "../db/find.ts";
 import type { HeldContactSeq } from "../db/held.ts";
 import type { EventReader, ReadEvent } from "../events/events.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { MAIL_ACTIONS } from "./actions.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { syncMembershipBy } from "./membership.ts";

@@ -17,7 +17,7 @@ import {
   type SegmentRule,
 } from "@mailsvc/sdk/contract";
 import { tagKey } from "../contacts/contacts.ts";
-import { listAddressForms } from "../lib/address-forms.ts";
+import { listAddressForms } from "../lib/address-text.ts";
 import { fold } from "../lib/fold.ts";
 
 /** Fields of a contact that rules can test. Instants in ms. */

@@ -3,7 +3,7 @@ import { AddressError, type Mailbox, parseAnyMailbox, parseMailbox, SEND_LIMITS 
 import type { SMTPServerAuthentication, SMTPServerSession } from "smtp-server";
 import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
-import { isLoopbackAddress } from "../lib/loopback.ts";
+import { isLoopbackAddress } from "../lib/ip-network.ts";
 import { HOUR, MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { refuseByName } from "../mail/smtp-fault-injection.ts";

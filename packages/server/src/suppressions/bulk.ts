@@ -1,6 +1,6 @@
 import { AddressError, addressKey, parseAddress, type SuppressionImport } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import type { SuppressionDeps } from "./deps.ts";
 import {
   findSuppressions,

@@ -9,7 +9,7 @@ import {
 import { and, desc, eq, gte, inArray, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { countRows, isRare, type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
-import { listAddressForms } from "../lib/address-forms.ts";
+import { listAddressForms } from "../lib/address-text.ts";
 import { ERASED_MARKER } from "./erasure.ts";
 import { searchSuppressions } from "./search.ts";
 import { listStoredForms, showSuppression } from "./suppressions.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { assertNodeVersion } from "../lib/node-version.ts";
 import { createWorld, type MailMatchers, toHaveSent } from "../testing.ts";
+import { assertNodeVersion } from "../version.ts";
 
 declare module "vitest" {
   interface Matchers<R extends void | Promise<void>, T> extends MailMatchers {}

@@ -3,9 +3,9 @@ import { and, eq, inArray, max, ne, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import { growingCache } from "../lib/growing-cache.ts";
 import type { Macs } from "../lib/macs.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import type { TrackingDeps } from "./deps.ts";
 
 /** The path of tracked opens and clicks. */

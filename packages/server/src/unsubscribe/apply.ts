@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { HeldEmailId } from "../db/held.ts";
 import { findEmail, holdEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
-import { isTestMail } from "../lib/test-mail.ts";
+import { isTestMail } from "../lib/ids.ts";
 import { findSuppressions, suppress } from "../suppressions/suppressions.ts";
 import type { UnsubscribeDeps } from "./deps.ts";
 import type { Subscriber } from "./link.ts";

@@ -1,9 +1,8 @@
 import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../../test/postgres.ts";
-import { firstIdAt } from "../../lib/ids.ts";
+import { firstIdAt, TEST_MAIL_FROM } from "../../lib/ids.ts";
 import { startOfMonth } from "../../lib/month.ts";
-import { TEST_MAIL_FROM } from "../../lib/test-mail.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { firstNumberOfMonth, type MonthlyTables } from "../months.ts";
 import type { PostgresDb } from "./database.ts";

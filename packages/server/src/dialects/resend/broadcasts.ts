@@ -1,7 +1,7 @@
 import { AddressError, type Campaign, type CampaignDetail, type CampaignStatus, contract, parseMailbox } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { formatMailbox } from "../../lib/address-text.ts";
 import { invalid } from "../../lib/api-error.ts";
-import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { SECOND } from "../../lib/units.ts";
 import { toPartUuid } from "../../lib/uuids.ts";
 import { trustSenderInDev } from "../dev-senders.ts";

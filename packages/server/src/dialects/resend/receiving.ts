@@ -1,6 +1,6 @@
 import { contract, type ReceivedMail, type ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { formatMailbox } from "../../lib/mailbox-text.ts";
+import { formatMailbox } from "../../lib/address-text.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import { MB } from "../../lib/units.ts";
 import { readAttachment } from "../../received/received.ts";

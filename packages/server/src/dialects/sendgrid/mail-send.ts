@@ -1,8 +1,8 @@
 import { BATCH_LIMITS, contract, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
+import { formatMailbox } from "../../lib/address-text.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";

@@ -1,5 +1,5 @@
 import { ApiError } from "../../lib/api-error.ts";
-import { isLoopbackAddress, isLoopbackHostHeader } from "../../lib/loopback.ts";
+import { isLoopbackAddress, isLoopbackHostHeader } from "../../lib/ip-network.ts";
 import type { HeaderReader } from "../headers.ts";
 
 // Programs give each of their sites its own name.

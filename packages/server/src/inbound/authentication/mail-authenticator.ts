@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { MailAuthentication } from "@mailsvc/sdk/contract";
-import type { Clock, Timer } from "../../lib/clock.ts";
+import { type Clock, type Timer, withinTime } from "../../lib/clock.ts";
 import type { DomainRecords } from "../../lib/domain-records.ts";
-import { withinTime } from "../../lib/time-limit.ts";
 import { MB, SECOND } from "../../lib/units.ts";
 import { MailNotRead } from "../mail-parser.ts";
 import type { LoadProgram, ThreadProgram } from "../mail-parser-program.ts";
