@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { AutomationEntry, AutomationStats, NewAutomation } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
+import { acknowledge } from "./support/acknowledge.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
 import { startCluster } from "./support/cluster.ts";
 import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/kills.ts";
@@ -70,26 +71,6 @@ async function onPostgres(): Promise<Cluster> {
 
 const wait = (ms: number): Promise<void> => new Promise((next) => setTimeout(next, ms));
 
-/** Makes a request until a server acknowledges it. Under its key it takes effect once. */
-async function acknowledge(cluster: Cluster, key: string, path: string, body: unknown): Promise<void> {
-  for (;;) {
-    const { url, apiKey } = cluster.api();
-    try {
-      const response = await fetch(`${url}${path}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "idempotency-key": key },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(15_000),
-      });
-      if (response.ok) return;
-      if (response.status !== 503 && response.status !== 409) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    } catch (error) {
-      if (!(error instanceof TypeError) && (error as Error).name !== "TimeoutError") throw error;
-    }
-    await wait(50);
-  }
-}
-
 /** Welcomes, waits for a purchase, thanks or reminds, and says goodbye. */
 async function createAutomation(api: Api): Promise<string> {
   const templates = new Map<string, string>();
@@ -145,12 +126,14 @@ async function live(cluster: Cluster, kills: () => number): Promise<void> {
       email: `p${i + n}@reader.example`,
       firstName: `P${i + n}`,
     }));
-    await acknowledge(cluster, `import-${i}`, "/api/v1/contacts/import", { rows, startAutomations: true });
+    await acknowledge(cluster, { key: `import-${i}`, path: "/api/v1/contacts/import", body: { rows, startAutomations: true } });
     for (let n = 0; n < rows.length; n += 1)
       if ((i + n) % BUYERS === 0)
         for (const value of [10.25, 0.5])
-          await acknowledge(cluster, `buy-${i + n}-${value}`, "/api/v1/track", {
-            ...{ name: "purchase", contact: `p${i + n}@reader.example`, value, currency: "USD" },
+          await acknowledge(cluster, {
+            key: `buy-${i + n}-${value}`,
+            path: "/api/v1/track",
+            body: { name: "purchase", contact: `p${i + n}@reader.example`, value, currency: "USD" },
           });
   }
 }
@@ -174,7 +157,9 @@ async function race(cluster: Cluster): Promise<void> {
   });
   await call(cluster.api(), "POST", `/api/v1/automations/${id}/activate`);
   const { id: contact } = await call<{ id: string }>(cluster.api(), "POST", "/api/v1/contacts", { email: "race@reader.example" });
-  await Promise.all(Array.from({ length: 50 }, (_, i) => acknowledge(cluster, `race-${i}`, "/api/v1/track", { name: "go", contact })));
+  await Promise.all(
+    Array.from({ length: 50 }, (_, i) => acknowledge(cluster, { key: `race-${i}`, path: "/api/v1/track", body: { name: "go", contact } })),
+  );
   const read = (): Promise<AutomationStats> => call(cluster.api(), "GET", `/api/v1/automations/${id}/stats`);
   await until(
     30,

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Event, MetricsReport, SegmentRule } from "@mailsvc/sdk/contract";
+import type { Event, SegmentRule } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
 import { KILLED_STORES } from "./support/killed-store.ts";
 import { chooseSeed, countKills } from "./support/kills.ts";
+import { countMail, showMail } from "./support/mail-counts.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 /** Rounds on each database. A round kills the server twice: while it counts, and while it erases a person. */
@@ -46,33 +47,6 @@ function countTimes(events: readonly Event[], contactId: string, email: string, 
     if (what === "visitedLately") return tracked("visit").filter((event) => isLate(event, 30)).length;
     return events.filter((event) => event.type === "email.sent" && event.to === email && isLate(event, 7)).length;
   };
-}
-
-/** Counts the mail of a log by day, and by tag, for the numbers that are compared. */
-function countMail(events: readonly Event[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  const add = (key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
-  const metricOf: Partial<Record<string, string>> = { "email.queued": "accepted", "email.sent": "sent", "email.delivered": "delivered" };
-  for (const { type, at, tags } of events) {
-    const metric = metricOf[type];
-    if (metric === undefined) continue;
-    add(`${at.slice(0, 10)} ${metric}`);
-    for (const [name, value] of Object.entries(tags)) add(`${name}=${value} ${metric}`);
-  }
-  return counts;
-}
-
-/** The same numbers as the server shows them. */
-async function showMail(api: Api, from: string, to: string): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  const add = (name: string, { accepted, sent, delivered }: MetricsReport["total"]): void => {
-    for (const [metric, n] of Object.entries({ accepted, sent, delivered })) if (n > 0) counts.set(`${name} ${metric}`, n);
-  };
-  const period = `zone=UTC&from=${from}&to=${to}`;
-  for (const row of (await call<MetricsReport>(api, "GET", `/api/v1/metrics?${period}`)).data) add(row.from.slice(0, 10), row);
-  for (const row of (await call<MetricsReport>(api, "GET", `/api/v1/metrics?${period}&interval=all&by=tag`)).data)
-    if (row.value !== null) add(row.value, row);
-  return counts;
 }
 
 test.each(KILLED_STORES)(

@@ -1,15 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { zstdDecompressSync } from "node:zlib";
-import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { type Api, all, until } from "./support/api.ts";
+import { OLD_SECRET_KEY, unpackOnPostgres, unpackOnSqlite } from "./support/old-data.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { newLedger, startTraffic } from "./support/traffic.ts";
 
@@ -18,22 +17,11 @@ import { newLedger, startTraffic } from "./support/traffic.ts";
  * migrates the old data, a backup is made under load, the server dies under load, and the backup is restored elsewhere.
  */
 
-const FIXTURE = fileURLToPath(new URL("fixtures/upgrades/0.1.0", import.meta.url));
 const CLI = fileURLToPath(new URL("../packages/cli/dist/main.js", import.meta.url));
 // UPGRADE_KILLS=50 and more look for what is rare.
 const KILLS = Number(process.env.UPGRADE_KILLS ?? 2);
 /** Requests that were acknowledged before the backup begins. */
 const ACKNOWLEDGED = 100;
-
-interface Known {
-  readonly apiKey: string;
-  readonly emails: readonly { readonly id: string }[];
-}
-const { secretKey, ...known } = JSON.parse(readFileSync(`${FIXTURE}.json`, "utf8")) as {
-  readonly secretKey: string;
-  readonly sqlite: Known;
-  readonly postgres: Known;
-};
 
 let folder = "";
 const started: ServerProcess[] = [];
@@ -52,7 +40,7 @@ afterEach(async () => {
 type Place = { readonly data: string; readonly flags: readonly string[] };
 
 function start({ data, flags }: Place): ServerProcess {
-  const server = startServer({ data, flags: ["--dev", "--secret-key", secretKey, ...flags] });
+  const server = startServer({ data, flags: ["--dev", "--secret-key", OLD_SECRET_KEY, ...flags] });
   started.push(server);
   return server;
 }
@@ -76,28 +64,19 @@ async function onPostgres(name: string): Promise<Place> {
   return { data: join(folder, name), flags: ["--database-url", database.url] };
 }
 
-const old = {
-  SQLite: async (): Promise<Place> => {
+async function unpack(database: "SQLite" | "Postgres") {
+  if (database === "SQLite") {
     const data = join(folder, "old");
-    mkdirSync(data);
-    writeFileSync(join(data, "mailsvc.db"), zstdDecompressSync(readFileSync(`${FIXTURE}.db.zst`)));
-    return { data, flags: [] };
-  },
-  Postgres: async (): Promise<Place> => {
-    const place = await onPostgres("old");
-    const client = new pg.Client({ connectionString: place.flags[1] });
-    await client.connect();
-    await client.query(zstdDecompressSync(readFileSync(`${FIXTURE}.sql.zst`)).toString());
-    await client.end();
-    return place;
-  },
-};
+    return { place: { data, flags: [] }, ...unpackOnSqlite(data) };
+  }
+  const place = await onPostgres("old");
+  return { place, ...(await unpackOnPostgres(place.flags[1] ?? "")) };
+}
 
 test.each(["SQLite", "Postgres"] as const)(
   "an upgrade, a backup and a restore under load lose nothing on %s",
   async (database) => {
-    const { apiKey, emails } = database === "SQLite" ? known.sqlite : known.postgres;
-    const place = await old[database]();
+    const { place, apiKey, emails } = await unpack(database);
     const before = emails.map(({ id }) => id);
 
     const seed = Number(process.env.UPGRADE_SEED ?? Date.now() % 1_000_000);

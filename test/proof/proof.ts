@@ -7,6 +7,7 @@ import { consent } from "./consent.ts";
 import { fuzz } from "./fuzz.ts";
 import { type Entry, Journal } from "./journal.ts";
 import { kills } from "./kills.ts";
+import { month } from "./month.ts";
 import type { Part } from "./part.ts";
 import { powerCuts } from "./power-cuts.ts";
 import { proposals } from "./proposals.ts";
@@ -21,7 +22,7 @@ const BEGIN = "<!-- figures: npm run proof -- --save -->";
 const END = "<!-- end of the figures -->";
 
 /** All parts, in the order in which they run. */
-export const parts: readonly Part[] = [kills, turns, agents, proposals, consent, fuzz, worlds, powerCuts, soak];
+export const parts: readonly Part[] = [kills, turns, agents, proposals, consent, fuzz, worlds, month, powerCuts, soak];
 
 export interface ProofOptions {
   /** The names of the parts that run; all if empty. */

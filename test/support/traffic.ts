@@ -16,6 +16,8 @@ interface Wish {
 
 /** Knowledge of an API client after many rounds of sending to a server that keeps dying. */
 export interface Ledger {
+  /** The number of the first wish. */
+  readonly first: number;
   readonly wishes: Wish[];
   /** Requests with an idempotency key whose answer was lost: the next round asks again. */
   readonly lost: Wish[];
@@ -26,8 +28,8 @@ export interface Ledger {
   replayed: number;
 }
 
-export function newLedger(): Ledger {
-  return { wishes: [], lost: [], refused: [], contradictions: [], replayed: 0 };
+export function newLedger(first = 0): Ledger {
+  return { first, wishes: [], lost: [], refused: [], contradictions: [], replayed: 0 };
 }
 
 export interface Traffic {
@@ -99,7 +101,7 @@ function post(agent: Agent, { url, apiKey }: Api, { body, idempotencyKey }: Wish
 }
 
 function newWish(ledger: Ledger, random: () => number): Wish {
-  const tag = `wish-${ledger.wishes.length}`;
+  const tag = `wish-${ledger.first + ledger.wishes.length}`;
   const recipients = random() < 0.2 ? 3 : 1;
   const to = Array.from({ length: recipients }, (_, i) => `${tag}-${i}@crash.example`);
   const wish: Wish = {
