@@ -19,6 +19,8 @@ export const STEERING: ReadonlySet<string> = new Set([
     "KILL_RECORDS",
     "PICTURES",
     "PROOF_COUNTS",
+    "MONTH_DAYS",
+    "MONTH_MAILS",
     "PROPERTY_RUNS",
     "PROPERTY_SEED",
     "RECORD_ANSWERS",
