@@ -1,8 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { eq } from "drizzle-orm";
 import type { DatabaseSchema } from "../db/db.ts";
+import { findFact, writeFact } from "../db/facts.ts";
 import type { Move } from "../db/place.ts";
 import { openPostgres, type PostgresDb } from "../db/postgres/database.ts";
 import { COUNT_SERVERS } from "../db/postgres/migrate.ts";
@@ -80,12 +80,8 @@ async function leave(db: PostgresDb, move: Move): Promise<boolean> {
 
 async function changeHolder(db: PostgresDb, change: (value: string) => string): Promise<void> {
   await db.tx(async (tx) => {
-    const { meta } = tx.t;
-    const [row] = await tx.select().from(meta).where(eq(meta.name, HOLDER));
-    if (!row) throw new CopyRefused("No server has run on the database yet: there is nothing to move.");
-    await tx
-      .update(meta)
-      .set({ value: change(row.value) })
-      .where(eq(meta.name, HOLDER));
+    const holder = await findFact(tx, HOLDER);
+    if (holder === null) throw new CopyRefused("No server has run on the database yet: there is nothing to move.");
+    await writeFact(tx, HOLDER, change(holder));
   });
 }

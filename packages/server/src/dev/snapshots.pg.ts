@@ -1,3 +1,4 @@
+import { writeFact } from "../db/facts.ts";
 import type { PostgresDb } from "../db/postgres/database.ts";
 import type { PgTx } from "../db/postgres/transactions.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -49,11 +50,7 @@ export function postgresSnapshots(db: PostgresDb): Snapshots {
     take: async (name, clock) => {
       const schema = PREFIX + name;
       await db.tx(async (tx) => {
-        const mark = JSON.stringify(clock);
-        await tx
-          .insert(tx.t.meta)
-          .values({ name: CLOCK_FACT, value: mark })
-          .onConflictDoUpdate({ target: tx.t.meta.name, set: { value: mark } });
+        await writeFact(tx, CLOCK_FACT, JSON.stringify(clock));
         await tx.raw(`drop schema if exists ${quoteIdentifier(schema)} cascade`);
         await tx.raw(`create schema ${quoteIdentifier(schema)}`);
         const [now] = await tx.raw<{ ms: number }>("select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as ms");

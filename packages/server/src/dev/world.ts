@@ -1,6 +1,6 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
-import { eq } from "drizzle-orm";
 import type { Db, Reader } from "../db/db.ts";
+import { findFact, writeFact } from "../db/facts.ts";
 import { continueStreams, loadStreamEnds } from "../events/events.ts";
 import { type InstallationDeps, resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
@@ -90,10 +90,7 @@ function markClock(clock: ControllableClock): StoredClock {
 /** Stores where a developer has moved the clock, so that the next start goes on from there. */
 export async function keepClock(db: Db, clock: ControllableClock): Promise<void> {
   const value = JSON.stringify(markClock(clock));
-  await db.tx(async (tx) => {
-    const { meta } = tx.t;
-    await tx.insert(meta).values({ name: CLOCK_FACT, value }).onConflictDoUpdate({ target: meta.name, set: { value } });
-  });
+  await db.tx((tx) => writeFact(tx, CLOCK_FACT, value));
 }
 
 /**
@@ -101,10 +98,9 @@ export async function keepClock(db: Db, clock: ControllableClock): Promise<void>
  * it was never moved.
  */
 export async function restoreClock(read: Reader, clock: ControllableClock): Promise<void> {
-  const { meta } = read.t;
-  const [row] = await read.select().from(meta).where(eq(meta.name, CLOCK_FACT));
-  if (!row) return;
-  const { now, mode, date } = JSON.parse(row.value) as StoredClock;
+  const stored = await findFact(read, CLOCK_FACT);
+  if (stored === null) return;
+  const { now, mode, date } = JSON.parse(stored) as StoredClock;
   clock.reset(mode === "frozen" ? now : now + clock.real.date() - date, mode);
 }
 

@@ -1,5 +1,6 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
 import { StorageUnavailable } from "../db/errors.ts";
+import { writeFact } from "../db/facts.ts";
 import type { Handlers } from "../http/handler.ts";
 import { buildShownOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -59,14 +60,10 @@ async function describe({ db, queue, relays, submissionPorts, inboundPeers, even
   };
 }
 
-// The row that probes write.
-const PROBE_ROW = "readiness.probe";
+// The fact that probes write.
+const PROBE_FACT = "readiness.probe";
 
 /** Writes a row and waits until it is durable. Throws StorageUnavailable when the disk is full or broken. */
 function writeProbe({ db, clock }: HealthDeps): Promise<void> {
-  return db.tx(async (tx) => {
-    const { meta } = tx.t;
-    const value = String(clock.now());
-    await tx.insert(meta).values({ name: PROBE_ROW, value }).onConflictDoUpdate({ target: meta.name, set: { value } });
-  });
+  return db.tx((tx) => writeFact(tx, PROBE_FACT, String(clock.now())));
 }

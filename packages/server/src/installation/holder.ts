@@ -1,6 +1,6 @@
-import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
+import { findFact, writeFact } from "../db/facts.ts";
 import type { Move, Place, Stamp } from "../db/place.ts";
 
 /** The fact that tells which place may send the mail of an installation. */
@@ -37,9 +37,8 @@ type Claimed = "held" | "taken" | "taken over";
  * Throws StorageUnavailable for every other place until a person says that it takes over.
  */
 export async function claimPlace(db: Db, { place, takeOver, now }: Claim): Promise<Claimed> {
-  const { meta } = db.read.t;
-  const [row] = await db.read.select().from(meta).where(eq(meta.name, HOLDER));
-  const known = row === undefined ? null : (JSON.parse(row.value) as Holder);
+  const stored = await findFact(db.read, HOLDER);
+  const known = stored === null ? null : (JSON.parse(stored) as Holder);
   const moved = place.moved ?? known?.moved ?? null;
   const isOld = (known?.starts ?? 0) < (place.starts ?? 0);
   const isHeld = known !== null && place.isSame(known.place) && known.backupOf === undefined && !isOld;
@@ -51,11 +50,7 @@ export async function claimPlace(db: Db, { place, takeOver, now }: Claim): Promi
   const starts = Math.max(known?.starts ?? 0, place.starts ?? 0) + 1;
   const held: Holder = { place: place.stamp, since: isHeld ? known.since : now, ...(place.starts !== null && { starts }) };
   const value = JSON.stringify(held);
-  if (value !== row?.value)
-    await db.tx(async (tx) => {
-      const values = { name: HOLDER, value };
-      await tx.insert(tx.t.meta).values(values).onConflictDoUpdate({ target: tx.t.meta.name, set: { value } });
-    });
+  if (value !== stored) await db.tx((tx) => writeFact(tx, HOLDER, value));
   // Last, so that a kill before it leaves a folder that still has to be taken over.
   place.settle(starts);
   if (moved !== null || (known !== null && !isHeld)) return "taken over";

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
+import { findFact, writeMissingFact } from "../db/facts.ts";
 import { hashKey, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
 import { KeyMissing, makeKeyText } from "../lib/key-file.ts";
 import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
@@ -94,7 +95,7 @@ export async function ensureMasterKeys(db: Db, random: Random, isNew: boolean): 
   const text = await readFact(db, MASTER_KEY);
   if (text === null) {
     if (!isNew) throw new KeyMissing("The data was encrypted with a key that is not in the database. Pass it with --secret-key.");
-    await db.tx((tx) => insertMissingFact(tx, MASTER_KEY, makeKeyText(random)));
+    await db.tx((tx) => writeMissingFact(tx, MASTER_KEY, makeKeyText(random)));
     return ensureMasterKeys(db, random, isNew);
   }
   const keys = parseKeys(text);
@@ -142,7 +143,7 @@ export async function assertSeal(db: Db, seal: Seal): Promise<void> {
     seal.open(Buffer.from(known, "base64"), SEAL_CHECK);
     return;
   }
-  await db.tx((tx) => insertMissingFact(tx, SEAL_CHECK, Buffer.from(seal.seal("open", SEAL_CHECK)).toString("base64")));
+  await db.tx((tx) => writeMissingFact(tx, SEAL_CHECK, Buffer.from(seal.seal("open", SEAL_CHECK)).toString("base64")));
   // Read again: of several processes that start at once, the first one's check stays.
   return assertSeal(db, seal);
 }
@@ -201,19 +202,13 @@ async function readInstallation({ config, db }: InstallationDeps, workspaceId: s
   return { workspaceId, apiKey: profiles.brand.apiKey, operatorKey, profiles };
 }
 
-async function readFact(db: Db, name: Fact): Promise<string | null> {
-  const { meta } = db.read.t;
-  const [row] = await db.read.select().from(meta).where(eq(meta.name, name));
-  return row?.value ?? null;
+function readFact(db: Db, name: Fact): Promise<string | null> {
+  return findFact(db.read, name);
 }
 
 /** Throws UniqueViolation if the fact is there. */
 async function insertFact(tx: Tx, name: Fact, value: string): Promise<void> {
   await tx.insert(tx.t.meta).values({ name, value });
-}
-
-async function insertMissingFact(tx: Tx, name: Fact, value: string): Promise<void> {
-  await tx.insert(tx.t.meta).values({ name, value }).onConflictDoNothing();
 }
 
 /** A workspace and its owner key. */

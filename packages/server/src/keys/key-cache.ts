@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
+import { findFact } from "../db/facts.ts";
 import type { DeveloperKey } from "../http/auth.ts";
 import type { Clock } from "../lib/clock.ts";
 import { growingCache } from "../lib/growing-cache.ts";
@@ -78,9 +79,7 @@ export class KeyCache {
 
   /** True for the hash of the operator key. Not cached: it is used seldom. */
   async isOperator(hash: string): Promise<boolean> {
-    const { meta } = this.#db.read.t;
-    const [row] = await this.#db.read.select().from(meta).where(eq(meta.name, OPERATOR_KEY));
-    return row?.value === hash;
+    return (await findFact(this.#db.read, OPERATOR_KEY)) === hash;
   }
 }
 

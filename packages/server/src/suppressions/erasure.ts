@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findFact, writeFact } from "../db/facts.ts";
 import { findRows } from "../db/find.ts";
 import type { SuppressionDeps } from "./deps.ts";
 
@@ -10,7 +11,7 @@ import type { SuppressionDeps } from "./deps.ts";
  */
 export const ERASED_MARKER = "";
 
-// The row of `meta` with the key of the hashes. Created by the first erasure.
+// The fact with the key of the hashes. Created by the first erasure.
 const KEY = "erasureKey";
 
 /** The hashes under which erased addresses (as from `addressKey`) are stored, each with its address. */
@@ -31,14 +32,14 @@ export async function hasErasedAddresses(q: Tx | Reader, workspaceId: string): P
  * address is suppressed as before. Returns false if the address is not suppressed.
  */
 export async function eraseAddress(tx: Tx, deps: SuppressionDeps, workspaceId: string, email: string): Promise<boolean> {
-  const { suppressions: t, meta } = tx.t;
+  const { suppressions: t } = tx.t;
   const mine = and(eq(t.workspaceId, workspaceId), eq(t.email, email));
   const [entry] = await tx.select({ id: t.id }).from(t).where(mine);
   if (!entry) return false;
   let key = await findErasureKey(tx);
   if (key === null) {
     key = Buffer.from(deps.random.bytes(32)).toString("base64url");
-    await tx.insert(meta).values({ name: KEY, value: key });
+    await writeFact(tx, KEY, key);
   }
   await tx
     .update(t)
@@ -62,8 +63,6 @@ function hashAddress(key: string, workspaceId: string, email: string): string {
   return `hmac:${createHmac("sha256", key).update(`${workspaceId}\n${email}`).digest("hex")}`;
 }
 
-async function findErasureKey(q: Tx | Reader): Promise<string | null> {
-  const { meta } = q.t;
-  const [row] = await findRows(q, meta, { name: KEY });
-  return row?.value ?? null;
+function findErasureKey(q: Tx | Reader): Promise<string | null> {
+  return findFact(q, KEY);
 }

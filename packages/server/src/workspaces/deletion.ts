@@ -1,6 +1,7 @@
 import type { Workspace } from "@mailsvc/sdk/contract";
 import { and, eq, ne } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
+import { findFact } from "../db/facts.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -54,9 +55,8 @@ export async function deleteWorkspace(tx: Tx, deps: WorkspaceDeps, data: Workspa
 }
 
 async function assertDeletable(tx: Tx, { id, name }: Workspace): Promise<void> {
-  const { meta, activations: a, listings: l } = tx.t;
-  const [first] = await tx.select({ id: meta.value }).from(meta).where(eq(meta.name, FIRST_WORKSPACE));
-  if (first?.id === id)
+  const { activations: a, listings: l } = tx.t;
+  if ((await findFact(tx, FIRST_WORKSPACE)) === id)
     throw new ApiError(
       "invalid_state",
       `${name} is the first workspace of this server, which sends mail of its own from it: it cannot be deleted.`,

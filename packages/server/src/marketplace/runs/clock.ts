@@ -1,8 +1,8 @@
 import { RUN_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, inArray, lt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, or } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
-import { findRows } from "../../db/find.ts";
+import { findFact, writeFact } from "../../db/facts.ts";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { MINUTE } from "../../lib/units.ts";
@@ -37,7 +37,7 @@ export interface RunClock {
   stop(): Promise<void>;
 }
 
-/** Key in the `meta` table: when a server of this installation last ran, ms. */
+/** Name of the fact: when a server of this installation last ran, ms. */
 const ALIVE_AT = "aliveAt";
 // Interval at which a server stores that it is alive, in real time.
 const HEARTBEAT_MS = 5000;
@@ -49,8 +49,8 @@ const CHUNK = 1000;
 
 /** Returns the time at which a server of this installation last ran, ms; null if none has. */
 export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
-  const { meta, runs } = q.t;
-  const [stored] = await findRows(q, meta, { name: ALIVE_AT });
+  const { runs } = q.t;
+  const stored = await findFact(q, ALIVE_AT);
   // A run's heartbeat proves that a server was running.
   const [latest] = await q
     .select({ deadlineAt: runs.deadlineAt })
@@ -58,7 +58,7 @@ export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
     .where(eq(runs.status, "RUNNING"))
     .orderBy(desc(runs.status), desc(runs.deadlineAt))
     .limit(1);
-  const signs = [Number(stored?.value ?? 0), (latest?.deadlineAt ?? 0) - WINDOW_MS].filter((at) => at > 0);
+  const signs = [Number(stored ?? 0), (latest?.deadlineAt ?? 0) - WINDOW_MS].filter((at) => at > 0);
   return signs.length === 0 ? null : Math.max(...signs);
 }
 
@@ -115,13 +115,7 @@ export function makeRunClock({ db, clock, log, controllable }: RunClockOptions):
     const [one] = await db.read.select({ id: runs.id }).from(runs).where(eq(runs.status, "RUNNING")).limit(1);
     if (!one) return;
     const value = String(clock.now());
-    await db.tx(async (tx) => {
-      const { meta } = tx.t;
-      await tx
-        .insert(meta)
-        .values({ name: ALIVE_AT, value })
-        .onConflictDoUpdate({ target: meta.name, set: { value: sql`excluded.value` } });
-    });
+    await db.tx((tx) => writeFact(tx, ALIVE_AT, value));
   };
 
   const heartbeat = (): void => {
