@@ -10,7 +10,7 @@ import { call, mailsvc } from "../contenders.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { type Load, load, sends } from "../load/load.ts";
 
-// As `retention/months.ts` has them, for which a benchmark would need all of the server's sources.
+// As `retention-data.ts` has them, for which a benchmark would need all of the server's sources.
 const MAIL: MonthlyTables = {
   tables: [toTable("emails", "id"), toTable("email_labels", "email_id"), toTable("engagements", "email_id")],
   firstKey: (ms) => firstIdAt("em", startOfMonth(ms)),

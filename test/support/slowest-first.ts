@@ -29,7 +29,7 @@ const SLOW = [
   "dashboard/test/automations",
   "cli/test/dev-recording",
   "http/server",
-  "retention/mail",
+  "campaigns/old-mail",
   "campaigns/ends.property",
   "marketplace/work.property",
   "workspaces/deletion",

@@ -323,9 +323,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "retention-forgets-events",
     about: "Events are kept beyond their time.",
-    file: "retention/records.ts",
-    text: "  stats,\n  events,\n",
-    instead: "  stats,\n",
+    file: "retention-data.ts",
+    text: '  events: { policy: "events", ...oldEvents(FOLLOWERS), months: monthsOfEvents(FOLLOWERS) },\n',
+    instead: '  events: "kept",\n',
   },
   {
     name: "tags-left-behind",

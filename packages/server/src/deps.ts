@@ -35,7 +35,7 @@ import type { RelayRegistry } from "./relays/registry.ts";
 import type { RelayDeps } from "./relays/relay-deps.ts";
 import type { RequestDeps } from "./requests/deps.ts";
 import type { RequestLog, RequestStore } from "./requests/requests.ts";
-import type { RetentionDeps } from "./retention/deps.ts";
+import type { RetentionDeps } from "./retention/retention.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
 import type { SubmissionDeps } from "./submission/deps.ts";

@@ -102,6 +102,7 @@ import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts"
 import { relayHandlers } from "./relays/handlers.ts";
 import { requestHandlers } from "./requests/handlers.ts";
 import { retentionJobs } from "./retention/retention.ts";
+import { RETENTION } from "./retention-data.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { listSelectedContacts } from "./segments/query.ts";
@@ -420,7 +421,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [CLEAR_WORKSPACE_JOB]: clearWorkspace(deps, WORKSPACE_DATA),
     [CLEAR_TEST_MAIL_JOB]: deleteOldTestMail(deps),
     ...marketplaceJobs(deps),
-    ...retentionJobs(deps),
+    ...retentionJobs(deps, RETENTION),
   };
 }
 

@@ -9,9 +9,11 @@ import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
+import type { DeleteOld } from "../retention/retention.ts";
 import {
   type Attempt,
   deleteAsideStreams,
+  deleteAttempts,
   type EventRow,
   explainAttempt,
   listAttempts,
@@ -245,3 +247,21 @@ async function assertRate({ limiter }: DeveloperWebhookDeps, bucket: string, rat
   const { allowed, reset } = await limiter.take(bucket, rate);
   if (!allowed) throw new ApiError("rate_limited", message, { headers: { "retry-after": String(reset) } });
 }
+
+/** Deletes deliveries in a final state, with their attempts. */
+export const deleteOldDeliveries: DeleteOld = async (tx, keys, before) => {
+  const { webhookDeliveries: e } = tx.t;
+  const deleted = await tx
+    .delete(e)
+    .where(and(inArray(e.id, keys.map(String)), lt(e.settledAt, before)))
+    .returning({ id: e.id, streamId: e.streamId });
+  await deleteAttempts(
+    tx,
+    deleted.map(({ id }) => id),
+  );
+  await deleteAsideStreams(
+    tx,
+    deleted.map(({ streamId }) => streamId),
+  );
+  return undefined;
+};

@@ -7,7 +7,7 @@ import {
   SEND_LIMITS,
   showCalendar,
 } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -21,6 +21,7 @@ import { toLabelOfTag } from "../lib/email-labels.ts";
 import { joinParts } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { DeleteOld } from "../retention/retention.ts";
 import { deleteParts, findPart, WHOLE_BYTES } from "./parts.ts";
 import type { MailReleaser } from "./releaser.ts";
 import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
@@ -285,3 +286,19 @@ export interface InboxDeps extends InboundDeps {
   /** Reads captured mail, so that who asks for much of it does not hold up received mail. */
   readonly capturedMailParser: MailParser;
 }
+
+// Mails deleted at once: each may have 50 MB.
+const OLD_MAILS = 10;
+
+/** Deletes old copies of mail that was captured instead of sent. */
+export const deleteOldCaptures: DeleteOld = async (tx, keys, before) => {
+  const { inbox: m } = tx.t;
+  const old = await tx
+    .select({ id: m.id })
+    .from(m)
+    .where(and(inArray(m.id, keys.map(String)), lt(m.receivedAt, before)))
+    .limit(OLD_MAILS);
+  const ids = old.map(({ id }) => id);
+  if (ids.length > 0) await deleteMails(tx, inArray(m.id, ids));
+  return old.length === OLD_MAILS ? "more" : undefined;
+};

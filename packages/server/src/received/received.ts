@@ -11,6 +11,7 @@ import { firstIdAt, isTestMail } from "../lib/ids.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
 import { MB } from "../lib/units.ts";
 import type { AgentDeps } from "../marketplace/agent-access.ts";
+import type { DeleteOld } from "../retention/retention.ts";
 import { splitAddresses } from "./reply-addresses.ts";
 import {
   deleteReceivedRows,
@@ -27,7 +28,7 @@ import {
 export { findInboundDomain } from "./domains.ts";
 export { type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
 export { DailyQuotaReached, isQuotaReached } from "./quota.ts";
-export { deleteReceivedRows, findDomainMailbox, findReplyMailbox, type Mailbox } from "./store.ts";
+export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./store.ts";
 
 interface ReceivedQuery extends PageInput {
   from?: string | undefined;
@@ -204,3 +205,21 @@ export interface ReceivedDeps extends EmailDeps, Pick<AgentDeps, "runClock" | "d
       readonly inboundDomain: string | null;
     };
 }
+
+// Mails deleted at once: each may have 50 MB.
+const OLD_MAILS = 10;
+
+/** Deletes old received mail. */
+export const deleteOldReceived: DeleteOld = async (tx, keys, before) => {
+  const { received: m } = tx.t;
+  const old = await tx
+    .select({ id: m.id })
+    .from(m)
+    .where(and(inArray(m.id, keys.map(String)), lt(m.receivedAt, before)))
+    .limit(OLD_MAILS);
+  await deleteReceivedRows(
+    tx,
+    old.map(({ id }) => id),
+  );
+  return old.length === OLD_MAILS ? "more" : undefined;
+};

@@ -1,6 +1,5 @@
-import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { findRows } from "../db/find.ts";
+import { deleteFact, findFact, writeMissingFact } from "../db/facts.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 
 /** Start of the time in which months cannot be dropped because others use the tables, and the latest report of that. */
@@ -13,8 +12,8 @@ export interface Delay {
 const PATIENCE = 10 * MINUTE;
 const REPORTED_EVERY = HOUR;
 
-// The row that tells operators of a delay: since when, ms.
-const DELAY_ROW = "retention.delayed";
+// The fact that tells operators of a delay: since when, ms.
+const DELAY_FACT = "retention.delayed";
 
 /** The delay after another attempt in vain. */
 export function prolongDelay(before: Delay | null, now: number): Delay {
@@ -30,17 +29,12 @@ export function findRetry({ since }: Delay, now: number): number {
 
 /** Stores a delay that was reported, so that operators see it; null when there is none any more. */
 export async function storeDelay(tx: Tx, delay: Delay | null): Promise<void> {
-  const { meta } = tx.t;
-  if (delay === null) await tx.delete(meta).where(eq(meta.name, DELAY_ROW));
-  else if (delay.reportedAt !== null)
-    await tx
-      .insert(meta)
-      .values({ name: DELAY_ROW, value: String(delay.since) })
-      .onConflictDoNothing();
+  if (delay === null) await deleteFact(tx, DELAY_FACT);
+  else if (delay.reportedAt !== null) await writeMissingFact(tx, DELAY_FACT, String(delay.since));
 }
 
 /** Returns the time (ms) since which old mail or events cannot be dropped; null if they can. */
 export async function findRetentionDelay(read: Reader): Promise<number | null> {
-  const [row] = await findRows(read, read.t.meta, { name: DELAY_ROW });
-  return row ? Number(row.value) : null;
+  const since = await findFact(read, DELAY_FACT);
+  return since === null ? null : Number(since);
 }

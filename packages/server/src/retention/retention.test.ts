@@ -7,9 +7,9 @@ import type { Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { DAY } from "../lib/units.ts";
 import type { JobRow } from "../queue/queue.ts";
+import { RETENTION } from "../retention-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { RECORDS } from "./records.ts";
-import { RETENTION_JOB, startRetention, sweepRecords } from "./retention.ts";
+import { listExpiring, RETENTION_JOB, startRetention, sweepRecords } from "./retention.ts";
 
 const nextSweep = async ({ app: { deps } }: TestWorld): Promise<string | undefined> => {
   const { rows } = await deps.queue.list(deps.db.read, { limit: 100, offset: 0 });
@@ -155,7 +155,10 @@ test("a server that starts during another's sweep does not end it", async () => 
   await db.tx((tx) => tx.insertAll(tx.t.runLogs, Array(500).fill(entry)));
   const { rows } = await deps.queue.list(db.read, { limit: 100, offset: 0 });
   const sweep = rows.find(({ kind }) => kind === RETENTION_JOB);
-  const { commit } = await sweepRecords(deps)({
+  const { commit } = await sweepRecords(
+    deps,
+    RETENTION,
+  )({
     id: "1",
     kind: RETENTION_JOB,
     payload: sweep?.payload ?? {},
@@ -187,8 +190,8 @@ test("rows of a chunk are found by their keys, however many rows there are", asy
         },
       };
     }) as unknown as Tx["delete"];
-    for (const { policy, deleteExpired } of RECORDS)
-      await deleteExpired(watched, policy === "emails" ? ["ws_1 em_1", "ws_1 em_2"] : ["1", "2"], world.clock.now(), world.app.deps);
+    for (const { policy, delete: deleteOld } of listExpiring(RETENTION))
+      await deleteOld(watched, policy === "emails" ? ["ws_1 em_1", "ws_1 em_2"] : ["1", "2"], world.clock.now(), world.app.deps);
   });
   const plans = await (db as SqliteDb).exclusive((connection) =>
     statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),
@@ -226,7 +229,10 @@ test("a changed policy applies from the next start within a day, and the sweep o
   const sweeps = rows.filter(({ kind }) => kind === RETENTION_JOB).sort((a, b) => a.runAt - b.runAt);
   expect(sweeps.map(({ runAt }) => new Date(runAt).toISOString())).toEqual(["2026-01-03T00:00:00.000Z", "2026-02-01T00:00:00.000Z"]);
   const run = (sweep: JobRow | undefined) =>
-    sweepRecords(shorter)({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, interruptions: 0, maxAttempts: 10 });
+    sweepRecords(
+      shorter,
+      RETENTION,
+    )({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, interruptions: 0, maxAttempts: 10 });
   expect(await run(sweeps[0])).toHaveProperty("commit");
   expect(await run(sweeps[1])).toEqual({});
 });

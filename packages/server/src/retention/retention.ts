@@ -2,11 +2,21 @@ import type { Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY } from "../lib/units.ts";
 import type { JobHandler, NewJob, Outcome } from "../queue/queue.ts";
+import type { Expiring, Key, Retention, RetentionByTable, RetentionDeps } from "./declarations.ts";
 import { type Delay, findRetry, prolongDelay, storeDelay } from "./delay.ts";
-import type { RetentionDeps } from "./deps.ts";
 import { findCutoff, findTableUser, isMonthly, listMonthly, type Monthly, tendMonths } from "./months.ts";
-import { type Key, RECORDS, type Records } from "./records.ts";
 
+export {
+  byAge,
+  type DeleteOld,
+  type Key,
+  type ListRows,
+  listByKey,
+  type MonthsOf,
+  type RetentionByTable,
+  type RetentionDeps,
+  type StayingRow,
+} from "./declarations.ts";
 export { findRetentionDelay } from "./delay.ts";
 
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
@@ -17,14 +27,18 @@ export const RETENTION_JOB = "retention.sweep";
 const CHUNK = 200;
 
 /**
- * Steps of a sweep, in this order. Months come late, so that no other records wait for their tables, and before the records that
- * go with them, whose remaining rows are then deleted one by one.
+ * Lists the steps of a sweep, in their order. Months come late, so that no other records wait for their tables, and before the records
+ * that go with them, whose remaining rows are then deleted one by one.
  */
-const STEPS: readonly (Records | "months")[] = [
-  ...RECORDS.filter(({ policy }) => !isMonthly(policy)),
-  "months",
-  ...RECORDS.filter(({ policy }) => isMonthly(policy)),
-];
+function listSteps(retention: RetentionByTable): readonly (Expiring | "months")[] {
+  const expiring = listExpiring(retention);
+  return [...expiring.filter(({ policy }) => !isMonthly(policy)), "months", ...expiring.filter(({ policy }) => isMonthly(policy))];
+}
+
+/** Lists the records that expire, in the order of their declarations. */
+export function listExpiring(retention: RetentionByTable): readonly Expiring[] {
+  return Object.values<Retention>(retention).filter((one): one is Expiring => typeof one === "object" && "policy" in one);
+}
 
 /** The progress of a sweep. */
 interface Position {
@@ -47,23 +61,24 @@ export function startRetention(tx: Tx, deps: Pick<RetentionDeps, "queue" | "cloc
 }
 
 /** Deletes one chunk, in one transaction with the job for the next, so that others can write in between. */
-export function sweepRecords(deps: RetentionDeps): JobHandler {
+export function sweepRecords(deps: RetentionDeps, retention: RetentionByTable): JobHandler {
+  const steps = listSteps(retention);
   return async ({ payload }) => {
     if (payload.times !== policyKey(deps)) return {};
     const now = deps.clock.now();
     const read = { ...START, ...payload } as Position;
     const position = { ...read, startedAt: read.startedAt ?? now };
-    const step = STEPS[position.step];
+    const step = steps[position.step];
     if (read.startedAt === null) await deps.eventStream.storeNumbers();
     if (step === undefined) {
-      const at = await getNextSweepAt(deps);
+      const at = await getNextSweepAt(deps, retention);
       return { commit: (tx) => scheduleSweep(tx, deps, at) };
     }
-    return step === "months" ? sweepMonths(deps, position) : sweepRows(deps, position, step);
+    return step === "months" ? sweepMonths(deps, retention, position) : sweepRows(deps, position, step);
   };
 }
 
-async function sweepRows(deps: RetentionDeps, position: Position, records: Records): Promise<Outcome> {
+async function sweepRows(deps: RetentionDeps, position: Position, records: Expiring): Promise<Outcome> {
   const { step, after } = position;
   const now = deps.clock.now();
   const before = findCutoff(deps, records.policy);
@@ -74,19 +89,23 @@ async function sweepRows(deps: RetentionDeps, position: Position, records: Recor
   const next: Position = goesOn ? { ...position, after: rows.at(-1)?.key ?? null } : { ...position, step: step + 1, after: null };
   return {
     commit: async (tx) => {
-      const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before, deps);
+      const remaining = old.length === 0 ? undefined : await records.delete(tx, old, before, deps);
       await deps.queue.enqueue(tx, sweepJob(deps, remaining === "more" ? position : next, now));
     },
   };
 }
 
 /** Drops months. While others use their tables it is tried again, and once a day the sweep begins anew, so that no other records wait. */
-async function sweepMonths(deps: RetentionDeps, position: Position & { readonly startedAt: number }): Promise<Outcome> {
+async function sweepMonths(
+  deps: RetentionDeps,
+  retention: RetentionByTable,
+  position: Position & { readonly startedAt: number },
+): Promise<Outcome> {
   const now = deps.clock.now();
-  const { left, isLocked } = await tendMonths(deps, position.months ?? listMonthly(deps));
+  const { left, isLocked } = await tendMonths(deps, retention, position.months ?? listMonthly(deps));
   const delay = isLocked ? prolongDelay(position.delay, now) : left.length > 0 ? position.delay : null;
   const isReported = delay?.reportedAt === now && isLocked;
-  const user = isReported ? await findTableUser(deps, left) : null;
+  const user = isReported ? await findTableUser(deps, retention, left) : null;
   const next: Position =
     left.length === 0
       ? { ...position, step: position.step + 1, delay }
@@ -110,8 +129,8 @@ async function sweepMonths(deps: RetentionDeps, position: Position & { readonly 
   };
 }
 
-export function retentionJobs(deps: RetentionDeps): Readonly<Record<string, JobHandler>> {
-  return { [RETENTION_JOB]: sweepRecords(deps) };
+export function retentionJobs(deps: RetentionDeps, retention: RetentionByTable): Readonly<Record<string, JobHandler>> {
+  return { [RETENTION_JOB]: sweepRecords(deps, retention) };
 }
 
 /** Identifies the policy: a sweep scheduled under another policy ends by itself. */
@@ -134,21 +153,23 @@ async function scheduleSweep(tx: Tx, deps: Pick<RetentionDeps, "queue" | "config
 }
 
 /** Returns the time for which records are kept, ms. */
-function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Records): number {
+function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Expiring): number {
   return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
 }
 
 /** Returns the time at which the oldest record expires, ms: at least a day and at most a year from now. */
-async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
+async function getNextSweepAt(deps: RetentionDeps, retention: RetentionByTable): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
-    RECORDS.filter(({ policy }) => (deps.config.keepDays[policy] ?? 0) > 0).map(async (records) => {
-      if (records.daily) return now;
-      const [oldest] = await records.list(deps.db.read, null, 1, now);
-      // The first row was stored while the clock was ahead: those behind it may be older.
-      if (oldest && oldest.createdAt > now) return now;
-      return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
-    }),
+    listExpiring(retention)
+      .filter(({ policy }) => (deps.config.keepDays[policy] ?? 0) > 0)
+      .map(async (records) => {
+        if (records.daily) return now;
+        const [oldest] = await records.list(deps.db.read, null, 1, now);
+        // The first row was stored while the clock was ahead: those behind it may be older.
+        if (oldest && oldest.createdAt > now) return now;
+        return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
+      }),
   );
   if (listMonthly(deps).length > 0) due.push(now);
   return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);

@@ -1,4 +1,4 @@
-import { and, eq, lte, sql } from "drizzle-orm";
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { type EmailRow, findEmail, holdEmail } from "../emails/emails.ts";
@@ -190,4 +190,10 @@ async function takeHeldRequests(tx: Tx, workspaceId: string, emailId: string, un
     )
     .execute({ workspaceId, emailId, until });
   return rows.sort((a, b) => a.at - b.at);
+}
+
+/** Deletes the opens and clicks of emails that are deleted. */
+export async function deleteEngagements(tx: Tx, workspaceId: string, emailIds: readonly string[]): Promise<void> {
+  const { engagements: g } = tx.t;
+  await tx.delete(g).where(and(eq(g.workspaceId, workspaceId), inArray(g.emailId, [...emailIds])));
 }

@@ -12,7 +12,7 @@ import { REPEAT_MS, recordRequest } from "./record.ts";
 import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAttribute } from "./skeleton.ts";
 
 export { deleteLinks, eraseLinks, listOwnLinks } from "./links.ts";
-export { REQUESTS_JOB, recordHeldRequests } from "./record.ts";
+export { deleteEngagements, REQUESTS_JOB, recordHeldRequests } from "./record.ts";
 export { Tracker } from "./tracker.ts";
 
 /**

@@ -419,3 +419,8 @@ function groupByPolicy(jobs: readonly Job[]): [Pick<WebhookPolicy, "outbox" | "c
   const groups = Map.groupBy(jobs, ({ endpoint }) => endpoint.policy.outbox);
   return [...groups].map(([outbox, some]) => [{ outbox, claims: some[0]?.endpoint.policy.claims ?? 1 }, some]);
 }
+
+/** Deletes the attempts of events that are deleted. */
+export async function deleteAttempts(tx: Tx, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length > 0) await tx.delete(tx.t.webhookAttempts).where(inArray(tx.t.webhookAttempts.eventId, [...eventIds]));
+}

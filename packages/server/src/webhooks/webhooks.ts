@@ -19,4 +19,4 @@ export {
 export { recordManualAttempt } from "./outcomes.ts";
 export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
 export { describeAttempts, explainDelivery, listAttempts, listTurns, showLastAttempt, type Turn } from "./show.ts";
-export { deleteAsideStreams, type EventRow, hurryStreams, recoverStreams } from "./streams.ts";
+export { deleteAsideStreams, deleteAttempts, type EventRow, hurryStreams, recoverStreams } from "./streams.ts";

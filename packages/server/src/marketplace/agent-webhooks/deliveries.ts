@@ -1,5 +1,5 @@
 import type { AgentEventState, AgentEventType, Delivery, DeliveryDetail, Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import {
@@ -14,8 +14,10 @@ import {
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { perMinute } from "../../lib/rate.ts";
+import type { DeleteOld } from "../../retention/retention.ts";
 import {
   type Attempt,
+  deleteAttempts,
   type EventRow,
   listAttempts,
   listTurns,
@@ -201,3 +203,25 @@ async function assertRate({ limiter }: AgentWebhookDeps, workspaceId: string): P
   if (allowed) return;
   throw new ApiError("rate_limited", "You can redeliver at most 120 events a minute.", { headers: { "retry-after": String(reset) } });
 }
+
+/**
+ * Deletes events of agents in a final state, with their attempts. A dead event stays while its activation is paused, since resuming sends it
+ * again; so does one with a key that no webhook has acknowledged.
+ */
+export const deleteOldAgentEvents: DeleteOld = async (tx, keys, before) => {
+  const { webhookEvents: e, activations: a } = tx.t;
+  const paused = tx
+    .select({ id: a.id })
+    .from(a)
+    .where(and(eq(a.id, e.streamId), eq(a.status, "paused")));
+  const over = and(lt(e.settledAt, before), isNull(e.sealed), or(ne(e.state, "dead"), notExists(paused)));
+  const deleted = await tx
+    .delete(e)
+    .where(and(inArray(e.id, keys.map(String)), over))
+    .returning({ id: e.id });
+  await deleteAttempts(
+    tx,
+    deleted.map(({ id }) => id),
+  );
+  return undefined;
+};

@@ -7,6 +7,7 @@ import { invalid } from "../../lib/api-error.ts";
 import { toNetwork } from "../../lib/ip-network.ts";
 import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { DeleteOld } from "../../retention/retention.ts";
 import type { AgentTables } from "../agent-access.ts";
 import { getPageRow, type PageDeps, type Viewer } from "./pages.ts";
 
@@ -134,3 +135,22 @@ function forgetVisitors({ db, clock }: PageDeps): JobHandler {
     };
   };
 }
+
+// Days of pages deleted at once; each has up to 200 referrers.
+const OLD_DAYS = 10;
+
+/** Deletes old daily counts of pages, which stay. */
+export const deleteOldStats: DeleteOld = async (tx, keys, before) => {
+  const { landingPageDays: d, landingPageReferrers: r } = tx.t;
+  const old = await tx
+    .select({ pageId: d.pageId, date: d.date })
+    .from(d)
+    .where(and(inArray(d.pageId, keys.map(String)), lt(d.date, new Date(before).toISOString().slice(0, 10))))
+    .orderBy(asc(d.pageId), asc(d.date))
+    .limit(OLD_DAYS);
+  for (const { pageId, date } of old) {
+    await tx.delete(d).where(and(eq(d.pageId, pageId), eq(d.date, date)));
+    await tx.delete(r).where(and(eq(r.pageId, pageId), eq(r.date, date)));
+  }
+  return old.length === OLD_DAYS ? "more" : undefined;
+};

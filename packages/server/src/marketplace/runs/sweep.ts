@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, lte } from "drizzle-orm";
+import { and, asc, eq, inArray, lt, lte, notExists } from "drizzle-orm";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { DeleteOld } from "../../retention/retention.ts";
 import { lockActivations } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import { emitEach } from "../agent-webhooks/agent-webhooks.ts";
@@ -122,3 +123,21 @@ function sweepRuns(deps: RunDeps): JobHandler {
 function isOverdue({ runs }: Pick<AgentTables, "runs">, overdue: number) {
   return and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue));
 }
+
+/** Deletes old logs of runs that have ended. */
+export const deleteOldLogs: DeleteOld = async (tx, keys, before) => {
+  const { runLogs: l, runs: r } = tx.t;
+  const active = tx
+    .select({ id: r.id })
+    .from(r)
+    .where(and(eq(r.id, l.run), inArray(r.status, ["RUNNING", "WAITING"])));
+  await tx.delete(l).where(and(inArray(l.id, keys.map(Number)), lt(l.at, before), notExists(active)));
+  return undefined;
+};
+
+/** Deletes runs that ended long ago. Their logs are gone already, since those are never kept longer. */
+export const deleteOldRuns: DeleteOld = async (tx, keys, before) => {
+  const { runs: r } = tx.t;
+  await tx.delete(r).where(and(inArray(r.id, keys.map(String)), lt(r.finishedAt, before)));
+  return undefined;
+};

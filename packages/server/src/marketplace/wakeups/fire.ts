@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, asc, eq, inArray, lt, ne } from "drizzle-orm";
 import { findRows } from "../../db/find.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { DeleteOld } from "../../retention/retention.ts";
 import { getActivation, isOrphaned, lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-webhooks.ts";
@@ -78,3 +79,10 @@ function fireWakeup(deps: WakeupDeps): JobHandler {
     };
   };
 }
+
+/** Deletes wakeups that ended long ago. */
+export const deleteOldWakeups: DeleteOld = async (tx, keys, before) => {
+  const { wakeups: w } = tx.t;
+  await tx.delete(w).where(and(inArray(w.id, keys.map(String)), lt(w.fireAt, before), ne(w.status, "SCHEDULED")));
+  return undefined;
+};

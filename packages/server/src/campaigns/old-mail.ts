@@ -1,16 +1,37 @@
 import { and, asc, eq, exists, gt, gte, inArray, isNotNull, lt, not, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { firstNumberOfMonth } from "../db/months.ts";
 import { deleteLabels, deleteUnusedContents, type EmailRow, OPEN } from "../emails/emails.ts";
 import { firstIdAt, TEST_MAIL_FROM, toTestId } from "../lib/ids.ts";
+import { startOfMonth } from "../lib/month.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
 import { MINUTE } from "../lib/units.ts";
-import type { Key } from "./records.ts";
+import type { Key, MonthsOf, StayingRow } from "../retention/retention.ts";
+import { deleteEngagements } from "../tracking/tracking.ts";
 
 // The contents of a send get their numbers one after the other, among those of sends at the same time.
 const SEND_NUMBERS = 100_000;
 
 /** A deleted email, as far as what belongs to it needs it. */
 type Deleted = Pick<EmailRow, "id" | "contentsId" | "campaignId" | "sentAs">;
+
+/** Months of emails. */
+export const MONTHS_OF_MAIL: MonthsOf<"id"> = {
+  key: "id",
+  firstKey: (ms) => firstIdAt("em", startOfMonth(ms)),
+  apart: TEST_MAIL_FROM,
+  counted: false,
+  listStaying: ({ db: { read }, clock }, end) => listStayingMail(read, String(end), clock.now()),
+};
+
+/** Months of contents, which go after their mail: those that other mail or a campaign still has stay. */
+export const MONTHS_OF_CONTENTS: MonthsOf<"id"> = {
+  key: "id",
+  firstKey: firstNumberOfMonth,
+  apart: null,
+  counted: true,
+  listStaying: ({ db: { read } }, end) => listStayingContents(read, Number(end)),
+};
 
 /** The next emails made before an instant (ms), by workspace, with those that stay. */
 export async function listOldMail(read: Reader, after: Key | null, limit: number, before: number) {
@@ -83,10 +104,10 @@ function isStaying(q: Tx | Reader): SQL {
 
 /** Deletes what else is known by the ids of emails. Their events stay for as long as those are kept. */
 async function deleteBelongings(tx: Tx, workspaceId: string, deleted: readonly Deleted[]): Promise<void> {
-  const { engagements: g, campaignReactions: r, campaignLinkClicks: c } = tx.t;
+  const { campaignReactions: r, campaignLinkClicks: c } = tx.t;
   const ids = deleted.map(({ id }) => id);
   await deleteLabels(tx, workspaceId, deleted);
-  await tx.delete(g).where(and(eq(g.workspaceId, workspaceId), inArray(g.emailId, ids)));
+  await deleteEngagements(tx, workspaceId, ids);
   const campaigns = [...new Set(deleted.flatMap(({ campaignId }) => campaignId ?? []))];
   if (campaigns.length === 0) return;
   await tx.delete(r).where(and(inArray(r.campaignId, campaigns), inArray(r.emailId, ids)));
@@ -102,11 +123,7 @@ const SOON = 10 * MINUTE;
  * The emails before an id that stay; null if there are too many of them, or some that are about to be sent or belong to a campaign that
  * is.
  */
-export async function listStayingMail(
-  read: Reader,
-  to: string,
-  now: number,
-): Promise<Pick<EmailRow, "workspaceId" | "id" | "campaignId">[] | null> {
+async function listStayingMail(read: Reader, to: string, now: number): Promise<StayingRow[] | null> {
   const { emails: e } = read.t;
   const rows = await read
     .select({ workspaceId: e.workspaceId, id: e.id, campaignId: e.campaignId, status: e.status, nextAttemptAt: e.nextAttemptAt })
@@ -117,11 +134,11 @@ export async function listStayingMail(
     ({ status, nextAttemptAt, campaignId }) =>
       campaignId !== null || status === "sending" || (OPEN.includes(status) && nextAttemptAt !== null && nextAttemptAt <= now + SOON),
   );
-  return isMoving || rows.length > MOST_STAYING ? null : rows;
+  return isMoving || rows.length > MOST_STAYING ? null : rows.map(({ workspaceId, id }) => ({ workspaceId, id }));
 }
 
 /** The contents with numbers below one that emails or campaigns still have; null if there are too many. */
-export async function listStayingContents(read: Reader, to: number): Promise<number[] | null> {
+async function listStayingContents(read: Reader, to: number): Promise<StayingRow[] | null> {
   const { emails: e, campaignContents: cc, contents: c } = read.t;
   const ofMail = await read
     .selectDistinct({ id: e.contentsId })
@@ -148,5 +165,5 @@ export async function listStayingContents(read: Reader, to: number): Promise<num
     .from(c)
     .where(and(gte(c.id, to), lt(c.id, to + SEND_NUMBERS), lt(c.filesOf, to))))
     if (filesOf !== null) owners.push(filesOf);
-  return [...new Set([...ids, ...owners])];
+  return [...new Set([...ids, ...owners])].map((id) => ({ id }));
 }

@@ -1,0 +1,110 @@
+import { and, asc, gt, inArray, lt } from "drizzle-orm";
+import type { Db, Reader, Schema, Tx } from "../db/db.ts";
+import type { MonthKey, MonthlyTable } from "../db/months.ts";
+import type { Log } from "../lib/log.ts";
+import type { SegmentDeps } from "../segments/deps.ts";
+import type { RetentionPolicy } from "./policy.ts";
+
+export interface RetentionDeps extends SegmentDeps {
+  readonly db: Db;
+  readonly log: Log;
+  readonly config: { readonly keepDays: RetentionPolicy };
+}
+
+/** The key of a row. */
+export type Key = string | number;
+
+/** Lists the next rows after a key, oldest first; those that were created before an instant (ms) at least. */
+export type ListRows = (
+  read: Reader,
+  after: Key | null,
+  limit: number,
+  before: number,
+) => Promise<readonly { readonly key: Key; readonly createdAt: number }[]>;
+
+/**
+ * Deletes the rows with these keys that ended before an instant (ms), with what goes with them. Returns "more" when it did not delete all
+ * of them; the same keys come again then. The conditions avoid the state columns: the planner would take their index, which leads to
+ * nearly all rows.
+ */
+export type DeleteOld = (tx: Tx, keys: readonly Key[], before: number, deps: RetentionDeps) => Promise<"more" | undefined>;
+
+/** Rows that expire, by an option of `--keep`. */
+export interface Expiring {
+  readonly policy: keyof RetentionPolicy;
+  readonly list: ListRows;
+  readonly delete: DeleteOld;
+  /** True if sweeping once a day is never too often: the next row to expire cannot be told. */
+  readonly daily?: boolean;
+}
+
+/** Months of a table, where the database divides it by them (`db/months.ts`). */
+export interface MonthsOf<Column extends string = string> {
+  readonly key: Column;
+  readonly firstKey: (ms: number) => MonthKey;
+  readonly apart: string | null;
+  readonly counted: boolean;
+  /**
+   * Lists the rows below a key that stay when their months go, by their key and whatever else finds them; null if no month may go now, and
+   * "more" if that was prepared and is to be asked again.
+   */
+  readonly listStaying: (deps: RetentionDeps, end: MonthKey, before: number) => Promise<readonly StayingRow[] | "more" | null>;
+}
+
+export type StayingRow = Readonly<Record<string, unknown>>;
+
+/** Rows that go with those of another table. */
+interface Following<Column extends string> {
+  readonly with: keyof Schema;
+  /** The column with the key of the other table's row, if the months of both are dropped together. */
+  readonly month?: Column;
+  /** Finds the rows that stay, by the rows of the other table that do: by `month` without this function. */
+  readonly stay?: (read: Reader, rows: readonly StayingRow[]) => Promise<readonly StayingRow[]>;
+}
+
+/**
+ * Declares how long a table keeps its rows. `Column` are the names of its columns.
+ *
+ * | declared | the rows                                                                |
+ * | -------- | ----------------------------------------------------------------------- |
+ * | `kept`   | stay until people delete them, or what they belong to                   |
+ * | `ends`   | are deleted by their module: when, or why there are never many          |
+ * | `policy` | expire by an option of `--keep`, which this module applies once a day   |
+ * | `with`   | go with the rows of another table                                       |
+ */
+export type Retention<Column extends string = string> =
+  | "kept"
+  | { readonly ends: string }
+  | (Expiring & { readonly months?: MonthsOf<Column> })
+  | (Following<Column> & { readonly months?: MonthsOf<Column> });
+
+/** Retention of each table; a missing table does not compile. A sweep goes through the tables in the order of the record. */
+export type RetentionByTable = { readonly [Name in keyof Schema]: Retention<keyof Schema[Name]["$inferSelect"] & string> };
+
+/** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
+interface Source extends MonthlyTable {
+  /** The column with the time (ms) that makes a row old. */
+  readonly age: MonthlyTable["key"];
+}
+
+/** Lists the rows of a table by their keys. */
+export function listByKey(source: (t: Reader["t"]) => Source): ListRows {
+  return async (read, after, limit) => {
+    const { table, key, age } = source(read.t);
+    const above = after === null ? undefined : gt(key, after);
+    const rows = await read.select({ key, createdAt: age }).from(table).where(above).orderBy(asc(key)).limit(limit);
+    return rows as { key: Key; createdAt: number }[];
+  };
+}
+
+/** Rows that go by their age alone. */
+export function byAge(source: (t: Reader["t"]) => Source): Pick<Expiring, "list" | "delete"> {
+  return {
+    list: listByKey(source),
+    delete: async (tx, keys, before) => {
+      const { table, key, age } = source(tx.t);
+      await tx.delete(table).where(and(inArray(key, [...keys]), lt(age, before)));
+      return undefined;
+    },
+  };
+}
