@@ -2,18 +2,19 @@ import { type Dialect, numberEvents, speak } from "../stores.ts";
 
 const EVENTS_OF_MAIL = 3;
 export const DAYS = 29;
+const DAY_S = 86_400;
 export const DOMAINS = 20;
 const CONTENTS = 6;
 
 /**
- * Statements that make delivered mail of the last days, with three events each, in no order of time: to twenty domains, from three senders, of
- * two templates, with one of six tags. The reader of metrics has read none of it.
+ * Statements that make delivered mail of the last days or seconds, with three events each, in no order of time: to twenty domains, from three
+ * senders, of two templates, with one of six tags. The reader of metrics has read none of it.
  */
-export function insertMails(dialect: Dialect, workspaceId: string, mails: number, now: number): string[] {
+export function insertMails(dialect: Dialect, workspaceId: string, mails: number, now: number, seconds = DAYS * DAY_S): string[] {
   const { rows, toId, json, big, no } = speak(dialect);
   const n = mails * EVENTS_OF_MAIL;
   const mail = `((i + ${EVENTS_OF_MAIL - 1}) / ${EVENTS_OF_MAIL})`;
-  const when = (number: string): string => `${now} - ((${big(number)} * 104729) % ${DAYS * 86_400}) * 1000`;
+  const when = (number: string): string => `${now} - ((${big(number)} * 104729) % ${seconds}) * 1000`;
   const to = `'u' || i || '@d' || (i % ${DOMAINS}) || '.example'`;
   const step = `(i % ${EVENTS_OF_MAIL})`;
   return [

@@ -48,7 +48,8 @@ const HAND_OVER_LIMITS: readonly (readonly [metric: Metric, ms: number])[] = [
   ["within1h", 60 * MINUTE],
 ];
 
-const INDEX = Object.fromEntries(METRICS.map((metric, i) => [metric, i])) as Readonly<Record<Metric, number>>;
+/** The place of each number. */
+export const INDEX = Object.fromEntries(METRICS.map((metric, i) => [metric, i])) as Readonly<Record<Metric, number>>;
 
 /** Amount that an event adds to a number. */
 type Added = readonly [metric: Metric, by: number];
@@ -85,7 +86,8 @@ export interface Sum {
 export class Sums {
   readonly #sums = new Map<string, { readonly place: Place; readonly quarters: Map<number, number[]> }>();
 
-  add(place: Place, quarter: number, added: readonly Added[]): void {
+  /** The numbers that are added to a row, by quarter. */
+  find(place: Place): Map<number, number[]> {
     const { test, dimension, day, value } = place;
     const key = `${test} ${dimension} ${day} ${value}`;
     let sum = this.#sums.get(key);
@@ -93,16 +95,7 @@ export class Sums {
       sum = { place, quarters: new Map() };
       this.#sums.set(key, sum);
     }
-    let numbers = sum.quarters.get(quarter);
-    if (numbers === undefined) {
-      numbers = [];
-      sum.quarters.set(quarter, numbers);
-    }
-    for (const [metric, by] of added) {
-      const index = INDEX[metric];
-      while (numbers.length <= index) numbers.push(0);
-      numbers[index] = (numbers[index] ?? 0) + by;
-    }
+    return sum.quarters;
   }
 
   get all(): readonly Sum[] {
@@ -110,11 +103,26 @@ export class Sums {
   }
 }
 
+function add(quarters: Map<number, number[]>, quarter: number, added: readonly Added[]): void {
+  let numbers = quarters.get(quarter);
+  if (numbers === undefined) {
+    numbers = [];
+    quarters.set(quarter, numbers);
+  }
+  for (const [metric, by] of added) {
+    const index = INDEX[metric];
+    while (numbers.length <= index) numbers.push(0);
+    numbers[index] = (numbers[index] ?? 0) + by;
+  }
+}
+
 /** Counts events of a workspace: what they add to all mail, and to the values of each dimension that their mail has. */
 export async function countEvents(q: Reader | Tx, workspaceId: string, events: readonly CountedEvent[], sums: Sums): Promise<number> {
   const ids = [...new Set(events.flatMap(({ emailId }) => emailId ?? []))];
   const [facts, firsts] = await Promise.all([loadFacts(q, workspaceId, ids), findFirstUnsubscribes(q, events)]);
-  const valuesOf = new Map<string, readonly Value[]>();
+  const texts: Texts = { senders: new Map(), receivers: new Map() };
+  // The rows of an email, and the day that they are of: most of its events are of one.
+  const rowsOf = new Map<string, { readonly day: number; readonly rows: readonly Map<number, number[]>[] }>();
   let unknown = 0;
   for (const event of events) {
     const { emailId, at } = event;
@@ -124,17 +132,23 @@ export async function countEvents(q: Reader | Tx, workspaceId: string, events: r
     const added = listMetrics(event, fact, firsts);
     if (added.length === 0) continue;
     const [test, day, quarter] = [isTestMail(emailId), Math.floor(at / DAY), Math.floor((at % DAY) / QUARTER)];
-    sums.add({ test, day, dimension: "all", value: "" }, quarter, added);
+    let own = rowsOf.get(emailId);
+    if (own?.day !== day) {
+      const values = fact === undefined ? [] : listValues(event, fact, texts);
+      own = { day, rows: [ALL, ...values].map(([dimension, value]) => sums.find({ test, day, dimension, value })) };
+      rowsOf.set(emailId, own);
+    }
+    for (const row of own.rows) add(row, quarter, added);
     if (fact === undefined) continue;
-    const values = valuesOf.get(emailId) ?? listValues(event, fact);
-    valuesOf.set(emailId, values);
-    for (const [dimension, value] of values) sums.add({ test, day, dimension, value }, quarter, added);
     const relay = typeof event.data?.relay === "string" ? event.data.relay : fact.relay;
     const ofRelay = added.filter(([metric]) => !BEFORE_RELAYS.has(metric));
-    if (relay !== null && ofRelay.length > 0) sums.add({ test, day, dimension: "relay", value: relay }, quarter, ofRelay);
+    if (relay !== null && ofRelay.length > 0) add(sums.find({ test, day, dimension: "relay", value: relay }), quarter, ofRelay);
   }
   return unknown;
 }
+
+/** The row of all mail. */
+const ALL = ["all", ""] as const;
 
 // Metrics that count before a relay is chosen.
 const BEFORE_RELAYS: ReadonlySet<Metric> = new Set(["accepted", "suppressed", "cancelled"]);
@@ -145,9 +159,20 @@ type Facts = Awaited<ReturnType<typeof selectFacts>>[number];
 /** A value of a dimension that an email has. */
 type Value = readonly [dimension: Exclude<MetricsDimension, "relay">, value: string];
 
-function listValues({ campaignId }: CountedEvent, fact: Facts): Value[] {
+/** Senders and receivers by the texts that they were found in: most mails of a batch have the same few. */
+interface Texts {
+  readonly senders: Map<string, string>;
+  readonly receivers: Map<string, string>;
+}
+
+function listValues({ campaignId }: CountedEvent, fact: Facts, { senders, receivers }: Texts): Value[] {
   const values: Value[] = Object.entries(fact.tags).map(([name, value]): Value => ["tag", `${name}=${value}`]);
-  values.push(["sender", parseAnyMailbox(fact.from).key], ["domain", receiverOf(domainOf(fact.toKey))]);
+  const sender = senders.get(fact.from) ?? parseAnyMailbox(fact.from).key;
+  senders.set(fact.from, sender);
+  const domain = domainOf(fact.toKey);
+  const receiver = receivers.get(domain) ?? receiverOf(domain);
+  receivers.set(domain, receiver);
+  values.push(["sender", sender], ["domain", receiver]);
   if (campaignId !== null) values.push(["campaign", campaignId]);
   if (fact.template !== null) values.push(["template", fact.template.slice(0, fact.template.lastIndexOf("@"))]);
   return values;

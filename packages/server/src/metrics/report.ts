@@ -12,7 +12,7 @@ import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY } from "../lib/units.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
-import { METRICS, type Metric, QUARTER } from "./counting.ts";
+import { INDEX, type Metric, QUARTER } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
 import { addDay } from "./packed-day.ts";
 import { findPart, type Period, readPeriod } from "./period.ts";
@@ -59,10 +59,11 @@ export async function getMetrics(
     by === null ? null : sumUp(read, workspaceId, { ...days, dimension: by }, period),
   ]);
   const all = filter === null ? ofAll.get(OTHER) : ofAll.get(filter.value);
+  const instants = bounds.map(iso);
   const parts = bounds.slice(0, -1);
   const toRow = (part: number, value: string | null, numbers: readonly number[] | undefined): MetricsRow => ({
-    from: iso(bounds[part] as number),
-    to: iso(bounds[part + 1] as number),
+    from: instants[part] as string,
+    to: instants[part + 1] as string,
     value,
     ...toCounts(numbers ?? []),
   });
@@ -139,13 +140,21 @@ type Row = Pick<MetricsTables["mailMetrics"]["$inferSelect"], "day" | "value" | 
 
 /** The rows of a dimension in some days; of one value, those of that. */
 function listRows(read: Reader, workspaceId: string, { test, dimension, from, to }: DayRange, value?: string): Promise<Row[]> {
-  const { mailMetrics: t } = read.t;
-  const ofValue = value === undefined ? undefined : eq(t.value, value);
+  const ofValue = value !== undefined;
   return Promise.resolve(
     read
-      .select({ day: t.day, value: t.value, counts: t.counts })
-      .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), eq(t.test, test), eq(t.dimension, dimension), gte(t.day, from), lte(t.day, to), ofValue)),
+      .prepared(`metrics_of_days${ofValue ? "_and_value" : ""}${test ? "_of_test_mail" : ""}`, (q, { mailMetrics: t }, arg) =>
+        q
+          .select({ day: t.day, value: t.value, counts: t.counts })
+          .from(t)
+          .where(
+            and(
+              ...[eq(t.workspaceId, arg("workspaceId")), eq(t.test, test), eq(t.dimension, arg("dimension"))],
+              ...[gte(t.day, arg("from")), lte(t.day, arg("to")), ofValue ? eq(t.value, arg("value")) : undefined],
+            ),
+          ),
+      )
+      .execute({ workspaceId, dimension, from, to, ...(ofValue && { value }) }),
   );
 }
 
@@ -175,28 +184,46 @@ function addAll(rows: readonly (readonly number[])[]): number[] {
 }
 
 function toCounts(numbers: readonly number[]): MailCounts {
-  const of = Object.fromEntries(METRICS.map((metric, i) => [metric, numbers[i] ?? 0])) as Record<Metric, number>;
+  const of = (metric: Metric): number => numbers[INDEX[metric]] ?? 0;
   const share = (n: number, all: number): number | null => (all === 0 ? null : Math.min(1, n / all));
-  const { handOverMs, within1s, within10s, within1m, within10m, within1h, bouncedLater, ...counted } = of;
-  const { sent, hardBounced, softBounced, complained, opened, clicked, unsubscribed } = counted;
+  const [sent, hardBounced, softBounced] = [of("sent"), of("hardBounced"), of("softBounced")];
   const bounced = hardBounced + softBounced;
   return {
-    ...counted,
+    accepted: of("accepted"),
+    sent,
+    delivered: of("delivered"),
+    deferred: of("deferred"),
+    hardBounced,
+    softBounced,
+    complained: of("complained"),
+    failed: of("failed"),
+    suppressed: of("suppressed"),
+    cancelled: of("cancelled"),
+    opens: of("opens"),
+    opened: of("opened"),
+    machineOpens: of("machineOpens"),
+    clicks: of("clicks"),
+    clicked: of("clicked"),
+    machineClicks: of("machineClicks"),
+    unsubscribed: of("unsubscribed"),
     bounced,
     handOver:
       sent === 0
         ? null
         : {
-            averageMs: Math.round(handOverMs / sent),
-            ...{ within1s: within1s / sent, within10s: within10s / sent, within1m: within1m / sent },
-            ...{ within10m: within10m / sent, within1h: within1h / sent },
+            averageMs: Math.round(of("handOverMs") / sent),
+            within1s: of("within1s") / sent,
+            within10s: of("within10s") / sent,
+            within1m: of("within1m") / sent,
+            within10m: of("within10m") / sent,
+            within1h: of("within1h") / sent,
           },
     rates: {
-      bounce: share(bounced, sent + bounced - bouncedLater),
-      complaint: share(complained, sent),
-      open: share(opened, sent),
-      click: share(clicked, sent),
-      unsubscribe: share(unsubscribed, sent),
+      bounce: share(bounced, sent + bounced - of("bouncedLater")),
+      complaint: share(of("complained"), sent),
+      open: share(of("opened"), sent),
+      click: share(of("clicked"), sent),
+      unsubscribe: share(of("unsubscribed"), sent),
     },
   };
 }
