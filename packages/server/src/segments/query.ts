@@ -172,6 +172,11 @@ async function findAndCount(
   limit: number,
   deps: Pick<SegmentDeps, "clock">,
 ): Promise<Total & { seqs: number[] }> {
+  if (source.few) {
+    // Each query finds the few anew, so one is asked for all that are counted.
+    const found = await selectSeqs(context, source, undefined, Math.max(limit, MAX_COUNTED + 1));
+    return { seqs: found.slice(0, limit), total: Math.min(found.length, MAX_COUNTED), isMinimum: found.length > MAX_COUNTED };
+  }
   const seqs: number[] = [];
   let count = 0;
   await scanWindows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
