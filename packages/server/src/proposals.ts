@@ -9,7 +9,7 @@ import type { Reader, Tx } from "./db/db.ts";
 import type { Deps } from "./deps.ts";
 import { toPlainTextInTurns } from "./html/plain-text.ts";
 import { ApiError } from "./lib/api-error.ts";
-import type { ProposalChoice, ProposalHooks } from "./marketplace/messages/deps.ts";
+import type { ProposalChoice, ProposalHooks } from "./marketplace/messages/messages.ts";
 import { isVerified } from "./senders/senders.ts";
 import { toSlug } from "./templates/content.ts";
 import { renderSources } from "./templates/sending.ts";

@@ -17,9 +17,9 @@ import { listPage, type PageInput, paginateBySeq } from "../db/pagination.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRevision } from "../lib/revision.ts";
+import type { ListDeps } from "../lists/lists.ts";
 import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { restartDates } from "./dates.ts";
-import type { AutomationDeps } from "./deps.ts";
 import { assertReferences, pinReferences } from "./references.ts";
 import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow, type VersionRow } from "./store.ts";
 import { toKey } from "./triggers.ts";
@@ -249,3 +249,5 @@ export async function listVersions(
     }),
   );
 }
+
+export interface AutomationDeps extends ListDeps {}

@@ -6,7 +6,7 @@ import { findRows } from "../db/find.ts";
 import { assumeContactHeld, assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
 import { findMark } from "../events/events.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { buildRunJob } from "./due.ts";
 import { type EntryRow, endEntries } from "./entries.ts";
 import type { Plan } from "./plan.ts";

@@ -1,7 +1,7 @@
 import { eq, inArray } from "drizzle-orm";
 import { deleteCounters } from "../counters/counters.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { deleteStepCounts } from "./step-counts.ts";
 
 /** Job kind: deletes the entries of a deleted automation. */

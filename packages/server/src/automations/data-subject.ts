@@ -1,7 +1,7 @@
 import type { PersonEntry } from "@mailsvc/sdk/contract";
 import { and, desc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { endEntries, listLatestEntries, readPaths, showEntry } from "./entries.ts";
 
 /** The entries of a contact in all automations, newest first, with the tracked event that each keeps. */

@@ -5,7 +5,7 @@ import { findRows } from "../db/find.ts";
 import { DAY } from "../lib/units.ts";
 import type { JobHandler, NewJob } from "../queue/queue.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { enter } from "./entries.ts";
 import { type AutomationRow, findAutomationRow } from "./store.ts";
 

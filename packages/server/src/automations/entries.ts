@@ -10,7 +10,7 @@ import { findMark, markOf, type ReadEvent, recordEvents } from "../events/events
 import { iso } from "../lib/clock.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
 import { HOUR } from "../lib/units.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { buildRunJob } from "./due.ts";
 import { countEnds } from "./step-counts.ts";
 import { type AutomationRow, getAutomationRow, getVersionRow } from "./store.ts";

@@ -3,8 +3,15 @@ import { getContactRow, holdContacts } from "../contacts/contacts.ts";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
-import { createAutomation, deleteAutomation, getAutomation, listAutomations, listVersions, updateAutomation } from "./automations.ts";
-import type { AutomationDeps } from "./deps.ts";
+import {
+  type AutomationDeps,
+  createAutomation,
+  deleteAutomation,
+  getAutomation,
+  listAutomations,
+  listVersions,
+  updateAutomation,
+} from "./automations.ts";
 import { dryRun } from "./dry-run.ts";
 import { listEntries } from "./entries.ts";
 import { activateAutomation, pauseAutomation, setArchived } from "./states.ts";

@@ -5,7 +5,7 @@ import { findEmailRows } from "../emails/emails.ts";
 import { type EventReader, markOf, type NewEvent, type ReadEvent } from "../events/events.ts";
 import { isTestMail } from "../lib/ids.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { type Entrant, endEntries, enter, listAdmitted, listEntriesInside, reachGoal } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";

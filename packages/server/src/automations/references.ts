@@ -18,7 +18,7 @@ import { getListRow } from "../lists/lists.ts";
 import { assertNamesExist, getSegmentRow } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { assertSendable, getTemplateRow, getVersionRow as getTemplateVersionRow } from "../templates/templates.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import type { AutomationRow, VersionRow } from "./store.ts";
 
 /** An automation with all fields that may refer to other objects. */

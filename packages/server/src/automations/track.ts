@@ -1,5 +1,15 @@
-import type { contract, ErrorDetail, HandlerInput, HandlerOutput, TrackBatch } from "@mailsvc/sdk/contract";
-import { addressKey, EmailAddress, readContactRef, TRACK_LIMITS, type TrackedEvent } from "@mailsvc/sdk/contract";
+import {
+  addressKey,
+  type contract,
+  EmailAddress,
+  type ErrorDetail,
+  type HandlerInput,
+  type HandlerOutput,
+  readContactRef,
+  TRACK_LIMITS,
+  type TrackBatch,
+  type TrackedEvent,
+} from "@mailsvc/sdk/contract";
 import { type ContactRow, createMissing, getContactRow, holdContacts, resolveContacts } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { HeldContact } from "../db/held.ts";
@@ -7,7 +17,7 @@ import { findTrackedIds, type NewEvent, recordWithKeys, storeTrackedIds } from "
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY, MINUTE } from "../lib/units.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 
 type Track = typeof contract.events.track;
 

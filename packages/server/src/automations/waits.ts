@@ -1,7 +1,7 @@
 import { and, isNotNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { markOf, type ReadEvent } from "../events/events.ts";
-import type { AutomationDeps } from "./deps.ts";
+import type { AutomationDeps } from "./automations.ts";
 import { buildRunJob } from "./due.ts";
 import type { EntryRow } from "./entries.ts";
 import { getVersionRow, type VersionRow } from "./store.ts";

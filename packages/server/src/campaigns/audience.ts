@@ -16,8 +16,7 @@ import { invalid } from "../lib/api-error.ts";
 import type { NumberSet } from "../lib/number-set.ts";
 import { DAY } from "../lib/units.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
-import type { CampaignRow } from "./campaigns.ts";
-import type { CampaignDeps } from "./deps.ts";
+import type { CampaignDeps, CampaignRow } from "./campaigns.ts";
 
 /** A contact as it becomes a recipient. */
 export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "emailKey"> {

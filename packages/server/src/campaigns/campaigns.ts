@@ -12,11 +12,13 @@ import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import type { EmailDeps } from "../emails/deps.ts";
 import { formatMailbox } from "../lib/address-text.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY } from "../lib/units.ts";
 import { getTemplateRow } from "../templates/templates.ts";
+import type { UnsubscribeDeps } from "../unsubscribe/unsubscribe.ts";
 import { listGroups, unlessDeleted } from "./groups.ts";
 import type { CampaignTables } from "./tables.ts";
 
@@ -149,3 +151,16 @@ export async function listCampaignsOfTemplate(
     .limit(TEMPLATE_LIMITS.usedBy);
   return found.map((campaign) => ({ ...campaign, startedAt: campaign.startedAt === null ? null : iso(campaign.startedAt) }));
 }
+
+export interface CampaignDeps extends EmailDeps {
+  /** Contacts that become recipients of a campaign in one transaction. */
+  readonly recipientsAtOnce: number;
+  readonly config: EmailDeps["config"] & {
+    readonly lateCampaigns: "send" | "hold";
+    /** Days that mail and events are kept; null forever. */
+    readonly keepDays: { readonly emails: number | null; readonly events: number | null };
+  };
+}
+
+/** Dependencies of showing a mail in a browser. */
+export type ViewDeps = CampaignDeps & UnsubscribeDeps;

@@ -4,7 +4,7 @@ import { COUNTER_PARTS, type CounterChange, getCounters, incrementCounters } fro
 import type { Reader, Tx } from "../db/db.ts";
 import { OF_CAMPAIGN, OPEN } from "../emails/emails.ts";
 import { HOUR } from "../lib/units.ts";
-import type { CampaignDeps } from "./deps.ts";
+import type { CampaignDeps } from "./campaigns.ts";
 
 /** Metrics that are counted by hour: events, not states. */
 export const SERIES_METRICS = [

@@ -3,9 +3,8 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type Action, buildExplanation, count, type Findings, joinSentences, type Moment, quote, sayInstant } from "../lib/explanation.ts";
 import { MINUTE } from "../lib/units.ts";
-import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import { type CampaignDeps, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { lacksContent } from "./content.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { getStats } from "./stats.ts";
 
 // Campaigns have a few events of their own; those of their emails are told by the emails.

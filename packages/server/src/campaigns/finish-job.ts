@@ -1,7 +1,6 @@
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import type { CampaignRow } from "./campaigns.ts";
-import type { CampaignDeps } from "./deps.ts";
+import type { CampaignDeps, CampaignRow } from "./campaigns.ts";
 import { isUndecided } from "./release.ts";
 
 /** Job kind: finds out whether each recipient of a campaign had an attempt. */

@@ -3,8 +3,8 @@ import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
+import type { CampaignDeps } from "./campaigns.ts";
 import { addCounts, type Delta, isCountedState } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";
 import {
   CAMPAIGNS_READER,

@@ -1,9 +1,8 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
-import { getCampaign, listCampaigns } from "./campaigns.ts";
+import { type CampaignDeps, getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { createCampaign, deleteCampaign, duplicateCampaign, resendCampaign, updateCampaign } from "./drafts.ts";
 import { type PreparedTest, prepareTest, previewCampaign, sendTest } from "./preview.ts";
 import { listRecipients } from "./recipients.ts";

@@ -3,8 +3,8 @@ import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { SkippedEmail } from "../delivery/deps.ts";
 import type { EventReader } from "../events/events.ts";
+import type { CampaignDeps } from "./campaigns.ts";
 import { addCounts, type Delta, listSkip, type SeriesMetric } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish-job.ts";
 import {
   CAMPAIGNS_READER,

@@ -20,9 +20,8 @@ import {
   renderContactMail,
 } from "../templates/templates.ts";
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
-import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import { buildFrom, type CampaignDeps, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { compileSource } from "./render.ts";
 
 /** A content that a campaign would send now, compiled: one per variant, or a single one without an A/B test. */

@@ -4,8 +4,8 @@ import { sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { STATUS_OF_EVENT } from "../emails/emails.ts";
 import type { ReadEvent } from "../events/events.ts";
+import type { CampaignDeps } from "./campaigns.ts";
 import { type Delta, isCountedState, type SeriesMetric } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 
 type EventMetric = Exclude<SeriesMetric, "uniqueOpens" | "uniqueClicks">;
 

@@ -5,9 +5,8 @@ import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { forEachInTurns, waitForTurn } from "../lib/turn.ts";
 import { HOUR } from "../lib/units.ts";
-import { getCampaignRow } from "./campaigns.ts";
+import { type CampaignDeps, getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, isCountedState, type Metric, readCounts, type SeriesMetric } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { type CountedEvent, OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 import { findExpiry } from "./selection.ts";
 

@@ -3,10 +3,9 @@ import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { type EmailRow, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
-import type { CampaignRow } from "./campaigns.ts";
+import type { CampaignDeps, CampaignRow } from "./campaigns.ts";
 import { type Contents, loadContents } from "./content.ts";
 import { addCounts } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 
 /**
  * Releases up to `count` recipients for delivery. Returns how many were released: fewer only if no more of them are due. If one variant

@@ -23,8 +23,7 @@ import {
   renderContactSubject,
   TemplateFaults,
 } from "../templates/templates.ts";
-import type { CampaignRow } from "./campaigns.ts";
-import type { CampaignDeps } from "./deps.ts";
+import type { CampaignDeps, CampaignRow } from "./campaigns.ts";
 import { listDepartures } from "./groups.ts";
 
 /** Identifies what a campaign sends: its source and its preview text. */

@@ -8,8 +8,7 @@ import { NumberSet } from "../lib/number-set.ts";
 import { DAY } from "../lib/units.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { findSegmentRow, getSegmentRow, listMatching } from "../segments/segments.ts";
-import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
-import type { CampaignDeps } from "./deps.ts";
+import { type CampaignDeps, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { isList } from "./groups.ts";
 
 /** Fields of a campaign that define its audience. */

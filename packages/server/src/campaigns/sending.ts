@@ -6,10 +6,9 @@ import { type EmailRow, insertEmails, OF_CAMPAIGN, scheduleEmails } from "../ema
 import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type AudienceChunk, type Candidate, clearAudience, readAudience } from "./audience.ts";
-import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
+import { type CampaignDeps, type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import { type Contents, loadContents } from "./content.ts";
 import { addCounts, type Delta, listSkip } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { enqueueFinish } from "./finish-job.ts";
 import { findNextDue, hasRest, isUndecided, release } from "./release.ts";
 import { enqueueSending } from "./start.ts";

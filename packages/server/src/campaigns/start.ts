@@ -11,6 +11,7 @@ import { loadParser, type Parse } from "../templates/templates.ts";
 import { assertWithinYear, writeAudience } from "./audience.ts";
 import {
   buildFrom,
+  type CampaignDeps,
   type CampaignRow,
   findCampaignRow,
   getCampaign,
@@ -20,7 +21,6 @@ import {
   toRevision,
 } from "./campaigns.ts";
 import { checkScheduled, pinFinished } from "./content.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { collideWithErasures } from "./forget.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";

@@ -4,8 +4,7 @@ import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { nextChange } from "../lib/revision.ts";
-import type { CampaignRow } from "./campaigns.ts";
-import type { CampaignDeps } from "./deps.ts";
+import type { CampaignDeps, CampaignRow } from "./campaigns.ts";
 
 /*
  * The states of a campaign (docs/campaigns.md#states). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused

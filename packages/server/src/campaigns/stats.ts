@@ -16,10 +16,9 @@ import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import { sayInstant } from "../lib/explanation.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
-import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import { type CampaignDeps, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { listVariants } from "./content.ts";
 import { type Counts, type Metric, readStates, SERIES_METRICS } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { isUndecided } from "./release.ts";
 import { findOpening } from "./sending.ts";
 

@@ -1,12 +1,10 @@
-import type { CampaignDetail, VariantName } from "@mailsvc/sdk/contract";
-import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
+import { type CampaignDetail, VARIANT_NAMES, type VariantName } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { nextChange } from "../lib/revision.ts";
-import { type CampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
+import { type CampaignDeps, type CampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import { type Metric, readCounts } from "./counts.ts";
-import type { CampaignDeps } from "./deps.ts";
 import { enqueueSending } from "./start.ts";
 
 /**

@@ -9,7 +9,7 @@ import { ApiError, brokenLink } from "../lib/api-error.ts";
 import { SealBroken } from "../lib/seal.ts";
 import { VIEW_URL } from "../templates/templates.ts";
 import { addUnsubscribe } from "../unsubscribe/unsubscribe.ts";
-import type { ViewDeps } from "./deps.ts";
+import type { ViewDeps } from "./campaigns.ts";
 import { renderAgain } from "./render.ts";
 
 const PURPOSE = "link:view";

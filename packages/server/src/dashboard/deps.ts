@@ -12,7 +12,7 @@ import type { Seal } from "../lib/seal.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { MailCapture } from "../relays/deps.ts";
-import type { ShowsMarketplace } from "../workspaces/deps.ts";
+import type { ShowsMarketplace } from "../workspaces/workspaces.ts";
 import type { DashboardFiles } from "./files.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 import type { SessionWatch } from "./sessions.ts";

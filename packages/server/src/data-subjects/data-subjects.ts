@@ -1,7 +1,6 @@
 import { AddressError, type contract, type Erasure, type Person, parseAnyAddress, readContactRef } from "@mailsvc/sdk/contract";
-import type { AutomationDeps } from "../automations/deps.ts";
-import { collideWithSteps } from "../campaigns/campaigns.ts";
-import type { CampaignDeps } from "../campaigns/deps.ts";
+import type { AutomationDeps } from "../automations/automations.ts";
+import { type CampaignDeps, collideWithSteps } from "../campaigns/campaigns.ts";
 import { type ContactRow, deleteContact, findContactByEmail, resolveContacts } from "../contacts/contacts.ts";
 import type { ContactDeps } from "../contacts/deps.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";

@@ -10,8 +10,7 @@ import type { Ids } from "../lib/ids.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { HOUR } from "../lib/units.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { WebhookDeps } from "../webhooks/deps.ts";
-import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
+import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret, type WebhookDeps } from "../webhooks/webhooks.ts";
 import { CLEAR_JOB } from "./jobs.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 

@@ -1,6 +1,6 @@
 import type { PartAnswers } from "../http/part-answers.ts";
 import type { Tracing } from "../lib/tracing.ts";
-import type { SenderDeps } from "../senders/deps.ts";
+import type { SenderDeps } from "../senders/senders.ts";
 import type { SuppressionDeps } from "../suppressions/deps.ts";
 import type { TemplateDeps } from "../templates/deps.ts";
 import type { RenderHooks } from "./hooks.ts";

@@ -7,7 +7,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
 import { findRetentionDelay } from "../retention/retention.ts";
-import type { HealthDeps } from "./deps.ts";
+import type { HealthDeps } from "./metrics.ts";
 
 export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
   live: async () => ({ status: "ok" }),

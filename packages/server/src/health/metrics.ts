@@ -1,11 +1,20 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { RelayState } from "@mailsvc/sdk/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Db } from "../db/db.ts";
 import { countInDoubt, countStatus } from "../emails/emails.ts";
+import type { EventReaderDeps } from "../events/deps.ts";
 import { loadStreamEnds } from "../events/events.ts";
 import type { ServedRequest } from "../http/serve-requests.ts";
+import type { StorageHealth } from "../http/storage-health.ts";
+import type { InboundDeps } from "../inbound/deps.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { MailMetricsDeps } from "../metrics/deps.ts";
 import { countAlarms } from "../metrics/metrics.ts";
-import type { MetricsDeps } from "./deps.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { SubmissionDeps } from "../submission/deps.ts";
+import type { WebhookDeps } from "../webhooks/webhooks.ts";
 import type { FileWatch } from "./file-watch.ts";
 
 /** Statistics of a database; null where it has no such thing. */
@@ -244,4 +253,26 @@ function listSources({ deps: { db, queue, clock, storage, webhooks, relays, even
       read: async () => (await readStats()).pool,
     },
   ];
+}
+
+export interface HealthDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly queue: Queue;
+  /** Tells if the database can take writes. */
+  readonly storage: StorageHealth;
+  readonly version: string;
+  /** The mail servers, by name, and whether each is in service. */
+  readonly relays: { states(): Record<string, RelayState> };
+  /** Origins of recent mail over SMTP. */
+  readonly inboundPeers: InboundDeps["inboundPeers"];
+  /** The readers of events. */
+  readonly eventReaders: EventReaderDeps["eventReaders"];
+  /** Ports that take mail over SMTP. */
+  readonly submissionPorts: SubmissionDeps["submissionPorts"];
+}
+
+export interface MetricsDeps extends HealthDeps {
+  readonly mailCounters: MailMetricsDeps["mailCounters"];
+  readonly webhooks: WebhookDeps["webhooks"];
 }

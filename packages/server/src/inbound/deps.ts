@@ -2,7 +2,7 @@ import type { StorageHealth } from "../http/storage-health.ts";
 import type { IpNetwork } from "../lib/ip-network.ts";
 import type { Log } from "../lib/log.ts";
 import type { ReceivedDeps } from "../received/received.ts";
-import type { UnsubscribeDeps } from "../unsubscribe/deps.ts";
+import type { UnsubscribeDeps } from "../unsubscribe/unsubscribe.ts";
 import type { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 import type { InboundPeers } from "./inbound-peers.ts";
 import type { MailParser } from "./mail-parser.ts";

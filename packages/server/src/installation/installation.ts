@@ -8,8 +8,7 @@ import { KeyMissing, makeKeyText } from "../lib/key-file.ts";
 import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { type Random, secureRandom } from "../lib/random.ts";
 import { makeRingSeal, type Seal, SealBroken } from "../lib/seal.ts";
-import type { WorkspaceDeps } from "../workspaces/deps.ts";
-import { createWorkspace, FIRST_WORKSPACE, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
+import { createWorkspace, FIRST_WORKSPACE, UNNAMED_WORKSPACE, type WorkspaceDeps } from "../workspaces/workspaces.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
 import type { KeyStore } from "./key-rotation.ts";
 

@@ -12,7 +12,7 @@ import { chooseTexts, type ReaderWishes, type Texts } from "../html/texts.ts";
 import { brokenLink } from "../lib/api-error.ts";
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
-import type { ListDeps } from "./deps.ts";
+import type { ListDeps } from "./lists.ts";
 import { announceMembers, computeExpiry, type ListRow, type MemberRow } from "./members.ts";
 
 /** A contact that was asked to confirm its membership of a list. */

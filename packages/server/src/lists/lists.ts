@@ -1,19 +1,21 @@
 import { type ContactMembership, type contract, type List, type Page, type PersonList, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import { findContactByEmail } from "../contacts/contacts.ts";
+import type { ContactDeps } from "../contacts/deps.ts";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import type { EmailDeps } from "../emails/deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { clearMembers, removeContactFromGroups } from "../memberships/memberships.ts";
+import type { Log } from "../lib/log.ts";
+import { clearMembers, type MembershipDeps, removeContactFromGroups } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
-import type { SubscriberLists } from "../unsubscribe/unsubscribe.ts";
+import type { LinkDeps, SubscriberLists } from "../unsubscribe/unsubscribe.ts";
 import { confirm, getInvitation, invite, renderConfirmation } from "./confirmation.ts";
-import type { ListDeps } from "./deps.ts";
 import { addMembers, getListRow, getMember, type ListRow, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
 import type { ListTables } from "./tables.ts";
 
@@ -251,3 +253,8 @@ export const listHandlers: Handlers<typeof contract.lists, ListDeps> = {
   confirm: ({ token, lang = null }, { deps, header }) =>
     deps.db.tx((tx) => confirm(tx, deps, token, { menu: lang, browser: header("accept-language") })),
 };
+
+export interface ListDeps extends ContactDeps, EmailDeps, LinkDeps, MembershipDeps {
+  readonly log: Log;
+  readonly config: EmailDeps["config"];
+}

@@ -20,7 +20,7 @@ import { iso } from "../lib/clock.ts";
 import { DAY, MINUTE } from "../lib/units.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import type { ListDeps } from "./deps.ts";
+import type { ListDeps } from "./lists.ts";
 import type { ListTables } from "./tables.ts";
 
 export type MemberRow = ListTables["listMembers"]["$inferSelect"];

@@ -1,11 +1,13 @@
 import { DEFAULT_RELAY, RELAY_LIMITS, type Relay } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
+import type { Db, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
+import { type Clock, iso } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Seal } from "../lib/seal.ts";
 import { dkimSigner } from "../mail/dkim.ts";
 import { type KnownRelay, showRelay } from "./known-relay.ts";
-import type { RelayDeps } from "./relay-deps.ts";
+import type { RelayRegistry } from "./registry.ts";
 import { isNamingCampaign } from "./routes.ts";
 import {
   assertSettings,
@@ -166,4 +168,13 @@ function definedElsewhere({ settings: { name }, source }: KnownRelay): ApiError 
 
 function noRelay(name: string): ApiError {
   return new ApiError("not_found", `There is no relay ${JSON.stringify(name.slice(0, 100))}.`, { hint: "See: mailsvc relays list" });
+}
+
+export interface RelayDeps {
+  readonly relays: RelayRegistry;
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly ids: Ids;
+  readonly seal: Seal;
+  readonly config: { readonly mailFrom: string; readonly dev: boolean };
 }

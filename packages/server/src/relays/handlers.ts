@@ -1,8 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { addRelay, getRelay, removeRelay, updateRelay } from "./admin.ts";
+import { addRelay, getRelay, type RelayDeps, removeRelay, updateRelay } from "./admin.ts";
 import { showRelay } from "./known-relay.ts";
-import type { RelayDeps } from "./relay-deps.ts";
 import { testRelay } from "./test-relay.ts";
 
 export const relayHandlers: Handlers<typeof contract.relays, RelayDeps> = {

@@ -1,7 +1,7 @@
 import { parseMailbox, type RelayStep } from "@mailsvc/sdk/contract";
 import type { OutgoingMail } from "../mail/mailer.ts";
+import type { RelayDeps } from "./admin.ts";
 import type { KnownRelay } from "./known-relay.ts";
-import type { RelayDeps } from "./relay-deps.ts";
 import type { RelaySettings } from "./settings.ts";
 
 interface TestMail {

@@ -5,8 +5,7 @@ import { renderMessage, renderName } from "../html/page.ts";
 import { chooseTexts, type ReaderWishes, type Texts } from "../html/texts.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
-import type { SenderDeps } from "./deps.ts";
-import type { SenderRow } from "./senders.ts";
+import type { SenderDeps, SenderRow } from "./senders.ts";
 
 /** The request to use an address, in the words for its owner. */
 interface Request {

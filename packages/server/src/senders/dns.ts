@@ -1,5 +1,4 @@
-import type { SenderDeps } from "./deps.ts";
-import type { SenderRow } from "./senders.ts";
+import type { SenderDeps, SenderRow } from "./senders.ts";
 
 /** The TXT record that proves the control of a domain. It has its own name, so it cannot collide with other records. */
 export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {

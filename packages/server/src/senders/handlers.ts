@@ -2,7 +2,6 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { readRequest, renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
-import type { SenderDeps } from "./deps.ts";
 import { lookForRecord, type RecordLook } from "./dns.ts";
 import {
   addSender,
@@ -14,6 +13,7 @@ import {
   recordLook,
   recordVerification,
   removeSender,
+  type SenderDeps,
   toSender,
 } from "./senders.ts";
 

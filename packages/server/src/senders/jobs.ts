@@ -4,10 +4,9 @@ import { hidePlacesOf } from "../mail/hide-places.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail, readRequest } from "./confirmation.ts";
-import type { SenderDeps } from "./deps.ts";
 import { lookForRecord } from "./dns.ts";
 import { findRival } from "./one-workspace.ts";
-import { recordLook, recordVerification, type SenderRow } from "./senders.ts";
+import { recordLook, recordVerification, type SenderDeps, type SenderRow } from "./senders.ts";
 
 // A record may be published late, so the check is repeated every five minutes for three days.
 const CHECK_EVERY = 5 * MINUTE;

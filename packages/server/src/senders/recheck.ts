@@ -3,8 +3,8 @@ import { recordEvents } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { SenderDeps } from "./deps.ts";
 import type { RecordLook } from "./dns.ts";
+import type { SenderDeps } from "./senders.ts";
 
 /*
  * The records of a verified domain. The domain stays verified: people who tidy their DNS must not lose mail by that.

@@ -1,17 +1,25 @@
 import { type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@mailsvc/sdk/contract";
 import { and, asc, eq, isNotNull, lte, or } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
+import type { Db, Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import type { EventDeps } from "../events/deps.ts";
 import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
+import { type Clock, iso } from "../lib/clock.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { RelayNames } from "../relays/deps.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
-import type { SenderDeps } from "./deps.ts";
 import { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
 import { assertFree, verifyAlone } from "./one-workspace.ts";
 import { type CheckedDomains, storeLook } from "./recheck.ts";
 import type { SenderTables } from "./tables.ts";
+import type { VerifiedSenders } from "./verified-senders.ts";
 
 export { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
 export { type CheckedDomains, recheckDomains, storeLook } from "./recheck.ts";
@@ -256,4 +264,19 @@ async function isStored(q: Tx | Reader, workspaceId: string, { key, domain }: Ma
 
 function makeToken({ random }: SenderDeps): string {
   return Buffer.from(random.bytes(24)).toString("hex");
+}
+
+export interface SenderDeps extends EventDeps, RelayNames {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly dns: Pick<DomainRecords, "txt">;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  readonly queue: Queue;
+  readonly random: Random;
+  readonly verified: VerifiedSenders;
+  /** The public address of this server, without a trailing slash. Known once it listens. */
+  baseUrl(): string;
+  readonly config: { readonly dev: boolean; readonly mailFrom: string };
 }

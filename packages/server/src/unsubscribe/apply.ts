@@ -6,8 +6,8 @@ import { findEmail, holdEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/ids.ts";
 import { findSuppressions, suppress } from "../suppressions/suppressions.ts";
-import type { UnsubscribeDeps } from "./deps.ts";
 import type { Subscriber } from "./link.ts";
+import type { UnsubscribeDeps } from "./unsubscribe.ts";
 
 /** The lists of a person, as the preference page shows them; `features.ts` connects them. */
 export interface SubscriberLists {

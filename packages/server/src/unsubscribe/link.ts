@@ -8,7 +8,7 @@ import { brokenLink } from "../lib/api-error.ts";
 import { SealBroken } from "../lib/seal.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { loadBrandWords } from "../workspaces/workspaces.ts";
-import type { UnsubscribeDeps } from "./deps.ts";
+import type { UnsubscribeDeps } from "./unsubscribe.ts";
 
 /** Person whom a link unsubscribes, the workspace that sent the mail, and the email with the link. */
 export interface Subscriber {

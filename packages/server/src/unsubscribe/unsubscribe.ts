@@ -1,8 +1,10 @@
 import { findContactByEmail } from "../contacts/contacts.ts";
+import type { ContactDeps } from "../contacts/deps.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName, renderSender, toPrivateResponse } from "../html/page.ts";
 import { chooseTexts, readWishes, type Texts } from "../html/texts.ts";
 import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
+import type { Seal } from "../lib/seal.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
 import {
   canResubscribe,
@@ -15,7 +17,6 @@ import {
   type SubscriberLists,
   unsubscribe,
 } from "./apply.ts";
-import type { UnsubscribeDeps } from "./deps.ts";
 import { openToken, type Subscriber } from "./link.ts";
 
 export { type SubscriberLists, unsubscribe } from "./apply.ts";
@@ -128,4 +129,16 @@ function renderSaved({ brand, subscriber, texts }: View, lists: readonly Subscri
 /** A link to the address of this page itself. */
 function renderChange(texts: Texts): string {
   return `<p><a href="">${texts.html("changeMore")}</a></p>`;
+}
+
+/** Dependencies of unsubscribe links. */
+export interface LinkDeps {
+  readonly seal: Seal;
+  /** The public address of this server, without a trailing slash. Known once it listens. */
+  baseUrl(): string;
+}
+
+/** Dependencies of unsubscribing. */
+export interface UnsubscribeDeps extends ContactDeps, LinkDeps {
+  readonly returnPath: { unsubscribeAddress(emailId: string): string | undefined };
 }

@@ -3,9 +3,9 @@ import { StorageUnavailable } from "../db/errors.ts";
 import { silentLog } from "../lib/log.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
 import type { ClaimRequest } from "./concurrency.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Outcome } from "./outcomes.ts";
 import type { Job } from "./streams.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 const outcome = (endpointId: string, leaseEndsAt: number): Outcome => ({
   job: { endpoint: { id: endpointId }, event: { id: "evt" }, leaseEndsAt } as Job,

@@ -2,10 +2,10 @@ import type { Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { composeEvents } from "./composed-events.ts";
 import type { ClaimRequest } from "./concurrency.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint, LoadEndpoint } from "./endpoint.ts";
 import { cancelEvent, type Outcome, recordOutcome } from "./outcomes.ts";
 import { type Claimed, type Continuation, claimStreams, continueStreams, type FindEndpoint, type Job, LEASE_MS } from "./streams.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 /** Outcomes to record, and streams to claim. */
 interface Batch {

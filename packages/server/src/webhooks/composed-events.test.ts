@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { EventRenewer, isStale } from "./composed-events.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Job } from "./streams.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 test("events that come up in one turn are made again with one query, and each gets its bytes", async () => {
   const compose = vi.fn(

@@ -1,9 +1,9 @@
 import type { Reader, Tx } from "../db/db.ts";
 import { MAX_AGE_MS } from "../lib/freshness.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Job, OpenEvent } from "./streams.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 /** An event that is gone from the log of which its bytes are made. */
 interface GoneEvent {

@@ -10,13 +10,13 @@ import { completeBatch, type Progress } from "./complete-batch.ts";
 import { EventRenewer, isStale } from "./composed-events.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { Lookup } from "./connect.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint, LoadEndpoint, Message, WebhookWorker } from "./endpoint.ts";
 import { openBody } from "./outbox.ts";
 import type { Outcome } from "./outcomes.ts";
 import { ReadySet } from "./ready-set.ts";
 import { WebhookSender } from "./sender.ts";
 import { canContinue, type Job, takeOverStreams, toClaim } from "./streams.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 /*
  * The states of an event. `attempts` and `tries` are counted with each attempt that is recorded.

@@ -2,10 +2,10 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { type Attempt, planRetry, type RetryPlan } from "./attempt.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EventRow, holdStream, type Job, moveAside, nameStatement, type OpenEvent, wakeStream } from "./streams.ts";
 import type { OutboxName } from "./tables.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 /** Outcome of a job. Without an attempt the event waits as before, or until `dueAt`. */
 export interface Outcome {

@@ -6,9 +6,9 @@ import { ATTEMPT_TIMEOUT_MS, type Attempt } from "./attempt.ts";
 import { EndpointClient } from "./client.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
 import { Connection } from "./connection.ts";
-import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint, Message } from "./endpoint.ts";
 import { getSigningSecrets, type SigningSecrets } from "./secrets.ts";
+import type { WebhookDeps } from "./webhooks.ts";
 
 // Open connections to all endpoints, with idle ones: beyond it each is closed when it has carried its request.
 const MAX_CONNECTIONS = 4096;

@@ -1,6 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import type { Schema, Tx } from "../db/db.ts";
-import type { WorkspaceDeps } from "./deps.ts";
+import type { WorkspaceDeps } from "./workspaces.ts";
 
 type ColumnOf<Name extends keyof Schema> = keyof Schema[Name]["$inferSelect"] & string;
 

@@ -6,9 +6,8 @@ import { ApiError } from "../lib/api-error.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { listOwnedTables, type WorkspaceDataByTable } from "./declarations.ts";
-import type { WorkspaceDeps } from "./deps.ts";
 import { findSlice, type RowKey } from "./owned-rows.ts";
-import { FIRST_WORKSPACE, getWorkspace } from "./workspaces.ts";
+import { FIRST_WORKSPACE, getWorkspace, type WorkspaceDeps } from "./workspaces.ts";
 
 /** Job kind: deletes the rows of a deleted workspace. */
 export const CLEAR_WORKSPACE_JOB = "workspaces.clear";

@@ -9,9 +9,8 @@ import { hidePlaces } from "../mail/hide-places.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
 import type { WorkspaceDataByTable } from "./declarations.ts";
 import { deleteWorkspace } from "./deletion.ts";
-import type { WorkspaceDeps } from "./deps.ts";
 import { exportWorkspace } from "./export.ts";
-import { createWorkspace, getWorkspace, listWorkspaces, updateWorkspace } from "./workspaces.ts";
+import { createWorkspace, getWorkspace, listWorkspaces, updateWorkspace, type WorkspaceDeps } from "./workspaces.ts";
 
 type Me = z.output<typeof MeSchema>;
 

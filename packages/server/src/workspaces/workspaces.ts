@@ -5,11 +5,14 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { PageBrand } from "../html/page.ts";
 import { assetPath } from "../html/urls.ts";
-import { createKey } from "../keys/keys.ts";
+import { createKey, type KeyDeps } from "../keys/keys.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { MailCapture, RelayChecks, RelayNames } from "../relays/deps.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
-import type { WorkspaceDeps } from "./deps.ts";
+import type { TrackingDeps } from "../tracking/deps.ts";
 import type { WorkspaceTables } from "./tables.ts";
 
 /** The fact that names the first workspace of the installation. */
@@ -174,3 +177,20 @@ export async function getPageBrand(q: BrandQuery, workspaceId: string): Promise<
 function toShownName(name: string): string | null {
   return name === UNNAMED_WORKSPACE ? null : name;
 }
+
+export interface WorkspaceDeps extends KeyDeps {
+  readonly config: KeyDeps["config"] & {
+    /** The domain of reply addresses; null if this server receives no mail. */
+    readonly replyDomain: string | null;
+  };
+  readonly relays: RelayNames["relays"] & RelayChecks["relays"] & MailCapture["relays"];
+  /** Keeps targets of tracked links in memory. */
+  readonly tracker: TrackingDeps["tracker"];
+  readonly mailer: Mailer;
+  readonly queue: Queue;
+  readonly version: string;
+  readonly showsMarketplace: ShowsMarketplace;
+}
+
+/** Tells if agents are offered on this server, so that what is about them is shown. */
+export type ShowsMarketplace = (read: Reader) => Promise<boolean>;

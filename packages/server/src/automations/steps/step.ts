@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../db/db.ts";
 import type { HeldContact } from "../../db/held.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { matches } from "../../segments/segments.ts";
-import type { AutomationDeps } from "../deps.ts";
+import type { AutomationDeps } from "../automations.ts";
 import type { EntryRow } from "../entries.ts";
 import type { Plan } from "../plan.ts";
 import type { AutomationRow, VersionRow } from "../store.ts";

@@ -1,16 +1,19 @@
 import type { Activation, AgentScope, ListingActivation, PauseReason } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
-import type { Tx } from "../../db/db.ts";
+import type { Db, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { findRows } from "../../db/find.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/keys.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Ids } from "../../lib/ids.ts";
 import { addMonth } from "../../lib/month.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { getListingRow, isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
-import type { ActivationDeps } from "./deps.ts";
 import { acceptAll, settingsOf } from "./granted.ts";
-import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
+import { type ActivationHooks, type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { readSettings } from "./settings.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
@@ -204,4 +207,13 @@ async function endOrphaned(tx: Tx, deps: ActivationDeps, workspaceId: string, li
   if (!row) return;
   if (!isOrphaned({ activation: row, listing }, deps.clock.now())) throw alreadyActive(row.id);
   await endActivations(tx, deps, [row.id], "admin_revoke");
+}
+
+export interface ActivationDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly ids: Ids;
+  readonly queue: Queue;
+  readonly random: Random;
+  readonly activationHooks: ActivationHooks;
 }

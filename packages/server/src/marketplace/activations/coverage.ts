@@ -5,7 +5,7 @@ import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import type { ActivationDeps } from "./deps.ts";
+import type { ActivationDeps } from "./activations.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { isOrphaned } from "./store.ts";
 

@@ -2,7 +2,7 @@ import type { AgentScope, DeactivationReason, PauseReason, Settings } from "@mai
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { iso } from "../../lib/clock.ts";
-import type { ActivationDeps } from "./deps.ts";
+import type { ActivationDeps } from "./activations.ts";
 import { toEffective } from "./store.ts";
 import type { ActivationTables } from "./tables.ts";
 

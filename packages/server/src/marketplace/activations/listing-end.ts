@@ -3,8 +3,8 @@ import type { Tx } from "../../db/db.ts";
 import { MINUTE } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ListingRow } from "../listings/listings.ts";
+import type { ActivationDeps } from "./activations.ts";
 import { deactivateUncovered, lockWorkspaces, restoreCoverage, UNCOVERED_JOB } from "./coverage.ts";
-import type { ActivationDeps } from "./deps.ts";
 import { endActivations } from "./lifecycle.ts";
 
 /** Ends the activations of a listing's ended period. */

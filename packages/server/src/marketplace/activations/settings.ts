@@ -4,7 +4,7 @@ import type { Tx } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
 import type { ListingRow } from "../listings/listings.ts";
-import type { ActivationDeps } from "./deps.ts";
+import type { ActivationDeps } from "./activations.ts";
 import { acceptAll, askedScopes, grantedScopes, isKept, settingsOf } from "./granted.ts";
 import { showActivation } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, lockActivation } from "./store.ts";

@@ -1,8 +1,8 @@
 import type { EventDeps } from "../../events/deps.ts";
 import type { Limiter } from "../../lib/rate.ts";
 import type { Queue } from "../../queue/queue.ts";
-import type { WebhookDeps } from "../../webhooks/deps.ts";
-import type { ActivationDeps } from "../activations/deps.ts";
+import type { WebhookDeps } from "../../webhooks/webhooks.ts";
+import type { ActivationDeps } from "../activations/activations.ts";
 import type { AgentDeps } from "../agent-access.ts";
 
 export interface AgentWebhookDeps extends AgentDeps, ActivationDeps, WebhookDeps {

@@ -3,10 +3,10 @@ import type { AgentContext, Handlers } from "../../http/handler.ts";
 import type { AgentDeps, AgentHandlers } from "../agent-access.ts";
 import { checkImage, deleteAsset, type StagedImage, saveAsset, showAsset } from "./assets.ts";
 import type { Staged } from "./contents.ts";
-import type { FileDeps } from "./deps.ts";
 import { checkLeadMagnet, deleteLeadMagnet, type StagedFile, saveLeadMagnet, showLeadMagnet, updateLeadMagnet } from "./lead-magnets.ts";
 import { getFileRow, listFiles } from "./library.ts";
 import type { FileOwner } from "./quota.ts";
+import type { FileDeps } from "./staging.ts";
 import type { Upload } from "./upload.ts";
 
 export const assetHandlers: Handlers<typeof contract.assets, FileDeps> = {

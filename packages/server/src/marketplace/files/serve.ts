@@ -4,8 +4,8 @@ import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError, brokenLink } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
-import type { FileDeps } from "./deps.ts";
 import { openLinkToken } from "./links.ts";
+import type { FileDeps } from "./staging.ts";
 
 interface Served {
   readonly workspaceId: string;

@@ -3,9 +3,9 @@ import type { Db } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { HOUR } from "../../lib/units.ts";
-import type { JobHandler } from "../../queue/queue.ts";
+import type { JobHandler, Queue } from "../../queue/queue.ts";
+import type { AgentDeps } from "../agent-access.ts";
 import { deleteContent, findContent, getPart, PART_BYTES, type Staged, SWEEP_JOB } from "./contents.ts";
-import type { FileDeps } from "./deps.ts";
 import { assertQuota, type FileOwner, lockFiles } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 
@@ -126,4 +126,9 @@ async function drop({ db, queue }: StagingDeps, staged: Staged): Promise<void> {
       .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
     if (there) await deleteContent(tx, { queue }, staged);
   });
+}
+
+export interface FileDeps extends AgentDeps {
+  readonly db: Db;
+  readonly queue: Queue;
 }

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import type { ListingDeps } from "./deps.ts";
+import type { ListingDeps } from "./listings.ts";
 import { getListingRow, isListed, type ListingRow, listingById, showListing } from "./store.ts";
 
 /*

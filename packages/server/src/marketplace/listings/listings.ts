@@ -1,15 +1,18 @@
 import type { AgentScope, contract, Listing, ListingState, Page } from "@mailsvc/sdk/contract";
 import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
-import type { Reader, Tx } from "../../db/db.ts";
+import type { Db, Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { iso } from "../../lib/clock.ts";
-import { assertWebhookUrl } from "../../lib/guard-url.ts";
+import { type Clock, iso } from "../../lib/clock.ts";
+import { assertWebhookUrl, type Guard } from "../../lib/guard-url.ts";
+import type { Ids } from "../../lib/ids.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Seal } from "../../lib/seal.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
-import type { ListingDeps } from "./deps.ts";
-import { cancelListing } from "./lifecycle.ts";
+import { cancelListing, type ListingHooks } from "./lifecycle.ts";
 import { getListingRow, type ListingRow, lockListingRow, showListing } from "./store.ts";
 
 export { endListing, extendListing } from "./lifecycle.ts";
@@ -154,3 +157,16 @@ export const listingHandlers: Omit<Handlers<typeof contract.listings, ListingDep
   cancel: ({ slug }, { tx, deps, workspaceId }) => cancelListing(tx, deps, workspaceId, slug),
   rotateSecret: (input, { tx, deps, workspaceId }) => rotateSecret(tx, deps, workspaceId, input),
 };
+
+export interface ListingDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly ids: Ids;
+  readonly queue: Queue;
+  readonly random: Random;
+  readonly seal: Seal;
+  readonly listingHooks: ListingHooks;
+  /** The addresses that webhooks may have. */
+  readonly webhookGuard: Guard;
+  readonly config: { readonly dev: boolean };
+}

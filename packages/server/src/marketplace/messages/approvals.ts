@@ -8,7 +8,7 @@ import { assertNotEnded, getActivation, lockActivation } from "../activations/ac
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-webhooks.ts";
 import { endWait } from "../runs/runs.ts";
-import type { MessageDeps } from "./deps.ts";
+import type { MessageDeps } from "./messages.ts";
 import { type Acceptance, createProposed } from "./proposals.ts";
 import {
   type ApprovalRow,

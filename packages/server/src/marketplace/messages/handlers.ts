@@ -4,9 +4,8 @@ import { loadParser } from "../../templates/templates.ts";
 import { getActivation } from "../activations/activations.ts";
 import type { AgentHandlers } from "../agent-access.ts";
 import { answerRequest, cancelRequest } from "./approvals.ts";
-import type { MessageDeps } from "./deps.ts";
 import { listApprovals, listInbox, listMessages } from "./inbox.ts";
-import { markRead, postMessage, writeToAgent } from "./messages.ts";
+import { type MessageDeps, markRead, postMessage, writeToAgent } from "./messages.ts";
 import { type Acceptance, checkSources, getApproval, prepareAcceptance } from "./proposals.ts";
 import { getMessage, showMessage } from "./store.ts";
 

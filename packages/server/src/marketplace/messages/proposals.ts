@@ -7,7 +7,7 @@ import { ApiError, invalid } from "../../lib/api-error.ts";
 import { checkProposed, type Parse } from "../../templates/templates.ts";
 import { getActivation } from "../activations/activations.ts";
 import type { AgentQuery, AgentTx } from "../agent-access.ts";
-import type { MessageDeps, ProposalChoice } from "./deps.ts";
+import type { MessageDeps, ProposalChoice } from "./messages.ts";
 import { type ApprovalRow, getMessage, type MessageRow, showMessage } from "./store.ts";
 
 /*

@@ -8,8 +8,7 @@ import type { Log } from "../../lib/log.ts";
 import { addMonth, findMonthAround } from "../../lib/month.ts";
 import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import type { ListingDeps } from "../listings/deps.ts";
-import { extendListing, getListingRow, isListed, type ListingRow, listingById } from "../listings/listings.ts";
+import { extendListing, getListingRow, isListed, type ListingDeps, type ListingRow, listingById } from "../listings/listings.ts";
 import { type Checkout, type PaymentProvider, ProviderFailed } from "./provider.ts";
 import { getPaymentRow, type PaymentRow, showPayment } from "./store.ts";
 

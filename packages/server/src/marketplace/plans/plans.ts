@@ -2,8 +2,7 @@ import { type contract, PLAN_NAMES, PLANS, type Plan, type PlanChange, type Plan
 import type { Reader, Tx } from "../../db/db.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
-import { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "../activations/activations.ts";
-import type { ActivationDeps } from "../activations/deps.ts";
+import { type ActivationDeps, applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "../activations/activations.ts";
 
 export const planHandlers: Handlers<typeof contract.plans, PlanDeps> = {
   list: async () => ({

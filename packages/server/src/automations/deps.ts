@@ -1,3 +1,0 @@
-import type { ListDeps } from "../lists/deps.ts";
-
-export interface AutomationDeps extends ListDeps {}
