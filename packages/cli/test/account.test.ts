@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from "node:path";
 import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
-import { storeDelay } from "../../server/src/retention/delay.ts";
+import { storeDelay } from "../../server/src/retention/retention.ts";
 import { FALLBACK_URL } from "../src/runtime/settings.ts";
 import { cli, folder, TERMINAL } from "./harness.ts";
 import { startCliWithServer } from "./world.ts";

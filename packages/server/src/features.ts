@@ -99,7 +99,7 @@ import { connectProposals } from "./proposals.ts";
 import type { JobHandler, JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
-import { relayHandlers } from "./relays/handlers.ts";
+import { relayHandlers } from "./relays/admin.ts";
 import { requestHandlers } from "./requests/handlers.ts";
 import { retentionJobs } from "./retention/retention.ts";
 import { RETENTION } from "./retention-data.ts";

@@ -1,4 +1,4 @@
-import { forgetEntries, listEntriesOfContact } from "./automations/data-subject.ts";
+import { forgetEntries, listEntriesOfContact } from "./automations/clear.ts";
 import { forgetLinks, forgetRecipients } from "./campaigns/campaigns.ts";
 import { listFormerValues } from "./contacts/imports.ts";
 import { deleteContactRow } from "./contacts/store.ts";
@@ -12,7 +12,7 @@ import {
   eraseIdempotentResponses,
   listLinkTexts,
 } from "./data-subjects/erasure.ts";
-import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/exports.ts";
+import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/walk.ts";
 import type { Reader, Tx } from "./db/db.ts";
 import { deleteLabels, type EmailRow } from "./emails/emails.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";

@@ -2,7 +2,7 @@ import { EMAIL_STATUSES, type Email, type EmailReaction, type EmailStatus, type 
 import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
-import type { EmailLabel } from "../lib/email-labels.ts";
+import type { EmailLabel } from "../lib/message-id.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { showEmail } from "./show.ts";
 import { chooseEmails, type EmailFilter, isFirstOfMail, isTest, type ListedMail, selectIds, selectListed } from "./store.ts";

@@ -1,8 +1,15 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
-import { type EmailLabel, toAutomationLabel, toLabelOfTag, toMessageLabel, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
-import { readMessageId } from "../lib/message-id.ts";
+import {
+  type EmailLabel,
+  readMessageId,
+  toAutomationLabel,
+  toLabelOfTag,
+  toMessageLabel,
+  toTemplateLabel,
+  toThreadLabel,
+} from "../lib/message-id.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
 import { type ContentsRow, type EmailRow, type FullMail, findMail } from "./store.ts";
 

@@ -14,8 +14,8 @@ import {
   toSeqCursor,
 } from "../db/pagination.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
-import { toLabelOfTag } from "../lib/email-labels.ts";
 import { isTestMail, TEST_MAIL_FROM } from "../lib/ids.ts";
+import { toLabelOfTag } from "../lib/message-id.ts";
 import { findContactId } from "./contact-filter.ts";
 import type { EventDeps } from "./deps.ts";
 import { byPosition, byPositionDown, inRun, isAfter, positionIn } from "./runs.ts";

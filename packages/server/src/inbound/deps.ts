@@ -4,10 +4,10 @@ import type { Log } from "../lib/log.ts";
 import type { ReceivedDeps } from "../received/received.ts";
 import type { UnsubscribeDeps } from "../unsubscribe/unsubscribe.ts";
 import type { MailAuthenticator } from "./authentication/mail-authenticator.ts";
-import type { InboundPeers } from "./inbound-peers.ts";
 import type { MailParser } from "./mail-parser.ts";
 import type { SnsClient } from "./providers/sns.ts";
 import type { ReturnPath } from "./return-path.ts";
+import type { InboundPeers } from "./smtp-server.ts";
 
 export interface InboundDeps extends ReceivedDeps, UnsubscribeDeps {
   readonly config: ReceivedDeps["config"] & {

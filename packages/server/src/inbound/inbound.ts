@@ -1,11 +1,10 @@
 export { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 export { setBounceAddresses } from "./bounce-address.ts";
-export { readCapturedMail, readMessageTexts } from "./captured-mail.ts";
-export { InboundPeers } from "./inbound-peers.ts";
 export { MailParser } from "./mail-parser.ts";
 export { SnsClient } from "./providers/sns.ts";
 export type { CapturedContent, CapturedFile } from "./read-captured.ts";
+export { readCapturedMail, readMessageTexts } from "./read-captured.ts";
 export { createReturnPath, type ReturnPath } from "./return-path.ts";
 export { answerSimulated, type MailToAnswer, simulateReply, simulateReport } from "./simulate.ts";
-export { serveInboundSmtp } from "./smtp-server.ts";
+export { InboundPeers, serveInboundSmtp } from "./smtp-server.ts";
 export { softBouncesReader } from "./soft-bounces.ts";

@@ -4,7 +4,7 @@ import { MAIL_LIMITS, takeStart } from "../mail/mail-start.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 import { findEnhancedCode, isMailboxGone, isTemporary } from "../mail/reply-judge.ts";
 import { parseReply, peerText } from "../mail/smtp-reply.ts";
-import { findAutoReply } from "./auto-reply.ts";
+import { findAutoReply } from "./read-mail.ts";
 import { type BounceType, COMPLAINTS, type ReportOutcome } from "./report.ts";
 
 /** Content of a mail to one of our return paths. */

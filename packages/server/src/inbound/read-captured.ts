@@ -1,8 +1,12 @@
 import type { Email } from "postal-mime";
+import type { MessageTexts } from "../emails/deps.ts";
 import { listCodes, listLinks } from "../html/links.ts";
 import { toPlainText } from "../html/plain-text.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { concatInTurns } from "../lib/turn.ts";
 import { takeStart } from "../mail/mail-start.ts";
 import { cutBase64 } from "./cut-base64.ts";
+import { MailNotRead, type MailParser } from "./mail-parser.ts";
 import { READ_LIMITS, toBytes } from "./read-mail.ts";
 
 /** A file of a captured mail. */
@@ -30,7 +34,7 @@ export interface CapturedContent {
 }
 
 /** Content of a mail that cannot be read at all. */
-export const UNREAD_CONTENT: CapturedContent = {
+const UNREAD_CONTENT: CapturedContent = {
   ...{ headers: [], replyTo: null, html: null, text: null, links: [], codes: [], files: [], calendar: null },
   truncated: true,
 };
@@ -41,7 +45,7 @@ type Limits = Readonly<Record<"bytes" | "lines" | "boundaries" | "headerBytes" |
 const SMALL: Limits = { bytes: 64 * 1024, lines: 1000, boundaries: 20, headerBytes: 8 * 1024, levels: 8 };
 
 /** Reads a small mail; null for one that is not small in each regard. Never throws for what a mail contains. */
-export async function readSmall(raw: Uint8Array): Promise<CapturedContent | null> {
+async function readSmall(raw: Uint8Array): Promise<CapturedContent | null> {
   if (takeStart(raw, SMALL).length < raw.length) return null;
   const mail = await parse(raw, SMALL);
   return mail && toContent(mail, false);
@@ -130,4 +134,30 @@ function toFiles(
 
 function listHeaders({ headers }: Email): CapturedContent["headers"] {
   return headers.map(({ originalKey, value }) => ({ name: originalKey, value }));
+}
+
+/**
+ * Reads a mail that was captured or submitted: a small one at once, a larger one on the parser's thread, because it may be hostile.
+ * `truncated` says that it was too large or too deep to be read whole. Throws ApiError rate_limited while too many mails wait.
+ */
+export async function readCapturedMail(parser: Pick<MailParser, "readCaptured">, raw: Uint8Array): Promise<CapturedContent> {
+  const small = await readSmall(raw);
+  if (small !== null) return small;
+  try {
+    // A copy, which goes over to the thread as it is.
+    return await parser.readCaptured(await concatInTurns([raw]));
+  } catch (error) {
+    if (!(error instanceof MailNotRead)) throw error;
+    if (error.isLasting) return UNREAD_CONTENT;
+    throw new ApiError("rate_limited", "Too many large mails are being read at this moment.", {
+      headers: { "retry-after": "5" },
+      hint: "Try again in a few seconds.",
+    });
+  }
+}
+
+/** The texts of a message that is sent as it was submitted. Throws ApiError rate_limited as `readCapturedMail` does. */
+export async function readMessageTexts(parser: Pick<MailParser, "readCaptured">, message: Uint8Array): Promise<MessageTexts> {
+  const { html, text, truncated } = await readCapturedMail(parser, message);
+  return { html, text, truncated };
 }

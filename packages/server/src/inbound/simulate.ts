@@ -8,8 +8,7 @@ import { composeMime } from "../mail/mime.ts";
 import { getReceivedByMessageId } from "../received/received.ts";
 import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
-import { receiveMail } from "./receive.ts";
-import { findRecipient } from "./recipients.ts";
+import { findRecipient, receiveMail } from "./receive.ts";
 import type { Report } from "./report.ts";
 
 /** A mail as its recipient sees it. */

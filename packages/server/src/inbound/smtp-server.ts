@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import { StorageUnavailable } from "../db/errors.ts";
+import { isForbiddenAddress } from "../lib/guard-url.ts";
 import { MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
@@ -9,8 +10,7 @@ import { listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
 import type { TlsFiles } from "../mail/tls-files.ts";
 import { isQuotaReached } from "../received/received.ts";
 import type { InboundDeps } from "./deps.ts";
-import { receiveMail } from "./receive.ts";
-import { findRecipient, type Recipient } from "./recipients.ts";
+import { findRecipient, type Recipient, receiveMail } from "./receive.ts";
 
 /** The largest message to a return path: some servers return all of ours. Mailboxes take RECEIVED_LIMITS.message. */
 const MAX_MESSAGE = 50 * MB;
@@ -151,4 +151,24 @@ function overQuota(): Error {
 function logFailure({ log, storage }: InboundDeps, what: string, error: unknown): void {
   if (error instanceof StorageUnavailable) storage.failed(error, { what });
   else log.error(what, { error: error instanceof Error ? error.message : String(error) });
+}
+
+// Messages that are looked back on.
+const RECENT = 100;
+
+/** Origins of the last mails over SMTP. If none came from the Internet, a gateway has put its address in place of each peer's. */
+export class InboundPeers {
+  readonly #arePrivate: boolean[] = [];
+
+  /** Counts a mail by the address of its peer. */
+  count(address: string): void {
+    this.#arePrivate.push(isForbiddenAddress(address, { dev: false }));
+    if (this.#arePrivate.length > RECENT) this.#arePrivate.shift();
+  }
+
+  /** Numbers of mails from public and from private addresses, among the last hundred. */
+  get counts(): { readonly public: number; readonly private: number } {
+    const ofNetwork = this.#arePrivate.filter(Boolean).length;
+    return { public: this.#arePrivate.length - ofNetwork, private: ofNetwork };
+  }
 }

@@ -17,7 +17,7 @@ import type { InboundDeps } from "../inbound/deps.ts";
 import { type CapturedContent, type MailParser, type MailToAnswer, readCapturedMail } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { toLabelOfTag } from "../lib/email-labels.ts";
+import { toLabelOfTag } from "../lib/message-id.ts";
 import { joinParts } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";

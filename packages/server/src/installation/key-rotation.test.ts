@@ -158,7 +158,7 @@ test("all that seals what is stored is in the list of what a rotation seals anew
     // The check of the key.
     "installation/installation.ts",
     // Links.
-    "marketplace/files/links.ts",
+    "marketplace/files/library.ts",
     "relays/admin.ts",
     "relays/token-store.ts",
     "webhooks/outbox.ts",

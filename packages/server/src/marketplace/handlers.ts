@@ -1,7 +1,7 @@
 import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { activationHandlers, listingActivationHandlers, selfHandlers } from "./activations/handlers.ts";
+import { activationHandlers, listingActivationHandlers, selfHandlers } from "./activations/activations.ts";
 import type { AgentHandlers } from "./agent-access.ts";
 import { explainToAgent } from "./agent-webhooks/explain.ts";
 import { deliveryHandlers } from "./agent-webhooks/handlers.ts";

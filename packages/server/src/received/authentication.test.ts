@@ -1,11 +1,10 @@
 import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ACME_IP, acme, OTHER_IP, signedMail } from "../../test/authenticated-mail.ts";
-import { receiveMail } from "../inbound/receive.ts";
-import { findRecipient } from "../inbound/recipients.ts";
+import { findRecipient, receiveMail } from "../inbound/receive.ts";
 import type { DomainRecords } from "../lib/domain-records.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { isSenderCredible } from "./sender-proof.ts";
+import { isSenderCredible } from "./incoming.ts";
 
 const SUPPORT = "support@in.example";
 

@@ -1,11 +1,10 @@
-import type { AutoReplyReason, Explanation, MailAuthentication } from "@mailsvc/sdk/contract";
-import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
+import { type AutoReplyReason, type Explanation, type MailAuthentication, RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findEmailById } from "../emails/emails.ts";
 import { type Action, buildExplanation, count, joinSentences, type Moment, type Present, quote } from "../lib/explanation.ts";
 import { readMessageId } from "../lib/message-id.ts";
 import { listPassedOn } from "../marketplace/messages/messages.ts";
-import { isSenderCredible } from "./sender-proof.ts";
+import { isSenderCredible } from "./incoming.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";
 
 /** Context of an explanation of a received mail. */

@@ -1,6 +1,7 @@
-import { DEFAULT_RELAY, RELAY_LIMITS, type Relay } from "@mailsvc/sdk/contract";
+import { type contract, DEFAULT_RELAY, RELAY_LIMITS, type Relay } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
+import type { Handlers } from "../http/handler.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { type Clock, iso } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
@@ -19,11 +20,12 @@ import {
   splitSecrets,
   toDkimKeys,
 } from "./settings.ts";
+import { testRelay } from "./test-relay.ts";
 
 type Changes = { readonly [Field in Exclude<keyof RelaySettings, "name">]?: RelaySettings[Field] | undefined };
 
 /** Adds a relay. Throws ApiError conflict, limit_reached or validation_error. */
-export async function addRelay(tx: Tx, deps: RelayDeps, settings: RelaySettings): Promise<Relay> {
+async function addRelay(tx: Tx, deps: RelayDeps, settings: RelaySettings): Promise<Relay> {
   const { relays: t } = tx.t;
   const { name } = settings;
   const [taken] = await tx.select({ name: t.name }).from(t).where(eq(t.name, name));
@@ -45,7 +47,7 @@ export async function addRelay(tx: Tx, deps: RelayDeps, settings: RelaySettings)
 }
 
 /** Changes the fields of a relay that are given. Throws ApiError not_found, conflict or validation_error. */
-export async function updateRelay(tx: Tx, deps: RelayDeps, name: string, changes: Changes): Promise<Relay> {
+async function updateRelay(tx: Tx, deps: RelayDeps, name: string, changes: Changes): Promise<Relay> {
   const { relays: t } = tx.t;
   const before = await getStored(tx, deps, name);
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
@@ -59,7 +61,7 @@ export async function updateRelay(tx: Tx, deps: RelayDeps, name: string, changes
 }
 
 /** Removes a relay. Throws ApiError not_found, or conflict while something names it; outside dev mode also for the default one. */
-export async function removeRelay(tx: Tx, deps: RelayDeps, name: string): Promise<Relay> {
+async function removeRelay(tx: Tx, deps: RelayDeps, name: string): Promise<Relay> {
   const settings = await getStored(tx, deps, name);
   const known = deps.relays.find(name);
   if (known && known.source !== "api") {
@@ -88,7 +90,7 @@ export async function removeRelay(tx: Tx, deps: RelayDeps, name: string): Promis
 }
 
 /** A relay of this server. Throws ApiError not_found. */
-export async function getRelay(deps: RelayDeps, name: string): Promise<KnownRelay> {
+async function getRelay(deps: RelayDeps, name: string): Promise<KnownRelay> {
   await deps.relays.refresh(deps.db.read);
   const known = deps.relays.find(name);
   if (!known) throw noRelay(name);
@@ -178,3 +180,18 @@ export interface RelayDeps {
   readonly seal: Seal;
   readonly config: { readonly mailFrom: string; readonly dev: boolean };
 }
+
+export const relayHandlers: Handlers<typeof contract.relays, RelayDeps> = {
+  list: async (_input, { read, deps }) => {
+    await deps.relays.refresh(read);
+    return { data: deps.relays.list().map(showRelay) };
+  },
+  get: async ({ name }, { deps }) => showRelay(await getRelay(deps, name)),
+  add: (input, { tx, deps }) => addRelay(tx, deps, input),
+  update: ({ name, ...changes }, { tx, deps }) => updateRelay(tx, deps, name, changes),
+  remove: ({ name }, { tx, deps }) => removeRelay(tx, deps, name),
+  test: {
+    prepare: async ({ name, to, from }, { deps }) => testRelay(deps, await getRelay(deps, name), { to, from }),
+    run: async (_input, _context, result) => result,
+  },
+};

@@ -1,13 +1,18 @@
-import type { Relay } from "@mailsvc/sdk/contract";
+import type { Relay, RelayCheck, RelayState } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
-import { type Clock, iso } from "../lib/clock.ts";
+import type { Choice, MailLane } from "../delivery/delivery.ts";
+import { type Clock, iso, withinTime } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { type Rate, TokenBuckets } from "../lib/rate.ts";
 import type { Seal } from "../lib/seal.ts";
+import { MINUTE, SECOND } from "../lib/units.ts";
 import { AccessTokens, type PostForm } from "../mail/access-tokens.ts";
+import { Availability } from "../mail/availability.ts";
+import { circuitBreaker } from "../mail/circuit-breaker.ts";
 import type { DkimKey } from "../mail/dkim.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import { simulator } from "../mail/simulator.ts";
 import type { SmtpTarget } from "../mail/smtp-url.ts";
-import { LiveRelay } from "./live-relay.ts";
 import { type GivenKey, type RelaySettings, showSettings, toDkimKeys, toTarget, toTokenRequest } from "./settings.ts";
 import { RelayTokenStore } from "./token-store.ts";
 
@@ -112,4 +117,157 @@ export function explainFault({ settings: { name }, live }: KnownRelay): string |
 function withLogin(target: SmtpTarget, { user, password }: RelaySettings, tokens: AccessTokens | null): SmtpTarget {
   if (!user) return target;
   return { ...target, auth: tokens ? { user, tokens } : { user, pass: password ?? "" } };
+}
+
+// While it refuses nearly everybody, one mail a minute tries whether it still does.
+const PROBE_MS = MINUTE;
+
+// Maximum duration of a check, and the time for which its result serves other callers: a login for each could offend the relay.
+const CHECK_MS = 20 * SECOND;
+const CHECK_AGE_MS = 10 * SECOND;
+
+interface LiveRelayOptions {
+  readonly name: string;
+  readonly mailer: Mailer;
+  readonly ratePerSecond: number | null;
+  /** The server processes that are alive: they share the pace. */
+  readonly processes: () => number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Makes spans of hand-overs. */
+  readonly traced: (mailer: Mailer) => Mailer;
+}
+
+/** One relay of this process: its mailer with its own connections, circuit breaker, availability and pace. */
+export class LiveRelay {
+  readonly name: string;
+  readonly mailer: Mailer;
+  readonly #clock: Clock;
+  readonly #availability: Availability;
+  readonly #pace: Pace | null;
+  /** Time (ms) of the last mail that tried if the relay still refuses nearly everybody, by the refused workspace; "" for all. */
+  readonly #probedAt = new Map<string, number>();
+  #retired = false;
+  #checked: { readonly at: number; readonly result: Promise<RelayCheck> } | null = null;
+
+  constructor({ name, mailer, ratePerSecond, processes, clock, log, traced }: LiveRelayOptions) {
+    this.name = name;
+    this.#clock = clock;
+    this.#availability = new Availability(mailer, { name, clock, log });
+    this.mailer = traced(simulator(circuitBreaker(this.#availability.watched(), { now: clock.now, log })));
+    this.#pace = ratePerSecond === null ? null : new Pace({ perSecond: ratePerSecond, processes, now: clock.now });
+  }
+
+  get state(): { readonly state: RelayState; readonly reason: string | null; readonly since: number } {
+    const paused = this.mailer.fault();
+    const { reason, since } = this.#availability;
+    return { state: paused !== null ? "paused" : reason !== null ? "down" : "up", reason: paused ?? reason, since };
+  }
+
+  /** True if this relay should get a mail of a workspace that another relay could take instead. */
+  takesMail(workspaceId: string): boolean {
+    if (this.#retired) return false;
+    if (this.mailer.fault(workspaceId) === null) {
+      this.#probedAt.delete(workspaceId);
+      return this.#availability.reason === null;
+    }
+    const refused = this.mailer.fault() === null ? workspaceId : "";
+    const age = this.#clock.now() - (this.#probedAt.get(refused) ?? Number.NEGATIVE_INFINITY);
+    // One in the future says nothing: the clock was set back.
+    if (age >= 0 && age < PROBE_MS) return false;
+    this.#probedAt.set(refused, this.#clock.now());
+    return true;
+  }
+
+  /** True if another relay should take mail of a workspace. Unlike `takesMail`, it changes nothing. */
+  isOutOfService(workspaceId?: string): boolean {
+    return this.#retired || this.mailer.fault(workspaceId) !== null || this.#availability.reason !== null;
+  }
+
+  /** The choice of this relay for a mail of a workspace. `others` could take it instead. */
+  choose(others: readonly LiveRelay[], workspaceId?: string): Choice {
+    return {
+      mailer: this.mailer,
+      relay: this.name,
+      isOutOfService: () =>
+        this.#retired || (this.isOutOfService(workspaceId) && others.some((other) => !other.isOutOfService(workspaceId))),
+      takeTurn: (lane) => this.#pace?.take(lane) ?? null,
+    };
+  }
+
+  /** Connects and logs in, within 20 seconds (real time), unless it did so in the last ten. */
+  check(): Promise<RelayCheck> {
+    const now = this.#clock.real.now();
+    if (this.#checked === null || now - this.#checked.at > CHECK_AGE_MS) this.#checked = { at: now, result: this.#connect() };
+    return this.#checked.result;
+  }
+
+  async #connect(): Promise<RelayCheck> {
+    const { real } = this.#clock;
+    const startedAt = real.now();
+    const late = `It did not answer within ${CHECK_MS / SECOND} seconds.`;
+    const reason = await withinTime(real, CHECK_MS, this.mailer.check(), late).catch((error: Error) => error.message);
+    return { name: this.name, ok: reason === null, reason, ms: Math.round(real.now() - startedAt) };
+  }
+
+  /** It was changed or removed: gives its waiting mail back, and closes once the mail under way has ended. */
+  async retire(): Promise<void> {
+    this.#retired = true;
+    await this.mailer.close();
+  }
+}
+
+// Mails leave in groups of a tenth of a second, so that a fast pace does not need a timer for each.
+const GROUP_MS = 100;
+// Time for which bulk mail makes way for single mails that are due.
+const YIELD_MS = 50;
+// The last turn that is foreseen: a pace may change, and mails may be cancelled.
+const MAX_WAIT_MS = 300 * SECOND;
+
+interface PaceOptions {
+  /** Mails per second of all server processes together. */
+  readonly perSecond: number;
+  /** The server processes that are alive, this one included. */
+  readonly processes: () => number;
+  readonly now: () => number;
+}
+
+/**
+ * The turns of a relay's mails, at `perSecond` by the clock: single mails before bulk mail. A turn that cannot be taken now is
+ * not reserved; the mail asks again at the instant it is told. Each process takes an equal share of the relay's pace: all of them claim
+ * from the same queue, so each has mail for its share.
+ */
+export class Pace {
+  readonly #perSecond: number;
+  readonly #processes: () => number;
+  readonly #now: () => number;
+  readonly #bucket: TokenBuckets;
+  /** Time at which the last of the waiting mails will ask again, ms. */
+  readonly #lastTurn: Record<MailLane, number> = { single: 0, bulk: 0 };
+
+  constructor({ perSecond, processes, now }: PaceOptions) {
+    this.#perSecond = perSecond;
+    this.#processes = processes;
+    this.#now = now;
+    this.#bucket = new TokenBuckets(now);
+  }
+
+  /** Takes a turn: null if it is now, else when to ask again, ms. */
+  take(lane: MailLane): number | null {
+    const now = this.#now();
+    const rate = this.#share();
+    const makesWay = lane === "bulk" && now < this.#lastTurn.single + YIELD_MS && this.#lastTurn.single > 0;
+    if (!makesWay && this.#bucket.take("mails", rate).allowed) return null;
+    const spacing = SECOND / rate.perSecond;
+    const first = lane === "bulk" ? Math.max(now, this.#lastTurn.single) : now;
+    const turn = Math.min(Math.max(first, this.#lastTurn[lane]) + spacing, now + Math.max(MAX_WAIT_MS, spacing));
+    this.#lastTurn[lane] = turn;
+    return Math.max(now + 1, Math.ceil(turn / GROUP_MS) * GROUP_MS);
+  }
+
+  /** Returns the share of this process in the relay's rate. */
+  #share(): Rate {
+    const perSecond = this.#perSecond / this.#processes();
+    return { perSecond, burst: Math.max(1, Math.floor((perSecond * GROUP_MS) / SECOND)) };
+  }
 }

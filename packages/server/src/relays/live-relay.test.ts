@@ -5,7 +5,7 @@ import { silentLog } from "../lib/log.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 import { sampleMail } from "../mail/mailer.laws.ts";
 import type { Receipt } from "../mail/mailer.ts";
-import { LiveRelay } from "./live-relay.ts";
+import { LiveRelay } from "./known-relay.ts";
 
 const refused = (message: string): Receipt => ({ outcome: "bounced", error: { message, smtpCode: 550, enhancedCode: null } });
 

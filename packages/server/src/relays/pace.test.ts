@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Pace } from "./live-relay.ts";
+import { Pace } from "./known-relay.ts";
 
 /** Counts the mails that a pace lets through within `ms`, asking again at each time it returns. */
 function countTurns(pace: Pace, clock: { now: number }, ms: number): number {

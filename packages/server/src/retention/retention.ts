@@ -1,9 +1,9 @@
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { deleteFact, findFact, writeMissingFact } from "../db/facts.ts";
 import { iso } from "../lib/clock.ts";
-import { DAY } from "../lib/units.ts";
+import { DAY, HOUR, MINUTE } from "../lib/units.ts";
 import type { JobHandler, NewJob, Outcome } from "../queue/queue.ts";
 import type { Expiring, Key, Retention, RetentionByTable, RetentionDeps } from "./declarations.ts";
-import { type Delay, findRetry, prolongDelay, storeDelay } from "./delay.ts";
 import { findCutoff, findTableUser, isMonthly, listMonthly, type Monthly, tendMonths } from "./months.ts";
 
 export {
@@ -17,7 +17,6 @@ export {
   type RetentionDeps,
   type StayingRow,
 } from "./declarations.ts";
-export { findRetentionDelay } from "./delay.ts";
 
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
 export const RETENTION_JOB = "retention.sweep";
@@ -173,4 +172,41 @@ async function getNextSweepAt(deps: RetentionDeps, retention: RetentionByTable):
   );
   if (listMonthly(deps).length > 0) due.push(now);
   return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);
+}
+
+/** Start of the time in which months cannot be dropped because others use the tables, and the latest report of that. */
+interface Delay {
+  readonly since: number;
+  readonly reportedAt: number | null;
+}
+
+// A backup has the tables for minutes, and nobody has to know. Each attempt holds others up for a moment, so later ones are rarer.
+const PATIENCE = 10 * MINUTE;
+const REPORTED_EVERY = HOUR;
+
+// The fact that tells operators of a delay: since when, ms.
+const DELAY_FACT = "retention.delayed";
+
+/** The delay after another attempt in vain. */
+function prolongDelay(before: Delay | null, now: number): Delay {
+  const { since, reportedAt } = before ?? { since: now, reportedAt: null };
+  const isDue = now - since >= PATIENCE && (reportedAt === null || now - reportedAt >= REPORTED_EVERY);
+  return { since, reportedAt: isDue ? now : reportedAt };
+}
+
+/** Returns the time of the next attempt. */
+function findRetry({ since }: Delay, now: number): number {
+  return now + (now - since < PATIENCE ? MINUTE : PATIENCE);
+}
+
+/** Stores a delay that was reported, so that operators see it; null when there is none any more. */
+export async function storeDelay(tx: Tx, delay: Delay | null): Promise<void> {
+  if (delay === null) await deleteFact(tx, DELAY_FACT);
+  else if (delay.reportedAt !== null) await writeMissingFact(tx, DELAY_FACT, String(delay.since));
+}
+
+/** Returns the time (ms) since which old mail or events cannot be dropped; null if they can. */
+export async function findRetentionDelay(read: Reader): Promise<number | null> {
+  const since = await findFact(read, DELAY_FACT);
+  return since === null ? null : Number(since);
 }

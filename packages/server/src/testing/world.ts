@@ -25,10 +25,9 @@ import { serveSubmission } from "../submission/submission.ts";
 import { createSubmissionAccess } from "../submission-access.ts";
 import { assertNodeVersion, version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
-import { Activity } from "./activity.ts";
+import { Activity, createInbox } from "./activity.ts";
 import { emptyDatabase } from "./empty-database.ts";
 import { createEvents, type TestEvents } from "./events.ts";
-import { createInbox } from "./inbox.ts";
 
 export interface WorldOptions {
   /** The seed of everything random: ids, keys, jitter. The same seed gives the same world. */

@@ -5,7 +5,7 @@ import { cutIntoStretches } from "../stretches.ts";
 import { encodeBytesArray, type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
 import { listArrays, toArrays } from "./insert.ts";
 import type { SharedQuery } from "./lookup.ts";
-import type { Raw, Run } from "./query.ts";
+import type { Raw, Run } from "./pool.ts";
 import type { TableStatements } from "./table-statements.ts";
 
 /** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction: one statement for all rows, or for a megabyte of them. */

@@ -3,8 +3,7 @@ import { startOfMonth } from "../../lib/month.ts";
 import { errorCode } from "../errors.ts";
 import type { Attempt, Kept, MonthKey, MonthlyTable, MonthlyTables, Months } from "../months.ts";
 import { nameOf, quote, selectColumns, toArrayType, toElement } from "./arrays.ts";
-import { applySettings, clientOptions } from "./pool.ts";
-import type { Raw } from "./query.ts";
+import { applySettings, clientOptions, type Raw } from "./pool.ts";
 
 /*
  * Tables by months (decision 17). A table that was never divided is an ordinary one. After that its parts are

@@ -1,6 +1,6 @@
 import { StorageUnavailable } from "../errors.ts";
 import type { Place, Stamp } from "../place.ts";
-import type { Raw } from "./query.ts";
+import type { Raw } from "./pool.ts";
 
 /**
  * The place of a Postgres database: the number of its cluster and its own. Renaming it and a failover to a standby change neither; a dump

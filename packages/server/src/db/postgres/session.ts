@@ -6,7 +6,7 @@ import { storageError } from "../errors.ts";
 import { createSearchIndexes } from "../search-index.ts";
 import { createInserts, createLookups, createUpdates } from "./bulk.ts";
 import { createSearchIndex, postgresDialect } from "./dialect.ts";
-import type { Queryable, Raw, Run } from "./query.ts";
+import type { Queryable, Raw, Run } from "./pool.ts";
 import type { TableStatements } from "./table-statements.ts";
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from "../../lib/turn.ts";
 import type { DatabaseSchema, Tx } from "../db.ts";
 import { errorCode, MisplacedQuery, StorageUnavailable, storageError, UniqueViolation } from "../errors.ts";
 import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
-import type { Raw } from "./query.ts";
+import type { Raw } from "./pool.ts";
 import { createSession, type PgSession } from "./session.ts";
 import type { TableStatements } from "./table-statements.ts";
 

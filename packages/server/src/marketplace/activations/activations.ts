@@ -1,8 +1,9 @@
-import type { Activation, AgentScope, ListingActivation, PauseReason } from "@mailsvc/sdk/contract";
+import type { Activation, AgentScope, contract, ListingActivation, PauseReason } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Db, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { findRows } from "../../db/find.ts";
+import type { Handlers } from "../../http/handler.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/keys.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -10,12 +11,13 @@ import type { Ids } from "../../lib/ids.ts";
 import { addMonth } from "../../lib/month.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Queue } from "../../queue/queue.ts";
+import type { AgentHandlers } from "../agent-access.ts";
 import { getListingRow, isOfferedTo, type ListingRow } from "../listings/listings.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import { acceptAll, settingsOf } from "./granted.ts";
 import { type ActivationHooks, type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
-import { readSettings } from "./settings.ts";
-import { showActivation, showToBuilder } from "./show.ts";
+import { acceptVersion, changeActivation, keepVersion, readSettings } from "./settings.ts";
+import { listActivations, listListingActivations, showActivation, showToAgent, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
 
 export { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "./coverage.ts";
@@ -39,7 +41,7 @@ const CLEARED_BY_BUILDER = ["webhook_failure"] as const;
  * Turns an agent on (docs/marketplace.md#turn-an-agent-on). The row holds a hash of the agent's one key; the key itself goes to the
  * builder's webhook only. Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
  */
-export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string, consent: Consent): Promise<Activation> {
+async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();
   const listing = await getOfferedListing(tx, workspaceId, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
@@ -85,7 +87,7 @@ export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string
 }
 
 /** Pauses an agent for its brand. Throws ApiError not_found or invalid_state. */
-export async function pause(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
+async function pause(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
@@ -97,7 +99,7 @@ export async function pause(tx: Tx, deps: ActivationDeps, workspaceId: string, i
  * Clears the reasons to pause that are the brand's to clear; the others stay. Throws ApiError not_found, invalid_state, or
  * pause_not_clearable when none of them is.
  */
-export async function resume(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
+async function resume(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   const activation = await clearReasons(tx, deps, found, CLEARED_BY_BRAND);
@@ -105,7 +107,7 @@ export async function resume(tx: Tx, deps: ActivationDeps, workspaceId: string, 
 }
 
 /** Turns an agent off for good. Does nothing when it is off already. Throws ApiError not_found. */
-export async function deactivate(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
+async function deactivate(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   await lockWorkspace(tx, workspaceId);
@@ -118,13 +120,7 @@ export async function deactivate(tx: Tx, deps: ActivationDeps, workspaceId: stri
  * The same as `resume` for the builder, who may clear `webhook_failure` only. Throws ApiError not_found, invalid_state or
  * pause_not_clearable.
  */
-export async function resumeForBuilder(
-  tx: Tx,
-  deps: ActivationDeps,
-  workspaceId: string,
-  slug: string,
-  id: string,
-): Promise<ListingActivation> {
+async function resumeForBuilder(tx: Tx, deps: ActivationDeps, workspaceId: string, slug: string, id: string): Promise<ListingActivation> {
   const listing = await getListingRow(tx, workspaceId, slug);
   const { activations: a, workspaces: w } = tx.t;
   const [found] = await tx
@@ -217,3 +213,26 @@ export interface ActivationDeps {
   readonly random: Random;
   readonly activationHooks: ActivationHooks;
 }
+
+export const activationHandlers: Handlers<typeof contract.activations, ActivationDeps> = {
+  list: (input, { read, deps, workspaceId }) => listActivations(read, workspaceId, deps.clock.now(), input),
+  create: (input, { tx, deps, workspaceId }) => activate(tx, deps, workspaceId, input),
+  get: async ({ id }, { read, deps, workspaceId }) => showActivation(await getActivation(read, workspaceId, id), deps.clock.now()),
+  update: ({ id, ...change }, { tx, deps, workspaceId }) => changeActivation(tx, deps, workspaceId, id, change),
+  accept: ({ id, version }, { tx, deps, workspaceId }) => acceptVersion(tx, deps, workspaceId, id, version),
+  keep: ({ id, version }, { tx, deps, workspaceId }) => keepVersion(tx, deps, workspaceId, id, version),
+  pause: ({ id }, { tx, deps, workspaceId }) => pause(tx, deps, workspaceId, id),
+  resume: ({ id }, { tx, deps, workspaceId }) => resume(tx, deps, workspaceId, id),
+  deactivate: ({ id }, { tx, deps, workspaceId }) => deactivate(tx, deps, workspaceId, id),
+};
+
+/** The endpoints of listings that activations handle. */
+export const listingActivationHandlers: Pick<Handlers<typeof contract.listings, ActivationDeps>, "activations" | "resume"> = {
+  activations: async ({ slug, ...input }, { read, deps, workspaceId }) =>
+    listListingActivations(read, await getListingRow(read, workspaceId, slug), deps.clock.now(), input),
+  resume: ({ slug, id }, { tx, deps, workspaceId }) => resumeForBuilder(tx, deps, workspaceId, slug, id),
+};
+
+export const selfHandlers: AgentHandlers<"self"> = {
+  get: (_input, { read, agent }) => showToAgent(read, agent.activationId),
+};

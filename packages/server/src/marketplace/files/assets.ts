@@ -7,8 +7,7 @@ import { iso } from "../../lib/clock.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { deleteContent, type Staged, storeContent } from "./contents.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
-import { deleteFile, type FileRow } from "./library.ts";
-import { assetUrl } from "./links.ts";
+import { assetUrl, deleteFile, type FileRow } from "./library.ts";
 import { type FileOwner, lockFiles } from "./quota.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 

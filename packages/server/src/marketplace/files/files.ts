@@ -1,3 +1,2 @@
 export { assertAssets } from "./assets.ts";
-export { getFileRow } from "./library.ts";
-export { assetUrl, downloadPath, makeLinkToken, openLinkToken } from "./links.ts";
+export { assetUrl, downloadPath, getFileRow, makeLinkToken, openLinkToken } from "./library.ts";

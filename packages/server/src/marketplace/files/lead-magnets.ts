@@ -7,8 +7,7 @@ import { HOUR } from "../../lib/units.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { type Staged, storeContent } from "./contents.ts";
 import { imageSize } from "./image-size.ts";
-import { deleteFile, type FileRow, getFileRow } from "./library.ts";
-import { downloadUrl } from "./links.ts";
+import { deleteFile, downloadUrl, type FileRow, getFileRow } from "./library.ts";
 import type { FileOwner } from "./quota.ts";
 import { checkUpload, type FileInput, listZipEntries, type Upload } from "./upload.ts";
 

@@ -4,7 +4,7 @@ import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError, brokenLink } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
-import { openLinkToken } from "./links.ts";
+import { openLinkToken } from "./library.ts";
 import type { FileDeps } from "./staging.ts";
 
 interface Served {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type pg from "pg";
 import { StorageUnavailable, storageError } from "../../errors.ts";
 import { type BulkInsert, type CollectedRows, listArrays, toArrays } from "../insert.ts";
-import { withTimeout } from "../query.ts";
+import { withTimeout } from "../pool.ts";
 import { Batcher } from "./batcher.ts";
 
 /** A light transaction whose rows are to be committed. */

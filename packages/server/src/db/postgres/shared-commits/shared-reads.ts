@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { StorageUnavailable, storageError } from "../../errors.ts";
 import type { SharedQuery } from "../lookup.ts";
-import { withTimeout } from "../query.ts";
+import { withTimeout } from "../pool.ts";
 import { Batcher } from "./batcher.ts";
 
 type AnyQuery = SharedQuery<unknown, unknown>;

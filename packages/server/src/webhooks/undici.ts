@@ -1,3 +1,0 @@
-// Loaded with the first event that leaves: a server without webhooks starts without it. By name and in its own module: a bundle
-// that loads undici itself, lazily, would find all of it under `default`.
-export { buildConnector, Client } from "undici";
