@@ -1,4 +1,4 @@
-import type { AgentEventState, EmailFilterStatus, Permission, Role } from "@mailsvc/sdk/contract";
+import type { AgentEventState, Asset, EmailFilterStatus, Permission, Role } from "@mailsvc/sdk/contract";
 
 // The contract's own list would bring its schemas with it. The type checker compares the two.
 const STATUSES: Readonly<Record<EmailFilterStatus, true>> = {
@@ -104,3 +104,13 @@ export const ROLES: Readonly<Record<Role, string>> = {
 
 /** Emails that the server looks at for a page of a search, as the contract says of \`GET /api/v1/emails\`. */
 export const EMAILS_EXAMINED = 1000;
+
+const PICTURES: Readonly<Record<Asset["contentType"], true>> = {
+  "image/png": true,
+  "image/jpeg": true,
+  "image/gif": true,
+  "image/webp": true,
+};
+
+/** Media types of pictures that the library takes. */
+export const PICTURE_TYPES = Object.keys(PICTURES);

@@ -19,8 +19,10 @@ export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promis
       const first = element.querySelector(
         "input:not([type=hidden]):enabled, select:enabled, textarea:enabled, button:enabled, a[href], summary",
       );
+      // What is loaded after the dialog has opened takes no focus from its first button.
+      const button = first?.matches("input, select, textarea") ? first : element.querySelector(".buttons.end button:enabled");
       const { activeElement: at } = document;
-      return at === first
+      return at === first || at === button
         ? null
         : `the focus is on ${at?.tagName} ${at?.textContent?.slice(0, 30)}, not on ${first?.outerHTML.slice(0, 80)}`;
     });

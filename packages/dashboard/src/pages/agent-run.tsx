@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+
 import type { Run } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
@@ -7,6 +8,7 @@ import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
 import { useRegularly, useResource } from "../parts/resource.ts";
@@ -143,8 +145,9 @@ function listFacts(run: Run): (readonly [string, preact.ComponentChildren])[] {
     ["Started", <Time key="started" at={run.startedAt} exactly />],
     ["Ended", run.finishedAt && <Time key="ended" at={run.finishedAt} exactly />],
     ["Caused by", run.trigger && [run.trigger.type, run.trigger.ref].filter(Boolean).join(" · ")],
-    ["Part of", run.parentRunId && <a href={toHref(`/agents/${run.activationId}/runs/${run.parentRunId}`)}>{run.parentRunId}</a>],
+    ["Part of", run.parentRunId && <ObjectLink key="parent" id={run.parentRunId} of={run.activationId} />],
     ...metrics.map(([name, value]) => [name, formatCount(value)] as const),
+    ["Agent", <ObjectLink key="agent" id={run.activationId} />],
     ["Run", <code key="id">{run.runId}</code>],
   ];
 }

@@ -2,7 +2,6 @@
 import type { AutomationEntry } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
-import { ContactName } from "../parts/automations/entries.tsx";
 import { Flow } from "../parts/automations/flow.tsx";
 import { useNames } from "../parts/automations/names.ts";
 import { EntryTimeline, toPath } from "../parts/automations/path.tsx";
@@ -39,9 +38,7 @@ export default function AutomationEntryPage({ params }: PageProps) {
           {entry === null ? null : (
             <Status status={entry.status === "EXITED" ? "plain" : entry.status} text={nameEntryStatus(entry.status)} />
           )}{" "}
-          <a href={toHref(`/contacts/${contact}`)}>
-            <ContactName id={contact} />
-          </a>
+          <ObjectLink id={contact} />
         </>
       }
     >
@@ -104,6 +101,7 @@ function EntryPath({ id, entry }: { readonly id: string; readonly entry: Automat
                     revenue === 0 ? null : `${revenue} ${shown.currency}${goalRevenue === 0 ? "" : `, ${goalRevenue} by the goal`}`,
                   ],
                   ["Contact", <ObjectLink key="contact" id={entry.contactId} />],
+                  ["Automation", <ObjectLink key="automation" id={id} />],
                   ["Entry", <code key="id">{entry.id}</code>],
                 ]}
               />

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
-import type { ClockState, RequestRecord } from "@mailsvc/sdk/contract";
+import type { ClockState } from "@mailsvc/sdk/contract";
 import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { session } from "../api/session.ts";
 import { pause } from "../browser.ts";
@@ -34,7 +34,6 @@ export default function Dev() {
     >
       <div class="scroll">
         <Clock />
-        <Requests />
         <Faults />
         <Snapshots />
       </div>
@@ -127,57 +126,6 @@ function ClockControls({ state: { now, mode, next, timers }, changed }: { readon
         <ActionButton label="Next timer" disabled={next === null} act={move(() => api.clock.next())} />
       </div>
     </div>
-  );
-}
-
-const SHOWN_REQUESTS = 100;
-
-/** The latest requests of programs, as they come. */
-function Requests() {
-  const [failed, setFailed] = useState(false);
-  const requests = useResource(
-    (signal) => api.requests.list({ limit: SHOWN_REQUESTS, ...(failed && { failed: true }) }, { signal }),
-    [failed],
-  );
-  useTicks(requests.reload);
-  return (
-    <section class="card">
-      <div class="what">
-        <h2>Requests</h2>
-        <label>
-          <input type="checkbox" checked={failed} onChange={({ currentTarget }) => setFailed(currentTarget.checked)} /> Only failed
-        </label>
-      </div>
-      <Loaded from={requests}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p class="soft">{failed ? "No request has failed." : "No program has asked anything yet."}</p>
-          ) : (
-            <ul class="items">
-              {data.map((request) => (
-                <RequestLine key={request.id} request={request} />
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-    </section>
-  );
-}
-
-function RequestLine({ request: { at, method, path, status, error, key, ms } }: { readonly request: RequestRecord }) {
-  return (
-    <li>
-      <div class="what">
-        <code>
-          {status} {method} {path}
-        </code>
-        <span class="soft">
-          <Time at={at} exactly />
-        </span>
-      </div>
-      <p class="soft">{[error, key === null ? "no key" : (key.name ?? key.preview ?? key.id), `${ms} ms`].filter(Boolean).join(", ")}</p>
-    </li>
   );
 }
 

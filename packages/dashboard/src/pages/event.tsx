@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
+import type { Event } from "@mailsvc/sdk/contract";
+import type { ComponentChildren } from "preact";
 import { api } from "../api/client.ts";
+import { sayField } from "../parts/audit/words.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -24,10 +27,7 @@ export default function EventPage({ params }: PageProps) {
                   facts={[
                     ["Happened", <Time key="at" at={data.at} exactly />],
                     ["Recipient", data.recipient?.email ?? data.to],
-                    ["Email", data.emailId && <ObjectLink key="email" id={data.emailId} />],
-                    ["Contact", data.contactId && <ObjectLink key="contact" id={data.contactId} />],
-                    ["Campaign", data.campaignId && <ObjectLink key="campaign" id={data.campaignId} />],
-                    ["Automation", data.automationId && <ObjectLink key="automation" id={data.automationId} />],
+                    ...listObjects(data),
                     ["Made by", data.machine === null ? null : data.machine ? "a machine, such as a scanner of links" : "a person"],
                     ["Number", data.sequence],
                   ]}
@@ -40,4 +40,15 @@ export default function EventPage({ params }: PageProps) {
       </div>
     </Page>
   );
+}
+
+/** The objects that an event names, as links. */
+function listObjects({ data, ...event }: Event): (readonly [string, ComponentChildren])[] {
+  const named = [...Object.entries(event), ...Object.entries(data)].filter(
+    (entry): entry is [string, string] => /[a-z]Id$/.test(entry[0]) && typeof entry[1] === "string",
+  );
+  return [...new Map(named)].map(([name, id]) => [
+    sayField(name.slice(0, -2)),
+    <ObjectLink key={name} id={id} of={name === "entryId" ? (event.automationId ?? undefined) : undefined} />,
+  ]);
 }

@@ -1,20 +1,19 @@
 /** @jsxImportSource preact */
-import type { LandingPageStats, SignUpForm } from "@mailsvc/sdk/contract";
+import type { SignUpForm } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
+import { PageNumbers, SignUps } from "../parts/audience/page-numbers.tsx";
 import { readForm, SignUpFields } from "../parts/audience/sign-up-fields.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
-import { formatCount } from "../parts/plural.ts";
 import { useResource } from "../parts/resource.ts";
-import { formatShare } from "../parts/share.ts";
 import { Status } from "../parts/status.tsx";
-import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
 
@@ -22,7 +21,6 @@ import { go, type PageProps, toHref } from "../router.tsx";
 export default function FormPage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const form = useResource((signal) => api.forms.get(id, { signal }), [id]);
-  const stats = useResource((signal) => api.forms.stats(id, {}, { signal }), [id]);
   return (
     <Page
       title={form.data?.name ?? "Form"}
@@ -32,8 +30,10 @@ export default function FormPage({ params }: PageProps) {
     >
       <div class="scroll">
         <Loaded from={form}>{(data) => <Places form={data} />}</Loaded>
-        <Loaded from={stats}>{(data) => <Numbers stats={data} />}</Loaded>
-        {may("contacts:read") ? <SignUps id={id} /> : null}
+        <PageNumbers id={id} load={(signal) => api.forms.stats(id, {}, { signal })} />
+        {may("contacts:read") ? (
+          <SignUps id={id} load={(cursor, signal) => api.forms.submissions(id, { limit: 20, ...(cursor && { cursor }) }, { signal })} />
+        ) : null}
       </div>
     </Page>
   );
@@ -82,14 +82,7 @@ function Places({ form: { url, snippet, redirectUrl, doubleOptIn, listId } }: { 
                 {url}
               </a>,
             ],
-            [
-              "List",
-              listId && (
-                <a key="list" href={toHref(`/lists/${listId}`)}>
-                  The list they join
-                </a>
-              ),
-            ],
+            ["List", listId && <ObjectLink key="list" id={listId} />],
             ["Confirmation", doubleOptIn ? "Each person, by email" : "As the list says"],
             ["Then", redirectUrl],
           ]}
@@ -97,55 +90,6 @@ function Places({ form: { url, snippet, redirectUrl, doubleOptIn, listId } }: { 
         <p class="soft">For your own pages, without scripts:</p>
         <CodeBlock label="The HTML of the form" code={snippet} />
       </div>
-    </section>
-  );
-}
-
-function Numbers({ stats: { views, uniqueVisitors, submissions, conversionRate, from, to } }: { readonly stats: LandingPageStats }) {
-  return (
-    <section class="card">
-      <h2>The last 30 days</h2>
-      <Facts
-        facts={[
-          ["Sign-ups", formatCount(submissions)],
-          ["Visitors of its page", formatCount(uniqueVisitors)],
-          ["Views", formatCount(views)],
-          ["Of visitors", formatShare(conversionRate)],
-          ["Days", `${from} to ${to}, UTC`],
-        ]}
-      />
-    </section>
-  );
-}
-
-function SignUps({ id }: { readonly id: string }) {
-  const found = useResource((signal) => api.forms.submissions(id, { limit: 20 }, { signal }), [id]);
-  return (
-    <section class="card">
-      <h2>Newest sign-ups</h2>
-      <Loaded from={found}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p class="soft">Nobody has signed up yet.</p>
-          ) : (
-            <ul class="items">
-              {data.map(({ id: at, contactId, consentText, createdAt }) => (
-                <li key={at}>
-                  <div class="what">
-                    {contactId === null ? (
-                      <span class="soft">A contact that is deleted</span>
-                    ) : (
-                      <a href={toHref(`/contacts/${contactId}`)}>Contact</a>
-                    )}
-                    <Time at={createdAt} />
-                  </div>
-                  <p class="soft">{consentText}</p>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
     </section>
   );
 }

@@ -2,7 +2,6 @@
 import type { SignUpForm } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { BrandTexts } from "../parts/audience/brand-texts.tsx";
 import { readForm, SignUpFields } from "../parts/audience/sign-up-fields.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -40,7 +39,17 @@ export default function Forms() {
   return (
     <Page
       title="Forms"
-      about="People sign up on a page of this server, or on your own pages."
+      about={
+        <>
+          People sign up on a page of this server, or on your own pages.
+          {may("brand:read") ? (
+            <>
+              {" "}
+              Its language and texts are those of <a href={toHref("/brand")}>your brand</a>.
+            </>
+          ) : null}
+        </>
+      }
       actions={
         may("lists:write") ? (
           <FormButton label="Add a form" title="Add a sign-up form" submit="Add" primary act={create}>
@@ -60,7 +69,6 @@ export default function Forms() {
           </Empty>
         }
       />
-      {may("brand:read") ? <BrandTexts /> : null}
     </Page>
   );
 }

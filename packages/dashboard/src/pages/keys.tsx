@@ -10,13 +10,14 @@ import { Empty } from "../parts/empty.tsx";
 import { Field } from "../parts/field.tsx";
 import { Filters, readFilters } from "../parts/filters.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { KeyState } from "../parts/key-state.tsx";
 import { Page } from "../parts/page.tsx";
 import { useList } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
-import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
+import { toHref } from "../router.tsx";
 
 const FILTERS = ["revoked"];
 
@@ -75,14 +76,20 @@ export default function Keys() {
           },
         ]}
       />
-      <DataTable label="API keys" list={list} columns={listColumns(revoke)} empty={<Empty title="No key fits these filters" />} />
+      <DataTable
+        label="API keys"
+        list={list}
+        columns={listColumns(revoke)}
+        href={({ id }) => toHref(`/keys/${id}`)}
+        empty={<Empty title="No key fits these filters" />}
+      />
     </Page>
   );
 }
 
 function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[] {
   return [
-    { head: "Name", width: "2 1 0", cell: ({ name }) => <strong>{name}</strong> },
+    { head: "Name", width: "2 1 0", cell: ({ name }) => name },
     { head: "Key", width: "0 0 11rem", wide: true, cell: ({ preview }) => <code>{preview}</code> },
     {
       head: "Permissions",
@@ -97,7 +104,7 @@ function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[
     {
       head: "State",
       width: "0 0 5.5rem",
-      cell: ({ state, test }) => <Status status={state !== "active" ? state : test ? "test" : "live"} />,
+      cell: (key) => <KeyState apiKey={key} />,
     },
     {
       head: "Last used",

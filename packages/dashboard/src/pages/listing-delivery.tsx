@@ -51,8 +51,20 @@ export default function ListingDelivery({ params }: PageProps) {
                     ["Happened", <Time key="at" at={timestamp} exactly />],
                     ["Settled", settledAt && <Time key="settled" at={settledAt} exactly />],
                     ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
-                    ["Waits for", waitsFor && <code key="waits">{waitsFor}</code>],
-                    ["Activation", <code key="activation">{activationId}</code>],
+                    [
+                      "Waits for",
+                      waitsFor && (
+                        <a key="waits" href={toHref(`/listings/${slug}/deliveries/${waitsFor}`)}>
+                          an earlier event for this agent
+                        </a>
+                      ),
+                    ],
+                    [
+                      "Activation",
+                      <a key="activation" href={toHref(`/listings/${slug}?tab=activations`)}>
+                        {activationId}
+                      </a>,
+                    ],
                     ["Run", runId && <code key="run">{runId}</code>],
                     ["Event", <code key="id">{id}</code>],
                   ]}

@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+
 import type { Relay, RelayStep } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
@@ -8,6 +9,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { RelayForm } from "../parts/relay-form.tsx";
 import { useResource } from "../parts/resource.ts";
@@ -109,7 +111,7 @@ function Settings({ relay }: { readonly relay: Relay }) {
           ["Pace", ratePerSecond === null ? "no limit" : `${ratePerSecond} mails per second`],
           ["Connections", connections],
           ["Fail-over", fallback.join(", ")],
-          ["Workspace", workspaceId],
+          ["Workspace", workspaceId && <ObjectLink key="workspace" id={workspaceId} />],
           ["State since", <Time key="since" at={since} exactly />],
           ["Reason", reason],
         ]}

@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+
 import type { Suppression } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
@@ -8,6 +9,7 @@ import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
@@ -50,7 +52,7 @@ export default function SuppressionPage({ params }: PageProps) {
             facts={[
               ["Reason", REASON_WORDS[reason]],
               ["Came from", SOURCE_WORDS[source]],
-              ["Email", emailId === null ? null : <a href={toHref(`/activity/${emailId}`)}>The email that caused it</a>],
+              ["Email", emailId === null ? null : <ObjectLink key="email" id={emailId} />],
               ["Contact", contact.data === null ? null : <a href={toHref(`/contacts/${contact.data.id}`)}>{contact.data.email}</a>],
               ["Note", note],
               ["Since", <Time key="since" at={createdAt} exactly />],

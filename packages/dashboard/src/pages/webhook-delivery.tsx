@@ -59,8 +59,7 @@ export default function WebhookDeliveryPage({ params }: PageProps) {
                       "Waits for",
                       waitsFor && (
                         <>
-                          an <a href={toHref(`/webhooks/${webhook}/${waitsFor}`)}>earlier delivery</a> about the same object, which is sent
-                          first
+                          <ObjectLink id={waitsFor} of={webhook} />, an earlier delivery about the same object, which is sent first
                         </>
                       ),
                     ],

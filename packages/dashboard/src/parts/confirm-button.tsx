@@ -12,15 +12,18 @@ interface Props {
   readonly danger?: boolean;
   /** True for the main action of the page. */
   readonly primary?: boolean;
+  /** Called when the dialog opens, such as to load what it says. */
+  readonly opened?: () => void;
   readonly act: () => Promise<void>;
 }
 
 /** A button whose action is confirmed in a dialog first, which stays open when the action fails. */
-export function ConfirmButton({ label, question, children, danger = false, primary = false, act }: Props) {
+export function ConfirmButton({ label, question, children, danger = false, primary = false, opened, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { busy, error, send, forget } = useSending();
   const open = (): void => {
     forget();
+    opened?.();
     dialog.current?.showModal();
   };
   const confirm = async (): Promise<void> => {

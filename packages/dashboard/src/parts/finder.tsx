@@ -1,11 +1,10 @@
 /** @jsxImportSource preact */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
-import { RequestError } from "../api/request-error.ts";
 import { may } from "../api/session.ts";
 import { after } from "../browser.ts";
 import { go, toHref } from "../router.tsx";
-import { findKind, kindOf, NO_SUBJECT, OBJECT_ID, type ObjectPrefix } from "./objects.ts";
+import { findKind, isMissing, kindOf, loadNamed, NO_SUBJECT, OBJECT_ID, type ObjectPrefix, pathOf } from "./objects.ts";
 
 // After the last letter.
 const TYPING_MS = 200;
@@ -240,7 +239,7 @@ function findByName(text: string, signal: AbortSignal): KindSearch[] {
   return Object.entries(SEARCHES).flatMap(([prefix, findObjects]) => {
     const kind = findKind(prefix);
     if (!kind) return [];
-    const toHit = ({ id, ...rest }: Found): Hit => ({ ...rest, noun: kind.noun, path: `/${kind.page}/${id}` });
+    const toHit = ({ id, ...rest }: Found): Hit => ({ ...rest, noun: kind.noun, path: pathOf(kind, id) });
     return [{ noun: kind.noun, hits: findObjects(text, signal).then((objects) => objects.map(toHit)) }];
   });
 }
@@ -248,10 +247,8 @@ function findByName(text: string, signal: AbortSignal): KindSearch[] {
 function findById(id: string, signal: AbortSignal): KindSearch[] {
   const kind = kindOf(id);
   if (!kind) return [];
-  const toHit = (name: string): Hit => ({ name, noun: kind.noun, path: `/${kind.page}/${id}` });
-  const isMissing = (cause: unknown): boolean => cause instanceof RequestError && cause.status === 404;
-  const hits = kind.load(id, signal).then(
-    (name) => [toHit(name)],
+  const hits = loadNamed(kind, id, signal).then(
+    (named): Hit[] => [{ ...named, noun: kind.noun }],
     (cause: unknown) => (isMissing(cause) ? [] : Promise.reject(cause)),
   );
   return [{ noun: kind.noun, hits }];

@@ -31,6 +31,13 @@ export class FormValues {
     return typeof value === "string" ? value.trim() : "";
   }
 
+  /** The file that a field holds. Throws Error without one. */
+  file(name: string): File {
+    const value = this.#data.get(name);
+    if (value instanceof File && value.size > 0) return value;
+    throw new Error("Choose a file that is not empty.");
+  }
+
   /** All values of a field, such as those of a group of checkboxes. */
   all(name: string): string[] {
     return this.#data.getAll(name).filter((value) => typeof value === "string");

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail } from "@mailsvc/sdk/contract";
-import { toHref } from "../router.tsx";
+import { ObjectLink } from "./object-link.tsx";
 
 /** The agent that proposed a campaign or a template, with the way to it; nothing for what a person made. */
 export function ProposedBy({ proposedBy: by }: Pick<CampaignDetail, "proposedBy">) {
@@ -8,7 +8,7 @@ export function ProposedBy({ proposedBy: by }: Pick<CampaignDetail, "proposedBy"
   return (
     <span>
       {" "}
-      · proposed by <a href={toHref(`/agents/${by.activationId}`)}>{by.agentName}</a>
+      · proposed by <ObjectLink id={by.activationId} name={by.agentName} />
     </span>
   );
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { AgentClient, Mailsvc } from "@mailsvc/sdk";
 import type { Stage } from "../browser.ts";
 import type { Market } from "../market.ts";
+import { paint } from "./paint.ts";
 import { AMARA, HANNAH, JONAS, MATEO, PEOPLE, PRIYA } from "./people.ts";
 
 /** Objects that the pages show: ids from a fictional company, Acme, after a week with mailsvc. */
@@ -46,6 +47,7 @@ export async function createAcme(stage: Stage, market: Market) {
   const server = await createServerObjects(stage, sdk);
   await sdk.clock.advance({ by: "2h" });
   const agents = await createAgents(market);
+  const content = await createContent(sdk, agents.agent, audience.newsletter);
   const contacts = await sdk.contacts.list({ limit: 100 });
   const amara = contacts.data.find(({ email }) => email === AMARA)?.id ?? "";
   const events = (await sdk.emails.get(mail.bounced)).events;
@@ -58,6 +60,7 @@ export async function createAcme(stage: Stage, market: Market) {
     ...mail,
     ...campaigns,
     ...agents,
+    ...content,
     ...server,
     webhook: webhooks.failing,
     delivery: deliveries.find(({ attempts }) => attempts > 1)?.id ?? "",
@@ -361,7 +364,56 @@ async function createAgents(market: Market) {
     approval: { title: "Use this subject?", preview: { kind: "text", text: "Spring is here: 20 % off for two days" } },
   });
   const delivery = (await market.builder.deliveries.list("launch-writer", {})).data[0]?.id ?? "";
-  return { activation: agent.activationId, run, listingDelivery: delivery };
+  return { agent, activation: agent.activationId, run, listingDelivery: delivery };
+}
+
+/** The brand with its pictures, and the page of an agent with a file to sign up for. */
+async function createContent(sdk: Mailsvc, agent: AgentClient, newsletter: string) {
+  const upload = (fileName: string, alt: string, contentBase64: string, tags: string[]) =>
+    sdk.assets.create({ fileName, alt, contentBase64, tags });
+  const logo = await upload("logo.png", "Acme", paint(240, 80, [49, 80, 200], [255, 255, 255]), ["logo"]);
+  const spring = await upload("spring.png", "Tulips before our shop", paint(600, 300, [252, 240, 217], [23, 105, 63]), ["spring", "shop"]);
+  await upload("team.png", "Our team", paint(400, 400, [234, 238, 252], [171, 36, 25]), ["people"]);
+  await sdk.brand.update({
+    name: "Acme",
+    website: "https://acme.example",
+    logoAssetId: logo.id,
+    timezone: "Europe/Zurich",
+    colors: { primary: "#3150c8", accent: "#17693f", background: "#ffffff", text: "#1c1f26" },
+    fonts: { heading: "Georgia", body: "Arial" },
+    voice: {
+      tone: ["calm", "plain"],
+      description: "We write as a shopkeeper speaks: short, and to one person.",
+      dos: ["Say what happens next"],
+      donts: ["Promise dates", "Exclamation marks"],
+    },
+  });
+  const magnet = await sdk.leadMagnets.create({
+    fileName: "spring-guide.pdf",
+    contentBase64: Buffer.from("%PDF-1.7\n%%EOF\n").toString("base64"),
+    title: "The spring guide",
+    description: "Twelve pages on plans, seats and teams",
+  });
+  const page = await agent.landingPages.create({
+    title: "Spring guide",
+    html: "<h1>Spring is near</h1><p>Get our guide of twelve pages.</p><form></form>",
+    leadMagnetId: magnet.id,
+    listId: newsletter,
+    form: { fields: ["firstName"], button: "Send it to me", consentText: "I agree that Acme sends me the guide and its newsletter." },
+    runId: "spring-launch",
+  });
+  await sdk.landingPages.publish(page.id);
+  await agent.landingPages.create({ title: "Summer sale", html: "<h1>Summer sale</h1><p>Soon.</p>" });
+  const { url } = await sdk.landingPages.get(page.id);
+  for (const [i, firstName] of ["Ines", "Karim", "Sofia"].entries()) {
+    await fetch(url, { headers: { ...READER, "x-forwarded-for": `198.51.100.${i + 1}` } });
+    await fetch(url, {
+      method: "POST",
+      body: new URLSearchParams({ email: `${firstName.toLowerCase()}@example.com`, firstName }),
+      redirect: "manual",
+    });
+  }
+  return { landingPage: page.id, magnet: magnet.id, picture: spring.id };
 }
 
 async function createServerObjects(stage: Stage, sdk: Mailsvc) {
@@ -371,7 +423,8 @@ async function createServerObjects(stage: Stage, sdk: Mailsvc) {
   await stage.call("POST", "/api/v1/queue/hold", { domain: "blocked.example", reason: "Their postmaster was asked" }, operatorKey);
   await stage.call("POST", "/__dev/faults", { path: "/api/v1/send", code: "queue_failed", rate: 0.1 });
   await stage.call("POST", "/__dev/snapshot", { name: "before-the-campaign" });
-  await sdk.keys.create({ name: "Shop", permissions: ["transactional:send"] });
+  const { id: key } = await sdk.keys.create({ name: "Shop", permissions: ["transactional:send"] });
+  await sdk.keys.update(key, { name: "Shop in production" });
   const { id: sender } = await sdk.senders.create({ domain: "shop.acme.example" });
   await stage.call("POST", "/api/v1/dashboard/links", { role: "viewer" });
   for (const [email, role, name] of [
@@ -380,5 +433,5 @@ async function createServerObjects(stage: Stage, sdk: Mailsvc) {
     ["help@acme.example", "support", "Help desk"],
   ] as const)
     await sdk.members.invite({ email, role, name });
-  return { sender };
+  return { sender, key };
 }

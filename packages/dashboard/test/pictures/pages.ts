@@ -17,6 +17,10 @@ interface PictureOf {
 
 const mail = async (page: Page): Promise<void> => page.frameLocator("iframe").getByRole("link").first().waitFor();
 const chart = async (page: Page): Promise<void> => page.locator("main :is(canvas, .plot)").first().waitFor({ state: "attached" });
+const pictures = async (page: Page): Promise<void> => {
+  await page.locator("main img").first().waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll<HTMLImageElement>("main img")].every((image) => image.complete));
+};
 // A phone shows the same steps as a list.
 const graph = async (page: Page): Promise<void> => page.locator(".flow-graph .step, .flow-list").first().waitFor();
 
@@ -103,7 +107,7 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
   },
   "/contacts/import": { words: "The import of a file: choose or drop it", at: () => "/contacts/import", text: "Choose a file" },
   "/lists": { words: "Lists with their numbers of members", at: () => "/lists", text: "Product news" },
-  "/lists/:id": { words: "One list and its members", at: ({ newsletter }) => `/lists/${newsletter}`, text: "18 members" },
+  "/lists/:id": { words: "One list and its members", at: ({ newsletter }) => `/lists/${newsletter}`, text: "21 members" },
   "/forms": { words: "Sign-up forms", at: () => "/forms", text: "Letters from Acme" },
   "/forms/:id": {
     words: "One form: its page, its HTML, its numbers and its newest sign-ups",
@@ -121,7 +125,7 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
   "/suppressions/:id": {
     words: "One suppressed address, with the email that caused it",
     at: ({ suppression }) => `/suppressions/${suppression}`,
-    text: "The email that caused it",
+    text: "Your order 1043",
   },
   "/templates": { words: "Templates with their kind and version", at: () => "/templates", text: "Order shipped" },
   "/templates/:id": {
@@ -137,6 +141,19 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
     words: "A published version of a template",
     at: ({ template }) => `/templates/${template}/versions/1`,
     text: "Difference to the draft",
+  },
+  "/pictures": { words: "The library of pictures", at: () => "/pictures", text: "Tulips before our shop", ready: pictures },
+  "/pictures/:id": {
+    words: "One picture with its address for mail",
+    at: ({ picture }) => `/pictures/${picture}`,
+    text: "600 × 300",
+    ready: pictures,
+  },
+  "/brand": {
+    words: "The brand: name and logo, colors and fonts, voice, texts for recipients",
+    at: () => "/brand",
+    text: "Language and texts",
+    ready: pictures,
   },
   "/approvals": { words: "Approvals that agents wait for", at: () => "/approvals", text: "Use this subject?" },
   "/agents": { words: "The agents that are turned on", at: () => "/agents", text: "Launch Writer" },
@@ -161,6 +178,19 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
     at: () => "/install/page-painter",
     text: "Read brand colors, logo and voice",
   },
+  "/landing-pages": { words: "Landing pages that agents made", at: () => "/landing-pages", text: "Spring guide" },
+  "/landing-pages/:id": {
+    words: "One landing page: its address, its numbers and its newest sign-ups",
+    at: ({ landingPage }) => `/landing-pages/${landingPage}`,
+    text: "I agree that Acme",
+  },
+  "/lead-magnets": { words: "Lead magnets: files that people get for signing up", at: () => "/lead-magnets", text: "The spring guide" },
+  "/lead-magnets/:id": {
+    words: "One lead magnet, and the pages that offer it",
+    at: ({ magnet }) => `/lead-magnets/${magnet}`,
+    text: "Spring guide",
+  },
+  "/plan": { words: "The plan: how many agents it covers, and how many are turned on", at: () => "/plan", text: "Three agents" },
   "/credits": { words: "Credits: the balance and what was spent", at: () => "/credits", text: "400 words" },
   "/listings": { words: "The listings of a builder", at: () => "/listings", text: "Launch Writer", builder: true },
   "/listings/:slug": {
@@ -185,6 +215,8 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
     at: ({ webhook, delivery }) => `/webhooks/${webhook}/${delivery}`,
     text: "Attempt 1",
   },
+  "/requests": { words: "Requests of programs, with their answers", at: () => "/requests", text: "/api/v1/" },
+  "/keys/:id": { words: "One API key: what it may do, and who changed it", at: ({ key }) => `/keys/${key}`, text: "Who did what" },
   "/keys": { words: "API keys with what each may do", at: () => "/keys", text: "Shop" },
   "/dev": { words: "Clock, faults and snapshots of dev mode", at: () => "/dev", text: "before-the-campaign" },
   "/queue": { words: "The queue, and mail that is held", at: () => "/queue", text: "Oldest due" },
@@ -199,6 +231,7 @@ export const PICTURES: Readonly<Record<string, PictureOf>> = {
   },
   "/inbound-domains": { words: "Domains whose mail is received", at: () => "/inbound-domains", text: "in.acme.example" },
   "/people": { words: "Who may sign in, with roles, invitations and links", at: () => "/people", text: "Nora Keller" },
+  "/audit": { words: "The audit log: who changed what", at: () => "/audit", text: "Summer sale" },
 };
 
 /** Viewports and color schemes of the pictures. */

@@ -84,7 +84,7 @@ export class Changes implements ChangeRecorder {
     const shown = after ?? before ?? answer;
     const param = params.at(-1);
     const id = answer?.["id"] ?? shown?.["id"] ?? (param === undefined ? null : input[param]);
-    const name = shown?.["name"] ?? shown?.["email"] ?? shown?.["slug"] ?? null;
+    const name = shown?.["name"] ?? shown?.["email"] ?? shown?.["title"] ?? shown?.["slug"] ?? null;
     await tx.insertAll(tx.t.auditEntries, [
       {
         id: this.#deps.ids("aud"),

@@ -1,12 +1,13 @@
 /** @jsxImportSource preact */
+
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
+import { ObjectLink } from "../../parts/object-link.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
-import { toHref } from "../../router.tsx";
 
 interface Props {
   readonly email: string;
@@ -33,14 +34,18 @@ export function SignUps({ email, names }: Props) {
                   <Time at={createdAt} exactly />
                 </div>
                 <p class="said">“{consentText}”</p>
-                {listId === null ? null : <p class="soft">For the list {names.get(listId) ?? listId}</p>}
+                {listId === null ? null : (
+                  <p class="soft">
+                    For the list <ObjectLink id={listId} name={names.get(listId)} />
+                  </p>
+                )}
               </li>
             ))}
             {data.lists.map(({ id, name, status, addedAt, joinedAt }) => (
               <li key={id}>
                 <div class="what">
                   <span>
-                    List <a href={toHref(`/lists/${id}`)}>{name}</a>{" "}
+                    List <ObjectLink id={id} name={name} />{" "}
                     {status === "PENDING" ? <Status status="pending" text="not confirmed" /> : <Status status="active" text="member" />}
                   </span>
                   <Time at={joinedAt ?? addedAt} exactly />

@@ -5,9 +5,9 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
-import { toHref } from "../../router.tsx";
 import { Loading } from "../empty.tsx";
 import { ErrorNote } from "../error-note.tsx";
+import { ObjectLink } from "../object-link.tsx";
 import { countAgain } from "../open-count.tsx";
 import { useSending } from "../sending.ts";
 import { Status } from "../status.tsx";
@@ -40,7 +40,7 @@ export function ApprovalCard({ message, agent, done }: Props) {
       <p class="soft">
         {agent === undefined ? null : (
           <>
-            <a href={toHref(`/agents/${activationId}`)}>{agent}</a> ·{" "}
+            <ObjectLink id={activationId} name={agent} /> ·{" "}
           </>
         )}
         asked <Time at={createdAt} />
@@ -51,7 +51,7 @@ export function ApprovalCard({ message, agent, done }: Props) {
             {approval.suspendRun && message.runId !== null ? (
               <>
                 {" · "}
-                <a href={toHref(`/agents/${activationId}/runs/${encodeURIComponent(message.runId)}`)}>its run</a> waits for the answer
+                its run <ObjectLink id={message.runId} of={activationId} /> waits for the answer
               </>
             ) : null}
           </>

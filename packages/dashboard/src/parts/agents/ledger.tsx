@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
+
 import type { CreditEntry } from "@mailsvc/sdk/contract";
-import { toHref } from "../../router.tsx";
 import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
+import { ObjectLink } from "../object-link.tsx";
 import { formatCount } from "../plural.ts";
 import type { PagedList } from "../resource.ts";
 import { Time } from "../time.tsx";
@@ -13,12 +14,10 @@ const COLUMNS: readonly Column<CreditEntry>[] = [
   { head: "What", width: "3 1 0", cell: ({ kind, action, description }) => [KINDS[kind], action, description].filter(Boolean).join(" · ") },
   {
     head: "Agent",
-    width: "0 0 6rem",
+    width: "1 1 0",
     second: true,
     cell: ({ activationId, runId }) =>
-      activationId === null ? null : (
-        <a href={toHref(`/agents/${activationId}${runId === null ? "" : `/runs/${runId}`}`)}>{runId === null ? "agent" : "its run"}</a>
-      ),
+      activationId === null ? null : <ObjectLink id={runId ?? activationId} of={runId === null ? undefined : activationId} />,
   },
   {
     head: "Credits",

@@ -108,7 +108,7 @@ function useContactId(email: string): string | null {
 }
 
 /** The address of a contact, which entries name by its id. */
-export function ContactName({ id }: { readonly id: string }) {
+function ContactName({ id }: { readonly id: string }) {
   const { data, error } = useResource(async (signal) => (may("contacts:read") ? (await api.contacts.get(id, { signal })).email : id), [id]);
   if (error !== null) return <span class="soft">{error.status === 404 ? "deleted contact" : id}</span>;
   return <>{data ?? <span class="soft">…</span>}</>;

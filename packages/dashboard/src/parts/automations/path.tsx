@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { AutomationEntry, AutomationStep, DryRun } from "@mailsvc/sdk/contract";
-import { toHref } from "../../router.tsx";
+import { ObjectLink } from "../object-link.tsx";
 import { Time } from "../time.tsx";
 import { Timeline, type TimelineItem } from "../timeline.tsx";
 import type { Path } from "./flow.tsx";
@@ -32,7 +32,7 @@ export function EntryTimeline({ entry, steps, names }: EntryProps) {
           {taken.emailId === null ? null : (
             <>
               {describeTaken(taken) === null ? "" : " · "}
-              <a href={toHref(`/activity/${taken.emailId}`)}>the mail</a>
+              <ObjectLink id={taken.emailId} />
             </>
           )}
         </>

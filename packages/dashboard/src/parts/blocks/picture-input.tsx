@@ -1,13 +1,13 @@
 /** @jsxImportSource preact */
 import type { Asset, MailBlock } from "@mailsvc/sdk/contract";
 import { BLOCK_LIMITS } from "@mailsvc/sdk/contract/facts";
-import { useId, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
-import { Empty } from "../empty.tsx";
+import { PICTURE_TYPES } from "../../constants.ts";
 import { ErrorNote } from "../error-note.tsx";
-import { ListStates } from "../list-states.tsx";
-import { useList } from "../resource.ts";
+import { readBase64 } from "../file-base64.ts";
+import { PictureLibrary } from "../picture-library.tsx";
 import { useSending } from "../sending.ts";
 import { AddressInput } from "./text-inputs.tsx";
 import type { VariableChoice } from "./variables.ts";
@@ -20,8 +20,6 @@ interface Props {
   readonly error: string;
   readonly change: (fields: Partial<Image>) => void;
 }
-
-const TYPES = "image/png,image/jpeg,image/gif,image/webp";
 
 /** Chooses a picture: from this machine, which uploads it to the brand's library, from that library, or by its address. */
 export function PictureInput({ block: { src, alt }, variables, error, change }: Props) {
@@ -47,10 +45,10 @@ export function PictureInput({ block: { src, alt }, variables, error, change }: 
             type="file"
             hidden
             aria-label="Picture to upload"
-            accept={TYPES}
+            accept={PICTURE_TYPES.join(",")}
             onChange={({ currentTarget }) => void upload(currentTarget.files?.[0])}
           />
-          <Library take={take} />
+          <PictureLibrary label="Choose from the library" take={take} />
         </div>
       ) : null}
       {failure === null ? null : <ErrorNote title="It could not be uploaded" error={failure} />}
@@ -73,68 +71,7 @@ function Thumbnail({ src }: { readonly src: string }) {
   return path === undefined ? null : <img class="thumbnail" src={path} alt="" />;
 }
 
-/** The pictures that were uploaded before. */
-function Library({ take }: { readonly take: (asset: Asset) => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  const [isOpen, setOpen] = useState(false);
-  const open = (): void => {
-    setOpen(true);
-    dialog.current?.showModal();
-  };
-  return (
-    <>
-      <button type="button" onClick={open}>
-        Choose from the library
-      </button>
-      <dialog ref={dialog} aria-labelledby={id} class="library" onClose={() => setOpen(false)}>
-        <h2 id={id}>Pictures of your brand</h2>
-        {isOpen ? (
-          <Pictures
-            take={(asset) => {
-              take(asset);
-              dialog.current?.close();
-            }}
-          />
-        ) : null}
-        <div class="buttons end">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-        </div>
-      </dialog>
-    </>
-  );
-}
-
-function Pictures({ take }: { readonly take: (asset: Asset) => void }) {
-  const list = useList((cursor, signal) => api.assets.list({ limit: 24, ...(cursor !== undefined && { cursor }) }, { signal }), []);
-  return (
-    <ListStates list={list} empty={<Empty title="No pictures yet">Upload one: it is kept here.</Empty>}>
-      <ul class="pictures">
-        {list.items.map((asset) => (
-          <li key={asset.id}>
-            <button type="button" onClick={() => take(asset)}>
-              <img src={`/a/${asset.id}`} alt="" loading="lazy" />
-              <span>{asset.alt ?? asset.fileName}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </ListStates>
-  );
-}
-
 /** The width at which a picture is shown: its own, if the mail is wider. */
 function fit({ width }: Asset): Partial<Image> {
   return width < BLOCK_LIMITS.width && width >= 16 ? { width } : { width: undefined };
-}
-
-function readBase64(file: File): Promise<string> {
-  return new Promise((done, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => done(String(reader.result).replace(/^[^,]*,/, ""));
-    reader.onerror = () => fail(new Error(`${file.name} could not be read.`));
-    reader.readAsDataURL(file);
-  });
 }

@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
+
 import type { CampaignDetail } from "@mailsvc/sdk/contract";
 import type { ComponentChildren } from "preact";
-import { toHref } from "../../router.tsx";
 import { Facts } from "../facts.tsx";
+import { ObjectLink } from "../object-link.tsx";
 import { count, formatCount } from "../plural.ts";
 import { formatReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
@@ -64,7 +65,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
   const { fromName, fromEmail, replyTo, subjectLine, previewText, template, templateId, resendOf, localTime, utm } = campaign;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ["Audience", describeAudience(campaign, listNamedGroups(campaign))],
-    ["Sent again", resendOf && <a href={toHref(`/campaigns/${resendOf.campaignId}`)}>The earlier campaign</a>],
+    ["Sent again", resendOf && <ObjectLink key="earlier" id={resendOf.campaignId} />],
     ["From", fromName === null ? fromEmail : `${fromName} <${fromEmail}>`],
     ["Replies to", formatReplyTo(replyTo)],
     ["Subject", <Subject key="subject" text={subjectLine} />],

@@ -1,51 +1,28 @@
 /** @jsxImportSource preact */
-import type { BrandSettings } from "@mailsvc/sdk/contract";
-import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
+import { ENGLISH, LANGUAGES } from "../audience/recipient-texts.generated.ts";
 import { Field } from "../field.tsx";
 import { FormButton } from "../form-button.tsx";
-import { Loaded } from "../loaded.tsx";
-import { useResource } from "../resource.ts";
 import { RowMenu } from "../row-menu.tsx";
-import { ENGLISH, LANGUAGES } from "./recipient-texts.generated.ts";
-
-type Update = Parameters<typeof api.brand.update>[0];
+import { type BrandChange, type BrandProps, BrandSection } from "./section.tsx";
 
 /** The language of a brand's pages and mail, and the texts that replace those of the server. */
-export function BrandTexts() {
-  const brand = useResource((signal) => api.brand.get({ signal }), []);
-  const save = async (change: Update): Promise<void> => {
-    await api.brand.update(change);
-    brand.reload();
-  };
+export function BrandTexts({ brand, save }: BrandProps) {
   return (
-    <section aria-labelledby="texts">
-      <h2 id="texts">Language and texts</h2>
-      <Loaded from={brand}>
-        {(data) => (
-          <>
-            <p class="soft">
-              Forms, confirmation emails, and pages to unsubscribe are in{" "}
-              {data.locale === null ? "the language of each visitor's browser, else English" : nameLanguage(data.locale)}. A language of the
-              list or the person goes before it.
-            </p>
-            {may("brand:write") ? <Buttons brand={data} save={save} /> : null}
-            <OwnTexts brand={data} save={save} />
-          </>
-        )}
-      </Loaded>
-    </section>
+    <BrandSection title="Language and texts" actions={<Buttons brand={brand} save={save} />}>
+      <p class="soft">
+        Forms, confirmation emails, and pages to unsubscribe are in{" "}
+        {brand.locale === null ? "the language of each visitor's browser, else English" : nameLanguage(brand.locale)}. A language of the
+        list or the person goes before it.
+      </p>
+      <OwnTexts brand={brand} save={save} />
+    </BrandSection>
   );
 }
 
-interface Props {
-  readonly brand: BrandSettings;
-  readonly save: (change: Update) => Promise<void>;
-}
-
-function Buttons({ brand: { locale }, save }: Props) {
+function Buttons({ brand: { locale }, save }: BrandProps) {
   return (
-    <p class="actions">
+    <>
       <FormButton
         label="Language"
         title="Language of your pages and mail"
@@ -56,7 +33,7 @@ function Buttons({ brand: { locale }, save }: Props) {
           <input name="locale" list="languages" maxLength={35} defaultValue={locale ?? ""} autocomplete="off" spellcheck={false} />
         </Field>
         <Languages />
-      </FormButton>{" "}
+      </FormButton>
       <FormButton
         label="Replace a text"
         title="A text of your own"
@@ -88,7 +65,7 @@ function Buttons({ brand: { locale }, save }: Props) {
           <input name="text" required maxLength={500} autocomplete="off" />
         </Field>
       </FormButton>
-    </p>
+    </>
   );
 }
 
@@ -104,7 +81,7 @@ function Languages() {
   );
 }
 
-function OwnTexts({ brand: { texts }, save }: Props) {
+function OwnTexts({ brand: { texts }, save }: BrandProps) {
   const own = Object.entries(texts).flatMap(([language, all]) => Object.entries(all ?? {}).map(([key, text]) => ({ language, key, text })));
   if (own.length === 0) return null;
   return (
@@ -130,8 +107,8 @@ function OwnTexts({ brand: { texts }, save }: Props) {
 }
 
 /** The change that sets a text; null takes that of the server. */
-function replaceText(language: string, key: string, text: string | null): Update {
-  return { texts: { [language]: { [key]: text } } } as Update;
+function replaceText(language: string, key: string, text: string | null): BrandChange {
+  return { texts: { [language]: { [key]: text } } } as BrandChange;
 }
 
 function nameLanguage(tag: string): string {

@@ -1,0 +1,85 @@
+/** @jsxImportSource preact */
+import type { LandingPageSummary } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { PageState } from "../parts/agents/page-state.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Filters, readFilters } from "../parts/filters.tsx";
+import { Page } from "../parts/page.tsx";
+import { useList, useRegularly } from "../parts/resource.ts";
+import { Time } from "../parts/time.tsx";
+import { toHref } from "../router.tsx";
+
+const COLUMNS: readonly Column<LandingPageSummary>[] = [
+  { head: "Page", width: "3 1 0", cell: ({ title }) => title },
+  { head: "Address", width: "2 1 0", second: true, cell: ({ slug }) => <code class="soft">{slug}</code> },
+  { head: "State", width: "0 0 7rem", cell: ({ status }) => <PageState status={status} /> },
+  {
+    head: "Made by",
+    width: "0 0 11rem",
+    wide: true,
+    cell: ({ createdBy, hasForm }) => (
+      <span class="soft">{!createdBy.agent ? "you, as a form" : hasForm ? "an agent, with a form" : "an agent"}</span>
+    ),
+  },
+  { head: "Changed", width: "0 0 6.5rem", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
+
+/** The landing pages that agents have made for the brand. */
+export default function LandingPages() {
+  const { status, activationId } = readFilters(["status", "activationId"]);
+  const list = useList(
+    (cursor, signal) =>
+      api.landingPages.list(
+        {
+          limit: 100,
+          ...(status && { status: status as LandingPageSummary["status"] }),
+          ...(activationId && { activationId }),
+          ...(cursor && { cursor }),
+        },
+        { signal },
+      ),
+    [status, activationId],
+  );
+  useRegularly(list.refresh);
+  return (
+    <Page title="Landing pages" about="Pages on this server on which people sign up: those of your agents, and your forms.">
+      <Filters
+        fields={[
+          {
+            name: "status",
+            label: "State",
+            options: [
+              { value: "PUBLISHED", text: "online" },
+              { value: "DRAFT", text: "draft" },
+            ],
+          },
+          { name: "activationId", label: "Agent", options: listAgents },
+        ]}
+      />
+      <DataTable
+        label="Landing pages"
+        list={list}
+        columns={COLUMNS}
+        href={({ id, createdBy }) => toHref(createdBy.agent ? `/landing-pages/${id}` : `/forms/${id}`)}
+        empty={
+          status || activationId ? (
+            <Empty title="No page fits these filters" />
+          ) : (
+            <Empty title="No landing pages yet">
+              <p>
+                An agent writes pages on which people sign up, and you decide which of them go online.{" "}
+                <a href={toHref("/catalog")}>Find an agent that makes pages</a>, or <a href={toHref("/forms")}>add a form</a> yourself.
+              </p>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+async function listAgents(signal: AbortSignal): Promise<{ value: string; text: string }[]> {
+  const { data } = await api.activations.list({ limit: 100 }, { signal });
+  return data.map(({ id, agentName }) => ({ value: id, text: agentName }));
+}

@@ -1,0 +1,88 @@
+/** @jsxImportSource preact */
+import type { LandingPageStats, LandingPageSubmission, Page } from "@mailsvc/sdk/contract";
+import { LinePlot } from "../line-plot.tsx";
+import { ListStates } from "../list-states.tsx";
+import { Loaded } from "../loaded.tsx";
+import { ObjectLink } from "../object-link.tsx";
+import { formatCount } from "../plural.ts";
+import { useList, useResource } from "../resource.ts";
+import { formatShare } from "../share.ts";
+import { Time } from "../time.tsx";
+
+const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+
+interface NumbersProps {
+  readonly id: string;
+  readonly load: (signal: AbortSignal) => Promise<LandingPageStats>;
+}
+
+/** Visitors and sign-ups of a page in the last 30 days. */
+export function PageNumbers({ id, load }: NumbersProps) {
+  const stats = useResource(load, [id]);
+  return (
+    <section class="card">
+      <h2>The last 30 days</h2>
+      <Loaded from={stats}>
+        {({ views, uniqueVisitors, submissions, conversionRate, byDay, topReferrers }) => (
+          <div class="stack">
+            <dl class="figures">
+              {[
+                ["Views", formatCount(views)],
+                ["Visitors", formatCount(uniqueVisitors)],
+                ["Sign-ups", formatCount(submissions)],
+                ["Of visitors", formatShare(uniqueVisitors === 0 ? null : conversionRate)],
+              ].map(([name, value]) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{value}</dd>
+                </div>
+              ))}
+            </dl>
+            {views + submissions === 0 ? null : (
+              <LinePlot
+                label="Visitors and sign-ups, by day"
+                times={byDay.map(({ date }) => DAY.format(Date.parse(date)))}
+                lines={[
+                  { name: "Visitors", tone: "accent", sum: true, values: byDay.map((day) => day.uniqueVisitors) },
+                  { name: "Sign-ups", tone: "good", sum: true, values: byDay.map((day) => day.submissions) },
+                ]}
+              />
+            )}
+            {topReferrers.length === 0 ? null : (
+              <p class="soft">Visitors came from {topReferrers.map(({ host, views }) => `${host} (${formatCount(views)})`).join(", ")}.</p>
+            )}
+            <p class="soft">Days in UTC. A visitor counts once a day.</p>
+          </div>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+interface SignUpsProps {
+  readonly id: string;
+  readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<LandingPageSubmission>>;
+}
+
+/** Sign-ups on a page, newest first, with the consent that each person gave. */
+export function SignUps({ id, load }: SignUpsProps) {
+  const list = useList(load, [id]);
+  return (
+    <section class="card">
+      <h2>Newest sign-ups</h2>
+      <ListStates list={list} empty={<p class="soft">Nobody has signed up yet.</p>}>
+        <ul class="items">
+          {list.items.map(({ id: at, contactId, consentText, createdAt }) => (
+            <li key={at}>
+              <div class="what">
+                {contactId === null ? <span class="soft">A contact that is deleted</span> : <ObjectLink id={contactId} />}
+                <Time at={createdAt} />
+              </div>
+              <p class="soft">{consentText}</p>
+            </li>
+          ))}
+        </ul>
+      </ListStates>
+    </section>
+  );
+}
