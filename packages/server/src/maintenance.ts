@@ -1,6 +1,6 @@
 import type { BackupOptions, BackupReport, RestoreOptions, RestoreReport } from "./backup/report.ts";
 import type { Db } from "./db/db.ts";
-import type { WorkspaceAccess } from "./installation/installation.ts";
+import type { WorkspaceAccess } from "./installation/access.ts";
 import type { KeyStore } from "./installation/key-rotation.ts";
 import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 

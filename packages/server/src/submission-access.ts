@@ -4,7 +4,7 @@ import { createKeyLookup } from "./features.ts";
 import { assertNetwork, authorizeDeveloper, confirmDeveloper, type DeveloperKey, type KeyLookup } from "./http/auth.ts";
 import { toApiError } from "./http/errors.ts";
 import { limitDeveloper } from "./http/rate-limit.ts";
-import type { Installation } from "./installation/installation.ts";
+import type { Installation } from "./installation/access.ts";
 import { ApiError } from "./lib/api-error.ts";
 import { isLoopbackAddress } from "./lib/ip-network.ts";
 import type { SubmissionAccess, Submitter } from "./submission/deps.ts";

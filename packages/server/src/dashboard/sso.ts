@@ -1,5 +1,4 @@
 import { ROLES, type Role } from "@mailsvc/sdk/contract";
-import type { BrowserRequest } from "../http/auth.ts";
 import { type IpNetwork, parseIpNetwork } from "../lib/ip-network.ts";
 
 /** Single sign-on by a proxy that names the person in a header. */
@@ -57,8 +56,15 @@ function parseProxy(text: string, refuse: (message: string) => never): IpNetwork
 // Longer names are no names.
 const MAX_NAME = 200;
 
+/** The parts of a request by which a proxy names a user. */
+interface ProxiedRequest {
+  readonly headers: { get(name: string): string | null };
+  /** The IP address of the peer; undefined in process. */
+  readonly remoteAddress: string | undefined;
+}
+
 /** The name in the header of a trusted proxy; null when there is none, or the request comes from elsewhere. */
-export function readProxyUser(sso: SsoConfig | null, { headers, remoteAddress }: BrowserRequest): string | null {
+export function readProxyUser(sso: SsoConfig | null, { headers, remoteAddress }: ProxiedRequest): string | null {
   if (sso === null || remoteAddress === undefined || !sso.proxies.some((proxy) => proxy.has(remoteAddress))) return null;
   const name = headers.get(sso.header)?.trim() ?? "";
   return name === "" || name.length > MAX_NAME ? null : name;

@@ -9,6 +9,7 @@ import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { type Random, secureRandom } from "../lib/random.ts";
 import { makeRingSeal, type Seal, SealBroken } from "../lib/seal.ts";
 import { createWorkspace, FIRST_WORKSPACE, UNNAMED_WORKSPACE, type WorkspaceDeps } from "../workspaces/workspaces.ts";
+import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
 import type { KeyStore } from "./key-rotation.ts";
 
@@ -208,27 +209,6 @@ function readFact(db: Db, name: Fact): Promise<string | null> {
 /** Throws UniqueViolation if the fact is there. */
 async function insertFact(tx: Tx, name: Fact, value: string): Promise<void> {
   await tx.insert(tx.t.meta).values({ name, value });
-}
-
-/** A workspace and its owner key. */
-export interface WorkspaceAccess {
-  readonly workspaceId: string;
-  readonly apiKey: string;
-}
-
-/** The two parties of the marketplace; dev mode makes a workspace for each. */
-export type Profile = "brand" | "builder";
-
-/** The workspaces and keys of the first start. Keys are known when they were just made, and in dev mode. */
-export interface Installation {
-  /** The first workspace; in dev mode the brand's. */
-  readonly workspaceId: string;
-  /** Its owner key. */
-  readonly apiKey: string | null;
-  /** The key that manages workspaces. */
-  readonly operatorKey: string | null;
-  /** Dev mode only. */
-  readonly profiles: Readonly<Record<Profile, WorkspaceAccess>> | null;
 }
 
 export interface InstallationDeps extends WorkspaceDeps {

@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { makeIds } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
 import { FIRST_WORKSPACE } from "../workspaces/workspaces.ts";
-import type { WorkspaceAccess } from "./installation.ts";
+import type { WorkspaceAccess } from "./access.ts";
 
 /** Throws StorageUnavailable for a folder without a database, which would otherwise become a new installation. */
 export function assertInstalled(folder: string): void {

@@ -287,6 +287,7 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Parts of a server that its recorder reads. @internal */
 export interface RecordingDeps {
   readonly db: Db;
   readonly clock: Clock;
