@@ -1,4 +1,5 @@
 import { ROLES, type Role } from "@mailsvc/sdk/contract";
+import type { HeaderReader } from "../http/headers.ts";
 import { type IpNetwork, parseIpNetwork } from "../lib/ip-network.ts";
 
 /** Single sign-on by a proxy that names the person in a header. */
@@ -58,7 +59,7 @@ const MAX_NAME = 200;
 
 /** The parts of a request by which a proxy names a user. */
 interface ProxiedRequest {
-  readonly headers: { get(name: string): string | null };
+  readonly headers: HeaderReader;
   /** The IP address of the peer; undefined in process. */
   readonly remoteAddress: string | undefined;
 }

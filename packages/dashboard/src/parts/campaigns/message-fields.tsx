@@ -2,8 +2,6 @@
 import type { CampaignDetail, Sender, Variant } from "@mailsvc/sdk/contract";
 import { useId } from "preact/hooks";
 import { withoutPath } from "../../api/request-error.ts";
-import { LazyBlockEditor } from "../blocks/lazy-block-editor.tsx";
-import { ConfirmButton } from "../confirm-button.tsx";
 import { Field } from "../field.tsx";
 import { findMessages, isAbout } from "../field-messages.ts";
 import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
