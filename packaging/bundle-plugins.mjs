@@ -5,6 +5,16 @@ import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, zstdCompressSync } from "node:zlib";
 import { build } from "esbuild";
 
+/** Of a package's manifest only its version is used: all of it would be 2 kB of every program that has the SDK. */
+export const versionOnly = {
+  name: "version-only",
+  setup: (pass) =>
+    pass.onLoad({ filter: /packages[\\/][\w-]+[\\/]package\.json$/ }, ({ path }) => {
+      const { version } = JSON.parse(readFileSync(path, "utf8"));
+      return { contents: JSON.stringify({ version }), loader: "json" };
+    }),
+};
+
 // zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
 const englishOnly = {
   name: "english-only",

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import semver from "semver";
 import { build } from "tsup";
 import { toAscii } from "./ascii.mjs";
-import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
+import { ABSENT, bundlePlugins, versionOnly } from "./bundle-plugins.mjs";
 import { freshSchema } from "./fresh-schema.mjs";
 import { detachEntry, joinChunks } from "./join-chunks.mjs";
 import { collectPackages, writeLicenses } from "./licenses.mjs";
@@ -168,7 +168,11 @@ const bundle = async ({ name, format, entry, bundle: whole, web, external = [], 
           ],
         }
       : // The paths of tsconfig.json would make other packages part of this one.
-        { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json"), esbuildPlugins: web ? [webPlatform] : [] }),
+        {
+          skipNodeModulesBundle: true,
+          tsconfig: join(root, "tsconfig.build.json"),
+          esbuildPlugins: [versionOnly, ...(web ? [webPlatform] : [])],
+        }),
     esbuildOptions: (options) => {
       options.chunkNames = `chunks/${Object.keys(entry)[0]}-[name]-[hash]`;
       options.legalComments = "none";

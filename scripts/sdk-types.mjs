@@ -53,9 +53,9 @@ export function sdkEndpoints() {
     `/** ${doc} */`,
     `export const ${name}: EndpointTable = {`,
     ...Object.entries(nouns).flatMap(([noun, verbs]) => [
-      `  ${noun}: {`,
-      ...Object.entries(verbs).map(([verb, endpoint]) => `    ${verb}: ${literal(factsOf(endpoint))},`),
-      "  },",
+      `  ${noun}: \``,
+      ...Object.entries(verbs).map(([verb, endpoint]) => `${verb} ${lineOf(factsOf(endpoint))}`),
+      "`,",
     ]),
     "};",
     "",
@@ -69,11 +69,13 @@ export function sdkEndpoints() {
   ].join("\n");
 }
 
-const literal = (value) =>
-  JSON.stringify(value)
-    .replace(/"(\w+)":/g, "$1: ")
-    .replaceAll(",", ", ")
-    .replace(/^\{(.*)\}$/, "{ $1 }");
+/** The facts of an endpoint as `readEndpoints` of the SDK reads them. */
+const lineOf = ({ method, path, ...facts }) =>
+  [
+    method,
+    path.replace(/^\/api\/v1\/(?=.)/, ""),
+    ...Object.entries(facts).map(([name, value]) => (value === true ? name : `${name}=${JSON.stringify(value)}`)),
+  ].join(" ");
 
 /** The facts of an endpoint that a client uses: `EndpointFacts` of the SDK. */
 function factsOf({ method, path, access, operatorRight, query, body, file, produces, stream, output, waitSeconds }) {

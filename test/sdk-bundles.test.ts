@@ -44,11 +44,11 @@ const SENDING = `
   globalThis.sent = client.emails.send({ from: "hello@acme.example", to: "ada@example.com", subject: "Hello", text: "It works." });`;
 
 describe.each(Object.entries(PLACES))("in a bundle for %s", (_, place) => {
-  test("a client sends with the global fetch and takes at most 18 kB", async () => {
+  test("a client sends with the global fetch and takes at most 16 kB", async () => {
     const { text, gzipped, inputs } = await bundle(SENDING, { ...place, format: "iife" });
     expect(inputs.filter((path) => /node_modules\/(?!@mailsvc)/.test(path))).toEqual([]);
-    expect(gzipped).toBeLessThan(18 * 1024);
-    expect(page("packages/sdk/README.md")).toContain("at most 18 kB");
+    expect(gzipped).toBeLessThan(16 * 1024);
+    expect(page("packages/sdk/README.md")).toContain("at most 16 kB");
     const calls: [string, RequestInit][] = [];
     const fetch = async (url: string, init: RequestInit) => {
       calls.push([url, init]);

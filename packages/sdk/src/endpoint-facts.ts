@@ -25,5 +25,28 @@ export interface EndpointFacts {
   readonly waitSeconds?: number;
 }
 
-/** Endpoints by noun and verb. */
-export type EndpointTable = Readonly<Record<string, Readonly<Record<string, EndpointFacts>>>>;
+/**
+ * Endpoints by noun, a line for each verb: `list GET emails query page`. Bundles of programs have this table whole, and as objects it was
+ * twice as long. Paths without a slash at the beginning are below `/api/v1/`.
+ */
+export type EndpointTable = Readonly<Record<string, string>>;
+
+/** The endpoints of a noun, by their verbs. */
+export function readEndpoints(lines: string): [string, EndpointFacts][] {
+  return lines
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [verb = "", method, path = "", ...facts] = line.trim().split(" ");
+      return [
+        verb,
+        { method, path: path[0] === "/" ? path : `/api/v1/${path}`, ...Object.fromEntries(facts.map(readFact)) } as EndpointFacts,
+      ];
+    });
+}
+
+/** A fact by itself, or one with a value as JSON: `waitSeconds=30`. */
+function readFact(fact: string): [string, unknown] {
+  const [name = "", value] = fact.split("=");
+  return [name, value === undefined || JSON.parse(value)];
+}

@@ -4,7 +4,7 @@ import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
 import { follow } from "./call/follow.ts";
 import { readJson, readText, validateData } from "./call/response.ts";
 import { buildPath, buildQuery, toJsonBody } from "./call/url.ts";
-import type { EndpointFacts, EndpointTable } from "./endpoint-facts.ts";
+import { type EndpointFacts, type EndpointTable, readEndpoints } from "./endpoint-facts.ts";
 import { UsageError } from "./errors.ts";
 import type { CallOptions, Settings } from "./options.ts";
 import { PagePromise } from "./pagination.ts";
@@ -28,7 +28,7 @@ interface Named extends EndpointName {
 export function createMethods(table: EndpointTable, call: CallWithRetries, settings: Settings, bound?: string): object {
   const agents = bound !== undefined;
   const groups = Object.entries(table).map(([noun, endpoints]) => {
-    const methods = Object.entries(endpoints).map(([verb, facts]) => {
+    const methods = readEndpoints(endpoints).map(([verb, facts]) => {
       const endpoint = { agents, noun, verb, facts, label: `${noun}.${verb}` };
       return [verb, createMethod(endpoint, call, settings, agents ? [bound] : [])];
     });

@@ -3,459 +3,459 @@ import type { EndpointTable } from "./endpoint-facts.ts";
 
 /** The endpoints of `Mailsvc`. */
 export const ENDPOINTS: EndpointTable = {
-  emails: {
-    send: { method: "POST", path: "/api/v1/send", body: true },
-    sendTemplate: { method: "POST", path: "/api/v1/v1/emails/send-template", body: true },
-    sendBatch: { method: "POST", path: "/api/v1/send/batch", body: true },
-    list: { method: "GET", path: "/api/v1/emails", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/emails/:id" },
-    cancel: { method: "POST", path: "/api/v1/emails/:id/cancel" },
-    reschedule: { method: "PATCH", path: "/api/v1/emails/:id", body: true },
-    requeue: { method: "POST", path: "/api/v1/emails/:id/requeue", body: true },
-  },
-  mailStates: {
-    list: { method: "GET", path: "/api/v1/mail-states", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/mail-states/:id" },
-  },
-  received: {
-    list: { method: "GET", path: "/api/v1/received", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/received/:id" },
-    attachments: { method: "GET", path: "/api/v1/received/:id/attachments" },
-    attachment: { method: "GET", path: "/api/v1/received/:id/attachments/:number", produces: "application/octet-stream", binary: true },
-    raw: { method: "GET", path: "/api/v1/received/:id/raw", produces: "message/rfc822", binary: true },
-    reply: { method: "POST", path: "/api/v1/received/:id/reply", body: true },
-    passOn: { method: "POST", path: "/api/v1/received/:id/pass-on", body: true },
-    delete: { method: "DELETE", path: "/api/v1/received/:id" },
-  },
-  inboundDomains: {
-    list: { method: "GET", path: "/api/v1/inbound-domains", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/inbound-domains", body: true },
-    get: { method: "GET", path: "/api/v1/inbound-domains/:id" },
-    verify: { method: "POST", path: "/api/v1/inbound-domains/:id/verify", body: true },
-    delete: { method: "DELETE", path: "/api/v1/inbound-domains/:id" },
-  },
-  templates: {
-    list: { method: "GET", path: "/api/v1/templates", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/templates", body: true },
-    get: { method: "GET", path: "/api/v1/templates/:id", query: true },
-    update: { method: "PATCH", path: "/api/v1/templates/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/templates/:id" },
-    publish: { method: "POST", path: "/api/v1/templates/:id/publish", body: true },
-    versions: { method: "GET", path: "/api/v1/templates/:id/versions", query: true, page: true },
-    rollback: { method: "POST", path: "/api/v1/templates/:id/rollback", body: true },
-    archive: { method: "POST", path: "/api/v1/templates/:id/archive" },
-    unarchive: { method: "POST", path: "/api/v1/templates/:id/unarchive" },
-    preview: { method: "POST", path: "/api/v1/templates/:id/preview", body: true },
-    render: { method: "POST", path: "/api/v1/templates/render", body: true },
-    test: { method: "POST", path: "/api/v1/templates/:id/test", body: true },
-    listTransactional: { method: "GET", path: "/api/v1/v1/templates", query: true, page: true },
-    getBySlug: { method: "GET", path: "/api/v1/v1/templates/:slug" },
-    send: { method: "POST", path: "/api/v1/send/:slug", body: true },
-  },
-  senders: {
-    list: { method: "GET", path: "/api/v1/senders", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/senders", body: true },
-    get: { method: "GET", path: "/api/v1/senders/:id" },
-    update: { method: "PATCH", path: "/api/v1/senders/:id", body: true },
-    verify: { method: "POST", path: "/api/v1/senders/:id/verify", body: true },
-    delete: { method: "DELETE", path: "/api/v1/senders/:id" },
-    confirmPage: { method: "GET", path: "/senders/confirm/:token", open: true, query: true, produces: "text/html" },
-    confirm: { method: "POST", path: "/senders/confirm/:token", open: true, query: true, produces: "text/html" },
-  },
-  domains: {
-    check: { method: "GET", path: "/api/v1/domain-check", query: true },
-  },
-  suppressions: {
-    list: { method: "GET", path: "/api/v1/suppressions", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/suppressions", body: true },
-    import: { method: "POST", path: "/api/v1/suppressions/import", body: true },
-    remove: { method: "POST", path: "/api/v1/suppressions/remove", body: true },
-    get: { method: "GET", path: "/api/v1/suppressions/:id" },
-    delete: { method: "DELETE", path: "/api/v1/suppressions/:id" },
-  },
-  providers: {
-    list: { method: "GET", path: "/api/v1/providers", query: true, page: true },
-    add: { method: "POST", path: "/api/v1/providers", body: true },
-    remove: { method: "DELETE", path: "/api/v1/providers/:id" },
-  },
-  contacts: {
-    startImport: { method: "POST", path: "/api/v1/contacts/imports", body: true },
-    imports: { method: "GET", path: "/api/v1/contacts/imports", query: true, page: true },
-    getImport: { method: "GET", path: "/api/v1/contacts/imports/:id" },
-    undoImport: { method: "POST", path: "/api/v1/contacts/imports/:id/undo" },
-    list: { method: "GET", path: "/api/v1/contacts", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/contacts", body: true },
-    upsert: { method: "POST", path: "/api/v1/v1/contacts", body: true },
-    import: { method: "POST", path: "/api/v1/contacts/import", body: true },
-    export: { method: "GET", path: "/api/v1/contacts/export", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/contacts/:id" },
-    update: { method: "PATCH", path: "/api/v1/contacts/:id", body: true },
-    tag: { method: "POST", path: "/api/v1/contacts/tags", body: true },
-    delete: { method: "DELETE", path: "/api/v1/contacts/:id" },
-  },
-  people: {
-    get: { method: "GET", path: "/api/v1/people/:person", query: true },
-    erase: { method: "DELETE", path: "/api/v1/people/:person" },
-  },
-  lists: {
-    list: { method: "GET", path: "/api/v1/lists", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/lists", body: true },
-    get: { method: "GET", path: "/api/v1/lists/:id" },
-    update: { method: "PATCH", path: "/api/v1/lists/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/lists/:id" },
-    contacts: { method: "GET", path: "/api/v1/lists/:id/contacts", query: true, page: true },
-    add: { method: "POST", path: "/api/v1/lists/:id/contacts", body: true },
-    remove: { method: "POST", path: "/api/v1/lists/:id/contacts/remove", body: true },
-    removeOne: { method: "DELETE", path: "/api/v1/lists/:id/contacts/:contact" },
-    resend: { method: "POST", path: "/api/v1/lists/:id/contacts/:contact/resend" },
-    confirmPage: { method: "GET", path: "/lists/confirm/:token", open: true, query: true, produces: "text/html" },
-    confirm: { method: "POST", path: "/lists/confirm/:token", open: true, query: true, produces: "text/html" },
-  },
-  forms: {
-    list: { method: "GET", path: "/api/v1/forms", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/forms", body: true },
-    get: { method: "GET", path: "/api/v1/forms/:id" },
-    update: { method: "PATCH", path: "/api/v1/forms/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/forms/:id" },
-    stats: { method: "GET", path: "/api/v1/forms/:id/stats", query: true },
-    submissions: { method: "GET", path: "/api/v1/forms/:id/submissions", query: true, page: true },
-  },
-  segments: {
-    list: { method: "GET", path: "/api/v1/segments", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/segments", body: true },
-    preview: { method: "POST", path: "/api/v1/segments/preview", body: true },
-    get: { method: "GET", path: "/api/v1/segments/:id" },
-    update: { method: "PATCH", path: "/api/v1/segments/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/segments/:id" },
-    contacts: { method: "GET", path: "/api/v1/segments/:id/contacts", query: true, page: true },
-  },
-  campaigns: {
-    list: { method: "GET", path: "/api/v1/campaigns", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/campaigns", body: true },
-    get: { method: "GET", path: "/api/v1/campaigns/:id" },
-    update: { method: "PATCH", path: "/api/v1/campaigns/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/campaigns/:id" },
-    schedule: { method: "POST", path: "/api/v1/campaigns/:id/schedule", body: true },
-    audience: { method: "GET", path: "/api/v1/campaigns/:id/audience" },
-    send: { method: "POST", path: "/api/v1/campaigns/:id/send", body: true },
-    pause: { method: "POST", path: "/api/v1/campaigns/:id/pause" },
-    resume: { method: "POST", path: "/api/v1/campaigns/:id/resume", body: true },
-    cancel: { method: "POST", path: "/api/v1/campaigns/:id/cancel" },
-    duplicate: { method: "POST", path: "/api/v1/campaigns/:id/duplicate", body: true },
-    resend: { method: "POST", path: "/api/v1/campaigns/:id/resend", body: true },
-    test: { method: "POST", path: "/api/v1/campaigns/:id/test", body: true },
-    preview: { method: "GET", path: "/api/v1/campaigns/:id/preview", query: true },
-    winner: { method: "POST", path: "/api/v1/campaigns/:id/winner", body: true },
-    recipients: { method: "GET", path: "/api/v1/campaigns/:id/recipients", query: true, page: true },
-    stats: { method: "GET", path: "/api/v1/campaigns/:id/stats", query: true },
-    verify: { method: "GET", path: "/api/v1/campaigns/:id/verify" },
-  },
-  automations: {
-    list: { method: "GET", path: "/api/v1/automations", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/automations", body: true },
-    get: { method: "GET", path: "/api/v1/automations/:id", query: true },
-    update: { method: "PATCH", path: "/api/v1/automations/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/automations/:id" },
-    activate: { method: "POST", path: "/api/v1/automations/:id/activate", body: true },
-    pause: { method: "POST", path: "/api/v1/automations/:id/pause" },
-    archive: { method: "POST", path: "/api/v1/automations/:id/archive" },
-    unarchive: { method: "POST", path: "/api/v1/automations/:id/unarchive" },
-    versions: { method: "GET", path: "/api/v1/automations/:id/versions", query: true, page: true },
-    stats: { method: "GET", path: "/api/v1/automations/:id/stats" },
-    test: { method: "POST", path: "/api/v1/automations/:id/test", body: true },
-    entries: { method: "GET", path: "/api/v1/automations/:id/entries", query: true, page: true },
-  },
-  events: {
-    list: { method: "GET", path: "/api/v1/v1/events", query: true, page: true },
-    tail: { method: "GET", path: "/api/v1/v1/events/stream", query: true, stream: true },
-    get: { method: "GET", path: "/api/v1/v1/events/:id" },
-    track: { method: "POST", path: "/api/v1/track", body: true },
-    trackBatch: { method: "POST", path: "/api/v1/track/batch", body: true },
-  },
-  requests: {
-    list: { method: "GET", path: "/api/v1/requests", query: true },
-    tail: { method: "GET", path: "/api/v1/requests/stream", query: true, stream: true },
-  },
-  metrics: {
-    get: { method: "GET", path: "/api/v1/metrics", query: true },
-    limits: { method: "GET", path: "/api/v1/metrics/limits" },
-    setLimits: { method: "PATCH", path: "/api/v1/metrics/limits", body: true },
-    verify: { method: "GET", path: "/api/v1/metrics/verify", query: true },
-  },
-  webhooks: {
-    list: { method: "GET", path: "/api/v1/v1/webhooks", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/v1/webhooks", body: true },
-    get: { method: "GET", path: "/api/v1/v1/webhooks/:id" },
-    update: { method: "PATCH", path: "/api/v1/v1/webhooks/:id", body: true },
-    delete: { method: "DELETE", path: "/api/v1/v1/webhooks/:id" },
-    pause: { method: "POST", path: "/api/v1/v1/webhooks/:id/pause" },
-    resume: { method: "POST", path: "/api/v1/v1/webhooks/:id/resume" },
-    rotateSecret: { method: "POST", path: "/api/v1/v1/webhooks/:id/rotate-secret", body: true },
-    test: { method: "POST", path: "/api/v1/v1/webhooks/:id/test" },
-    deliveries: { method: "GET", path: "/api/v1/v1/webhooks/:id/deliveries", query: true, page: true },
-    delivery: { method: "GET", path: "/api/v1/v1/webhooks/:id/deliveries/:delivery" },
-    redeliver: { method: "POST", path: "/api/v1/v1/webhooks/:id/deliveries/:delivery/redeliver" },
-    redeliverSince: { method: "POST", path: "/api/v1/v1/webhooks/:id/redeliver", body: true },
-  },
-  explanations: {
-    get: { method: "GET", path: "/api/v1/explain/:id", query: true },
-  },
-  lint: {
-    check: { method: "POST", path: "/api/v1/lint", body: true },
-    rules: { method: "GET", path: "/api/v1/lint/rules" },
-  },
-  testInbox: {
-    list: { method: "GET", path: "/api/v1/test-inbox", query: true, page: true },
-    wait: { method: "GET", path: "/api/v1/test-inbox/wait", query: true, waitSeconds: 10 },
-    get: { method: "GET", path: "/api/v1/test-inbox/:id" },
-    raw: { method: "GET", path: "/api/v1/test-inbox/:id/raw", produces: "message/rfc822" },
-    delete: { method: "DELETE", path: "/api/v1/test-inbox/:id" },
-    release: { method: "POST", path: "/api/v1/test-inbox/:id/release", body: true, waitSeconds: 45 },
-    clear: { method: "DELETE", path: "/api/v1/test-inbox" },
-  },
-  keys: {
-    list: { method: "GET", path: "/api/v1/keys", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/keys", body: true },
-    update: { method: "PATCH", path: "/api/v1/keys/:id", body: true },
-    revoke: { method: "DELETE", path: "/api/v1/keys/:id" },
-  },
-  audit: {
-    list: { method: "GET", path: "/api/v1/audit", query: true, page: true },
-  },
-  members: {
-    list: { method: "GET", path: "/api/v1/members", query: true, page: true },
-    invite: { method: "POST", path: "/api/v1/members", body: true },
-    setRole: { method: "PATCH", path: "/api/v1/members/:member", body: true },
-    remove: { method: "DELETE", path: "/api/v1/members/:member" },
-    signOut: { method: "DELETE", path: "/api/v1/members/:member/sessions" },
-  },
-  dashboard: {
-    link: { method: "POST", path: "/api/v1/dashboard/links", body: true },
-    sessions: { method: "GET", path: "/api/v1/dashboard/sessions", query: true, page: true },
-    signOut: { method: "DELETE", path: "/api/v1/dashboard/sessions/:id" },
-    signOutPerson: { method: "DELETE", path: "/api/v1/dashboard/sessions/:id/person" },
-    signOutAll: { method: "DELETE", path: "/api/v1/dashboard/sessions" },
-  },
-  workspaces: {
-    list: { method: "GET", path: "/api/v1/workspaces", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/workspaces", body: true },
-    update: { method: "PATCH", path: "/api/v1/workspaces/:id", body: true },
-    export: { method: "GET", path: "/api/v1/workspaces/:id/export", query: true, page: true },
-    delete: { method: "DELETE", path: "/api/v1/workspaces/:id" },
-  },
-  jobs: {
-    list: { method: "GET", path: "/api/v1/jobs", query: true, page: true },
-    retry: { method: "POST", path: "/api/v1/jobs/:id/retry" },
-  },
-  queue: {
-    status: { method: "GET", path: "/api/v1/queue" },
-    pause: { method: "POST", path: "/api/v1/queue/pause", body: true },
-    resume: { method: "POST", path: "/api/v1/queue/resume" },
-    hold: { method: "POST", path: "/api/v1/queue/hold", body: true },
-    release: { method: "POST", path: "/api/v1/queue/release", body: true },
-    requeue: { method: "POST", path: "/api/v1/queue/requeue", body: true },
-  },
-  relays: {
-    list: { method: "GET", path: "/api/v1/relays" },
-    get: { method: "GET", path: "/api/v1/relays/:name" },
-    add: { method: "POST", path: "/api/v1/relays", body: true },
-    update: { method: "PATCH", path: "/api/v1/relays/:name", body: true },
-    remove: { method: "DELETE", path: "/api/v1/relays/:name" },
-    test: { method: "POST", path: "/api/v1/relays/:name/test", body: true, waitSeconds: 90 },
-  },
-  me: {
-    get: { method: "GET", path: "/api/v1/me" },
-    checkRelays: { method: "GET", path: "/api/v1/me/relays", waitSeconds: 20 },
-  },
-  health: {
-    live: { method: "GET", path: "/healthz", open: true },
-    ready: { method: "GET", path: "/readyz", open: true, keyOptional: true },
-    openapi: { method: "GET", path: "/openapi.json", open: true },
-  },
-  inbox: {
-    list: { method: "GET", path: "/__dev/inbox", open: true, query: true, page: true },
-    wait: { method: "GET", path: "/__dev/inbox/wait", open: true, query: true, waitSeconds: 10 },
-    get: { method: "GET", path: "/__dev/inbox/:id", open: true },
-    html: { method: "GET", path: "/__dev/inbox/:id/html", open: true, produces: "text/html" },
-    text: { method: "GET", path: "/__dev/inbox/:id/text", open: true, produces: "text/plain" },
-    raw: { method: "GET", path: "/__dev/inbox/:id/raw", open: true, produces: "message/rfc822" },
-    reply: { method: "POST", path: "/__dev/inbox/:id/reply", open: true, body: true },
-    report: { method: "POST", path: "/__dev/inbox/:id/report", open: true, body: true },
-    delete: { method: "DELETE", path: "/__dev/inbox/:id", open: true },
-    release: { method: "POST", path: "/__dev/inbox/:id/release", open: true, body: true, waitSeconds: 45 },
-    clear: { method: "DELETE", path: "/__dev/inbox", open: true },
-  },
-  listings: {
-    list: { method: "GET", path: "/api/v1/marketplace/listings", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/marketplace/listings", body: true },
-    get: { method: "GET", path: "/api/v1/marketplace/listings/:slug" },
-    update: { method: "PATCH", path: "/api/v1/marketplace/listings/:slug", body: true },
-    checkout: { method: "POST", path: "/api/v1/marketplace/listings/:slug/checkout" },
-    cancel: { method: "POST", path: "/api/v1/marketplace/listings/:slug/cancel" },
-    rotateSecret: { method: "POST", path: "/api/v1/marketplace/listings/:slug/webhook-secret/rotate", body: true },
-    activations: { method: "GET", path: "/api/v1/marketplace/listings/:slug/activations", query: true, page: true },
-    resume: { method: "POST", path: "/api/v1/marketplace/listings/:slug/activations/:id/resume" },
-  },
-  deliveries: {
-    list: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries", query: true, page: true },
-    tail: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries/stream", query: true, stream: true },
-    get: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries/:id" },
-    redeliver: { method: "POST", path: "/api/v1/marketplace/listings/:slug/deliveries/:id/redeliver" },
-    recover: { method: "POST", path: "/api/v1/marketplace/listings/:slug/deliveries/recover", body: true },
-    test: { method: "POST", path: "/api/v1/marketplace/listings/:slug/test-webhook" },
-  },
-  payments: {
-    list: { method: "GET", path: "/api/v1/marketplace/payments", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/marketplace/payments/:id" },
-    confirm: { method: "POST", path: "/api/v1/marketplace/payments/:id/confirm" },
-  },
-  catalog: {
-    list: { method: "GET", path: "/api/v1/marketplace/catalog", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/marketplace/catalog/:slug" },
-  },
-  activations: {
-    list: { method: "GET", path: "/api/v1/marketplace/activations", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/marketplace/activations", body: true },
-    get: { method: "GET", path: "/api/v1/marketplace/activations/:id" },
-    update: { method: "PATCH", path: "/api/v1/marketplace/activations/:id", body: true },
-    accept: { method: "POST", path: "/api/v1/marketplace/activations/:id/accept", body: true },
-    keep: { method: "POST", path: "/api/v1/marketplace/activations/:id/keep", body: true },
-    pause: { method: "POST", path: "/api/v1/marketplace/activations/:id/pause" },
-    resume: { method: "POST", path: "/api/v1/marketplace/activations/:id/resume" },
-    deactivate: { method: "POST", path: "/api/v1/marketplace/activations/:id/deactivate" },
-  },
-  approvals: {
-    list: { method: "GET", path: "/api/v1/marketplace/approvals", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/marketplace/approvals/:id" },
-  },
-  messages: {
-    inbox: { method: "GET", path: "/api/v1/marketplace/messages", query: true, page: true },
-    list: { method: "GET", path: "/api/v1/marketplace/activations/:id/messages", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/marketplace/activations/:id/messages", body: true },
-    get: { method: "GET", path: "/api/v1/marketplace/messages/:id" },
-    answer: { method: "POST", path: "/api/v1/marketplace/messages/:id/answer", body: true },
-    read: { method: "POST", path: "/api/v1/marketplace/activations/:id/messages/read", body: true },
-  },
-  runs: {
-    list: { method: "GET", path: "/api/v1/marketplace/activations/:id/runs", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/marketplace/activations/:id/runs/:runId" },
-    logs: { method: "GET", path: "/api/v1/marketplace/activations/:id/runs/:runId/logs", query: true, page: true },
-    cancel: { method: "POST", path: "/api/v1/marketplace/activations/:id/runs/:runId/cancel", body: true },
-  },
-  credits: {
-    get: { method: "GET", path: "/api/v1/marketplace/credits" },
-    grant: { method: "POST", path: "/api/v1/marketplace/credits", body: true },
-    list: { method: "GET", path: "/api/v1/marketplace/credits/entries", query: true, page: true },
-  },
-  plans: {
-    list: { method: "GET", path: "/api/v1/marketplace/plans" },
-    get: { method: "GET", path: "/api/v1/marketplace/plan" },
-    preview: { method: "GET", path: "/api/v1/marketplace/plan/preview", query: true },
-    change: { method: "POST", path: "/api/v1/marketplace/plan", body: true },
-  },
-  brand: {
-    get: { method: "GET", path: "/api/v1/marketplace/brand" },
-    update: { method: "PATCH", path: "/api/v1/marketplace/brand", body: true },
-  },
-  landingPages: {
-    list: { method: "GET", path: "/api/v1/marketplace/landing-pages", query: true, page: true },
-    get: { method: "GET", path: "/api/v1/marketplace/landing-pages/:id" },
-    publish: { method: "POST", path: "/api/v1/marketplace/landing-pages/:id/publish" },
-    unpublish: { method: "POST", path: "/api/v1/marketplace/landing-pages/:id/unpublish" },
-    delete: { method: "DELETE", path: "/api/v1/marketplace/landing-pages/:id" },
-    stats: { method: "GET", path: "/api/v1/marketplace/landing-pages/:id/stats", query: true },
-    submissions: { method: "GET", path: "/api/v1/marketplace/landing-pages/:id/submissions", query: true, page: true },
-  },
-  leadMagnets: {
-    list: { method: "GET", path: "/api/v1/marketplace/lead-magnets", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/marketplace/lead-magnets", body: true, maxFileBytes: 26214400 },
-    get: { method: "GET", path: "/api/v1/marketplace/lead-magnets/:id" },
-    delete: { method: "DELETE", path: "/api/v1/marketplace/lead-magnets/:id" },
-  },
-  assets: {
-    list: { method: "GET", path: "/api/v1/marketplace/assets", query: true, page: true },
-    create: { method: "POST", path: "/api/v1/marketplace/assets", body: true, maxFileBytes: 5242880 },
-    get: { method: "GET", path: "/api/v1/marketplace/assets/:id" },
-    delete: { method: "DELETE", path: "/api/v1/marketplace/assets/:id" },
-  },
-  clock: {
-    show: { method: "GET", path: "/__dev/clock", open: true },
-    freeze: { method: "POST", path: "/__dev/clock/freeze", open: true, body: true },
-    advance: { method: "POST", path: "/__dev/clock/advance", open: true, body: true, waitSeconds: 600 },
-    next: { method: "POST", path: "/__dev/clock/next", open: true, waitSeconds: 600 },
-    thaw: { method: "POST", path: "/__dev/clock/thaw", open: true },
-  },
-  world: {
-    reset: { method: "POST", path: "/__dev/reset", open: true },
-    snapshots: { method: "GET", path: "/__dev/snapshots", open: true },
-    snapshot: { method: "POST", path: "/__dev/snapshot", open: true, body: true },
-    restore: { method: "POST", path: "/__dev/restore", open: true, body: true },
-  },
-  faults: {
-    list: { method: "GET", path: "/__dev/faults", open: true },
-    add: { method: "POST", path: "/__dev/faults", open: true, body: true },
-    clear: { method: "DELETE", path: "/__dev/faults", open: true },
-  },
+  emails: `
+send POST send body
+sendTemplate POST v1/emails/send-template body
+sendBatch POST send/batch body
+list GET emails query page
+get GET emails/:id
+cancel POST emails/:id/cancel
+reschedule PATCH emails/:id body
+requeue POST emails/:id/requeue body
+`,
+  mailStates: `
+list GET mail-states query page
+get GET mail-states/:id
+`,
+  received: `
+list GET received query page
+get GET received/:id
+attachments GET received/:id/attachments
+attachment GET received/:id/attachments/:number produces="application/octet-stream" binary
+raw GET received/:id/raw produces="message/rfc822" binary
+reply POST received/:id/reply body
+passOn POST received/:id/pass-on body
+delete DELETE received/:id
+`,
+  inboundDomains: `
+list GET inbound-domains query page
+create POST inbound-domains body
+get GET inbound-domains/:id
+verify POST inbound-domains/:id/verify body
+delete DELETE inbound-domains/:id
+`,
+  templates: `
+list GET templates query page
+create POST templates body
+get GET templates/:id query
+update PATCH templates/:id body
+delete DELETE templates/:id
+publish POST templates/:id/publish body
+versions GET templates/:id/versions query page
+rollback POST templates/:id/rollback body
+archive POST templates/:id/archive
+unarchive POST templates/:id/unarchive
+preview POST templates/:id/preview body
+render POST templates/render body
+test POST templates/:id/test body
+listTransactional GET v1/templates query page
+getBySlug GET v1/templates/:slug
+send POST send/:slug body
+`,
+  senders: `
+list GET senders query page
+create POST senders body
+get GET senders/:id
+update PATCH senders/:id body
+verify POST senders/:id/verify body
+delete DELETE senders/:id
+confirmPage GET /senders/confirm/:token open query produces="text/html"
+confirm POST /senders/confirm/:token open query produces="text/html"
+`,
+  domains: `
+check GET domain-check query
+`,
+  suppressions: `
+list GET suppressions query page
+create POST suppressions body
+import POST suppressions/import body
+remove POST suppressions/remove body
+get GET suppressions/:id
+delete DELETE suppressions/:id
+`,
+  providers: `
+list GET providers query page
+add POST providers body
+remove DELETE providers/:id
+`,
+  contacts: `
+startImport POST contacts/imports body
+imports GET contacts/imports query page
+getImport GET contacts/imports/:id
+undoImport POST contacts/imports/:id/undo
+list GET contacts query page
+create POST contacts body
+upsert POST v1/contacts body
+import POST contacts/import body
+export GET contacts/export query page
+get GET contacts/:id
+update PATCH contacts/:id body
+tag POST contacts/tags body
+delete DELETE contacts/:id
+`,
+  people: `
+get GET people/:person query
+erase DELETE people/:person
+`,
+  lists: `
+list GET lists query page
+create POST lists body
+get GET lists/:id
+update PATCH lists/:id body
+delete DELETE lists/:id
+contacts GET lists/:id/contacts query page
+add POST lists/:id/contacts body
+remove POST lists/:id/contacts/remove body
+removeOne DELETE lists/:id/contacts/:contact
+resend POST lists/:id/contacts/:contact/resend
+confirmPage GET /lists/confirm/:token open query produces="text/html"
+confirm POST /lists/confirm/:token open query produces="text/html"
+`,
+  forms: `
+list GET forms query page
+create POST forms body
+get GET forms/:id
+update PATCH forms/:id body
+delete DELETE forms/:id
+stats GET forms/:id/stats query
+submissions GET forms/:id/submissions query page
+`,
+  segments: `
+list GET segments query page
+create POST segments body
+preview POST segments/preview body
+get GET segments/:id
+update PATCH segments/:id body
+delete DELETE segments/:id
+contacts GET segments/:id/contacts query page
+`,
+  campaigns: `
+list GET campaigns query page
+create POST campaigns body
+get GET campaigns/:id
+update PATCH campaigns/:id body
+delete DELETE campaigns/:id
+schedule POST campaigns/:id/schedule body
+audience GET campaigns/:id/audience
+send POST campaigns/:id/send body
+pause POST campaigns/:id/pause
+resume POST campaigns/:id/resume body
+cancel POST campaigns/:id/cancel
+duplicate POST campaigns/:id/duplicate body
+resend POST campaigns/:id/resend body
+test POST campaigns/:id/test body
+preview GET campaigns/:id/preview query
+winner POST campaigns/:id/winner body
+recipients GET campaigns/:id/recipients query page
+stats GET campaigns/:id/stats query
+verify GET campaigns/:id/verify
+`,
+  automations: `
+list GET automations query page
+create POST automations body
+get GET automations/:id query
+update PATCH automations/:id body
+delete DELETE automations/:id
+activate POST automations/:id/activate body
+pause POST automations/:id/pause
+archive POST automations/:id/archive
+unarchive POST automations/:id/unarchive
+versions GET automations/:id/versions query page
+stats GET automations/:id/stats
+test POST automations/:id/test body
+entries GET automations/:id/entries query page
+`,
+  events: `
+list GET v1/events query page
+tail GET v1/events/stream query stream
+get GET v1/events/:id
+track POST track body
+trackBatch POST track/batch body
+`,
+  requests: `
+list GET requests query
+tail GET requests/stream query stream
+`,
+  metrics: `
+get GET metrics query
+limits GET metrics/limits
+setLimits PATCH metrics/limits body
+verify GET metrics/verify query
+`,
+  webhooks: `
+list GET v1/webhooks query page
+create POST v1/webhooks body
+get GET v1/webhooks/:id
+update PATCH v1/webhooks/:id body
+delete DELETE v1/webhooks/:id
+pause POST v1/webhooks/:id/pause
+resume POST v1/webhooks/:id/resume
+rotateSecret POST v1/webhooks/:id/rotate-secret body
+test POST v1/webhooks/:id/test
+deliveries GET v1/webhooks/:id/deliveries query page
+delivery GET v1/webhooks/:id/deliveries/:delivery
+redeliver POST v1/webhooks/:id/deliveries/:delivery/redeliver
+redeliverSince POST v1/webhooks/:id/redeliver body
+`,
+  explanations: `
+get GET explain/:id query
+`,
+  lint: `
+check POST lint body
+rules GET lint/rules
+`,
+  testInbox: `
+list GET test-inbox query page
+wait GET test-inbox/wait query waitSeconds=10
+get GET test-inbox/:id
+raw GET test-inbox/:id/raw produces="message/rfc822"
+delete DELETE test-inbox/:id
+release POST test-inbox/:id/release body waitSeconds=45
+clear DELETE test-inbox
+`,
+  keys: `
+list GET keys query page
+create POST keys body
+update PATCH keys/:id body
+revoke DELETE keys/:id
+`,
+  audit: `
+list GET audit query page
+`,
+  members: `
+list GET members query page
+invite POST members body
+setRole PATCH members/:member body
+remove DELETE members/:member
+signOut DELETE members/:member/sessions
+`,
+  dashboard: `
+link POST dashboard/links body
+sessions GET dashboard/sessions query page
+signOut DELETE dashboard/sessions/:id
+signOutPerson DELETE dashboard/sessions/:id/person
+signOutAll DELETE dashboard/sessions
+`,
+  workspaces: `
+list GET workspaces query page
+create POST workspaces body
+update PATCH workspaces/:id body
+export GET workspaces/:id/export query page
+delete DELETE workspaces/:id
+`,
+  jobs: `
+list GET jobs query page
+retry POST jobs/:id/retry
+`,
+  queue: `
+status GET queue
+pause POST queue/pause body
+resume POST queue/resume
+hold POST queue/hold body
+release POST queue/release body
+requeue POST queue/requeue body
+`,
+  relays: `
+list GET relays
+get GET relays/:name
+add POST relays body
+update PATCH relays/:name body
+remove DELETE relays/:name
+test POST relays/:name/test body waitSeconds=90
+`,
+  me: `
+get GET me
+checkRelays GET me/relays waitSeconds=20
+`,
+  health: `
+live GET /healthz open
+ready GET /readyz open keyOptional
+openapi GET /openapi.json open
+`,
+  inbox: `
+list GET /__dev/inbox open query page
+wait GET /__dev/inbox/wait open query waitSeconds=10
+get GET /__dev/inbox/:id open
+html GET /__dev/inbox/:id/html open produces="text/html"
+text GET /__dev/inbox/:id/text open produces="text/plain"
+raw GET /__dev/inbox/:id/raw open produces="message/rfc822"
+reply POST /__dev/inbox/:id/reply open body
+report POST /__dev/inbox/:id/report open body
+delete DELETE /__dev/inbox/:id open
+release POST /__dev/inbox/:id/release open body waitSeconds=45
+clear DELETE /__dev/inbox open
+`,
+  listings: `
+list GET marketplace/listings query page
+create POST marketplace/listings body
+get GET marketplace/listings/:slug
+update PATCH marketplace/listings/:slug body
+checkout POST marketplace/listings/:slug/checkout
+cancel POST marketplace/listings/:slug/cancel
+rotateSecret POST marketplace/listings/:slug/webhook-secret/rotate body
+activations GET marketplace/listings/:slug/activations query page
+resume POST marketplace/listings/:slug/activations/:id/resume
+`,
+  deliveries: `
+list GET marketplace/listings/:slug/deliveries query page
+tail GET marketplace/listings/:slug/deliveries/stream query stream
+get GET marketplace/listings/:slug/deliveries/:id
+redeliver POST marketplace/listings/:slug/deliveries/:id/redeliver
+recover POST marketplace/listings/:slug/deliveries/recover body
+test POST marketplace/listings/:slug/test-webhook
+`,
+  payments: `
+list GET marketplace/payments query page
+get GET marketplace/payments/:id
+confirm POST marketplace/payments/:id/confirm
+`,
+  catalog: `
+list GET marketplace/catalog query page
+get GET marketplace/catalog/:slug
+`,
+  activations: `
+list GET marketplace/activations query page
+create POST marketplace/activations body
+get GET marketplace/activations/:id
+update PATCH marketplace/activations/:id body
+accept POST marketplace/activations/:id/accept body
+keep POST marketplace/activations/:id/keep body
+pause POST marketplace/activations/:id/pause
+resume POST marketplace/activations/:id/resume
+deactivate POST marketplace/activations/:id/deactivate
+`,
+  approvals: `
+list GET marketplace/approvals query page
+get GET marketplace/approvals/:id
+`,
+  messages: `
+inbox GET marketplace/messages query page
+list GET marketplace/activations/:id/messages query page
+create POST marketplace/activations/:id/messages body
+get GET marketplace/messages/:id
+answer POST marketplace/messages/:id/answer body
+read POST marketplace/activations/:id/messages/read body
+`,
+  runs: `
+list GET marketplace/activations/:id/runs query page
+get GET marketplace/activations/:id/runs/:runId
+logs GET marketplace/activations/:id/runs/:runId/logs query page
+cancel POST marketplace/activations/:id/runs/:runId/cancel body
+`,
+  credits: `
+get GET marketplace/credits
+grant POST marketplace/credits body
+list GET marketplace/credits/entries query page
+`,
+  plans: `
+list GET marketplace/plans
+get GET marketplace/plan
+preview GET marketplace/plan/preview query
+change POST marketplace/plan body
+`,
+  brand: `
+get GET marketplace/brand
+update PATCH marketplace/brand body
+`,
+  landingPages: `
+list GET marketplace/landing-pages query page
+get GET marketplace/landing-pages/:id
+publish POST marketplace/landing-pages/:id/publish
+unpublish POST marketplace/landing-pages/:id/unpublish
+delete DELETE marketplace/landing-pages/:id
+stats GET marketplace/landing-pages/:id/stats query
+submissions GET marketplace/landing-pages/:id/submissions query page
+`,
+  leadMagnets: `
+list GET marketplace/lead-magnets query page
+create POST marketplace/lead-magnets body maxFileBytes=26214400
+get GET marketplace/lead-magnets/:id
+delete DELETE marketplace/lead-magnets/:id
+`,
+  assets: `
+list GET marketplace/assets query page
+create POST marketplace/assets body maxFileBytes=5242880
+get GET marketplace/assets/:id
+delete DELETE marketplace/assets/:id
+`,
+  clock: `
+show GET /__dev/clock open
+freeze POST /__dev/clock/freeze open body
+advance POST /__dev/clock/advance open body waitSeconds=600
+next POST /__dev/clock/next open waitSeconds=600
+thaw POST /__dev/clock/thaw open
+`,
+  world: `
+reset POST /__dev/reset open
+snapshots GET /__dev/snapshots open
+snapshot POST /__dev/snapshot open body
+restore POST /__dev/restore open body
+`,
+  faults: `
+list GET /__dev/faults open
+add POST /__dev/faults open body
+clear DELETE /__dev/faults open
+`,
 };
 
 /** The endpoints of `AgentClient`. */
 export const AGENT_ENDPOINTS: EndpointTable = {
-  self: {
-    get: { method: "GET", path: "/api/agents/activations/:activationId" },
-  },
-  messages: {
-    list: { method: "GET", path: "/api/agents/activations/:activationId/messages", query: true, page: true },
-    get: { method: "GET", path: "/api/agents/activations/:activationId/messages/:messageId" },
-    create: { method: "POST", path: "/api/agents/activations/:activationId/messages", body: true },
-    cancel: { method: "POST", path: "/api/agents/activations/:activationId/messages/:messageId/cancel", body: true },
-    read: { method: "POST", path: "/api/agents/activations/:activationId/messages/read", body: true },
-  },
-  runs: {
-    start: { method: "POST", path: "/api/agents/activations/:activationId/runs/start", body: true },
-    log: { method: "POST", path: "/api/agents/activations/:activationId/runs/log", body: true },
-    complete: { method: "POST", path: "/api/agents/activations/:activationId/runs/complete", body: true },
-    fail: { method: "POST", path: "/api/agents/activations/:activationId/runs/fail", body: true },
-    cancel: { method: "POST", path: "/api/agents/activations/:activationId/runs/cancel", body: true },
-    list: { method: "GET", path: "/api/agents/activations/:activationId/runs", query: true, page: true },
-    get: { method: "GET", path: "/api/agents/activations/:activationId/runs/:runId" },
-    logs: { method: "GET", path: "/api/agents/activations/:activationId/runs/:runId/logs", query: true, page: true },
-  },
-  credits: {
-    get: { method: "GET", path: "/api/agents/activations/:activationId/credits" },
-    list: { method: "GET", path: "/api/agents/activations/:activationId/credits/transactions", query: true, page: true },
-    consume: { method: "POST", path: "/api/agents/activations/:activationId/credits/consume", body: true },
-    refund: { method: "POST", path: "/api/agents/activations/:activationId/credits/:transactionId/refund", body: true },
-  },
-  wakeups: {
-    create: { method: "POST", path: "/api/agents/activations/:activationId/wakeups", body: true },
-    list: { method: "GET", path: "/api/agents/activations/:activationId/wakeups", query: true, page: true },
-    get: { method: "GET", path: "/api/agents/activations/:activationId/wakeups/:wakeupId" },
-    cancel: { method: "DELETE", path: "/api/agents/activations/:activationId/wakeups/:wakeupId" },
-  },
-  landingPages: {
-    list: { method: "GET", path: "/api/agents/activations/:activationId/landing-pages", query: true, page: true },
-    create: { method: "POST", path: "/api/agents/activations/:activationId/landing-pages", body: true },
-    get: { method: "GET", path: "/api/agents/activations/:activationId/landing-pages/:id" },
-    update: { method: "PATCH", path: "/api/agents/activations/:activationId/landing-pages/:id", body: true },
-    publish: { method: "POST", path: "/api/agents/activations/:activationId/landing-pages/:id/publish" },
-    unpublish: { method: "POST", path: "/api/agents/activations/:activationId/landing-pages/:id/unpublish" },
-    stats: { method: "GET", path: "/api/agents/activations/:activationId/landing-pages/:id/stats", query: true },
-  },
-  leadMagnets: {
-    create: { method: "POST", path: "/api/agents/activations/:activationId/lead-magnets", body: true, maxFileBytes: 26214400 },
-    update: { method: "PATCH", path: "/api/agents/activations/:activationId/lead-magnets/:id", body: true },
-  },
-  assets: {
-    create: { method: "POST", path: "/api/agents/activations/:activationId/assets", body: true, maxFileBytes: 5242880 },
-  },
-  brand: {
-    get: { method: "GET", path: "/api/agents/activations/:activationId/brand" },
-  },
-  lists: {
-    list: { method: "GET", path: "/api/agents/activations/:activationId/lists", query: true, page: true },
-    get: { method: "GET", path: "/api/agents/activations/:activationId/lists/:id" },
-  },
-  explanations: {
-    get: { method: "GET", path: "/api/agents/activations/:activationId/explain/:id" },
-  },
+  self: `
+get GET /api/agents/activations/:activationId
+`,
+  messages: `
+list GET /api/agents/activations/:activationId/messages query page
+get GET /api/agents/activations/:activationId/messages/:messageId
+create POST /api/agents/activations/:activationId/messages body
+cancel POST /api/agents/activations/:activationId/messages/:messageId/cancel body
+read POST /api/agents/activations/:activationId/messages/read body
+`,
+  runs: `
+start POST /api/agents/activations/:activationId/runs/start body
+log POST /api/agents/activations/:activationId/runs/log body
+complete POST /api/agents/activations/:activationId/runs/complete body
+fail POST /api/agents/activations/:activationId/runs/fail body
+cancel POST /api/agents/activations/:activationId/runs/cancel body
+list GET /api/agents/activations/:activationId/runs query page
+get GET /api/agents/activations/:activationId/runs/:runId
+logs GET /api/agents/activations/:activationId/runs/:runId/logs query page
+`,
+  credits: `
+get GET /api/agents/activations/:activationId/credits
+list GET /api/agents/activations/:activationId/credits/transactions query page
+consume POST /api/agents/activations/:activationId/credits/consume body
+refund POST /api/agents/activations/:activationId/credits/:transactionId/refund body
+`,
+  wakeups: `
+create POST /api/agents/activations/:activationId/wakeups body
+list GET /api/agents/activations/:activationId/wakeups query page
+get GET /api/agents/activations/:activationId/wakeups/:wakeupId
+cancel DELETE /api/agents/activations/:activationId/wakeups/:wakeupId
+`,
+  landingPages: `
+list GET /api/agents/activations/:activationId/landing-pages query page
+create POST /api/agents/activations/:activationId/landing-pages body
+get GET /api/agents/activations/:activationId/landing-pages/:id
+update PATCH /api/agents/activations/:activationId/landing-pages/:id body
+publish POST /api/agents/activations/:activationId/landing-pages/:id/publish
+unpublish POST /api/agents/activations/:activationId/landing-pages/:id/unpublish
+stats GET /api/agents/activations/:activationId/landing-pages/:id/stats query
+`,
+  leadMagnets: `
+create POST /api/agents/activations/:activationId/lead-magnets body maxFileBytes=26214400
+update PATCH /api/agents/activations/:activationId/lead-magnets/:id body
+`,
+  assets: `
+create POST /api/agents/activations/:activationId/assets body maxFileBytes=5242880
+`,
+  brand: `
+get GET /api/agents/activations/:activationId/brand
+`,
+  lists: `
+list GET /api/agents/activations/:activationId/lists query page
+get GET /api/agents/activations/:activationId/lists/:id
+`,
+  explanations: `
+get GET /api/agents/activations/:activationId/explain/:id
+`,
 };

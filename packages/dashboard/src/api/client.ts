@@ -1,4 +1,4 @@
-import type { EndpointFacts } from "../../../sdk/src/endpoint-facts.ts";
+import { type EndpointFacts, readEndpoints } from "../../../sdk/src/endpoint-facts.ts";
 import { ENDPOINTS } from "../../../sdk/src/endpoints.generated.ts";
 import type { MailsvcMethods } from "../../../sdk/src/methods.generated.ts";
 import type { Page } from "../../../sdk/src/types.generated.ts";
@@ -26,7 +26,7 @@ type Options = { readonly signal?: AbortSignal; readonly idempotencyKey?: string
 export const api = Object.fromEntries(
   Object.entries(ENDPOINTS).map(([noun, verbs]) => [
     noun,
-    Object.fromEntries(Object.entries(verbs).map(([verb, facts]) => [verb, (...args: readonly unknown[]) => call(facts, args)])),
+    Object.fromEntries(readEndpoints(verbs).map(([verb, facts]) => [verb, (...args: readonly unknown[]) => call(facts, args)])),
   ]),
 ) as Api;
 
