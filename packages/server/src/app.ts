@@ -8,17 +8,14 @@ import type { Db } from "./db/db.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld, type DevWorld, keepClock, restoreClock } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
-import { explain } from "./explain/explain.ts";
-import { EXPLAINERS } from "./explainers.ts";
 import {
   CLEANUP_JOB,
   createKeyLookup,
   createWorkspaceLookup,
   devHandlers,
-  dialectPages,
   jobsOf,
-  loadDialects,
   publicPages,
+  servedDialects,
   servedHandlers,
 } from "./features.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
@@ -136,7 +133,6 @@ function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey
   const listPages = async () => [
     ...Object.values(served).flatMap((noun) => Object.values<Endpoint>(noun)),
     ...publicPages(deps, limiter),
-    ...(await dialectPages(deps)),
     { path: SIGN_IN_PATH },
   ];
   const secrets = [
@@ -150,7 +146,13 @@ function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey
   ];
   const owner = { owner: true, permissions: new Set<string>() };
   recorder.attach(
-    { db, clock, queue, explain: (workspaceId, id) => explain(EXPLAINERS, db.read, deps, owner, { workspaceId, id }) },
+    {
+      ...{ db, clock, queue },
+      explain: async (workspaceId, id) => {
+        const [{ explain }, { EXPLAINERS }] = await Promise.all([import("./explain/explain.ts"), import("./explainers.ts")]);
+        return explain(EXPLAINERS, db.read, deps, owner, { workspaceId, id });
+      },
+    },
     listPages,
     secrets,
   );
@@ -207,7 +209,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
   return createRouter({
     contract: served,
     handlers,
-    loadDialects: () => loadDialects(deps, changes, parts.config.dev ? installation.apiKey : null),
+    dialects: servedDialects(deps, changes, parts.config.dev ? installation.apiKey : null),
     deps,
     keys: createKeyLookup(deps),
     sessions: access,
@@ -219,11 +221,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
     observe: createObserver(parts, deps.requestLog ?? deps.requestStore),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");
-      const pages = [
-        ...publicPages(deps, limiter),
-        ...(await dialectPages(deps)),
-        ...signedInPages({ deps, access, installation, drafts: DRAFT_SOURCES }, limiter),
-      ];
+      const pages = [...publicPages(deps, limiter), ...signedInPages({ deps, access, installation, drafts: DRAFT_SOURCES }, limiter)];
       mountPublicPages(h3, pages, { ids, log, inFlight, storage, trustedProxies: parts.config.trustedProxies });
       if (parts.config.mcp !== null) {
         const { mountMcp } = await import("./http/public/mcp-route.ts");

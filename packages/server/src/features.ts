@@ -39,18 +39,18 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
+import { attachmentPage, listDialects } from "./dialects/dialects.ts";
 import { domainHandlers } from "./domains/domains.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, mailStateHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import type { EventReader } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
-import { explanationHandlers } from "./explain/explain.ts";
-import { EXPLAINERS } from "./explainers.ts";
+import { explanationHandlers } from "./explain/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { ChangeRecorder } from "./http/change-recorder.ts";
 import { ContractCalls } from "./http/contract-calls.ts";
-import type { Dialect } from "./http/dialect.ts";
+import type { DialectLoaders } from "./http/dialect.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { WorkspaceLookup } from "./http/operator-rights.ts";
@@ -316,7 +316,10 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   requests: requestHandlers,
   metrics: settled(contract.metrics, metricsHandlers),
   webhooks: webhookHandlers,
-  explanations: settled(contract.explanations, explanationHandlers(EXPLAINERS)),
+  explanations: settled(
+    contract.explanations,
+    explanationHandlers(async () => (await import("./explainers.ts")).EXPLAINERS),
+  ),
   lint: lintHandlers(MAIL_SOURCES),
   campaigns: settled(contract.campaigns, campaignHandlers, ["resend", "winner"]),
   automations: settled(contract.automations, automationHandlers, ["update", "delete", "activate", "pause"]),
@@ -345,12 +348,10 @@ export function servedHandlers(arrivals: Arrivals): Readonly<Record<string, Read
 }
 
 /**
- * Loads the APIs of other services, which no start needs. Their operations call those of the contract; `devKey` stands for any key of the
- * other service in dev mode.
+ * The APIs of other services. Their operations call those of the contract; `devKey` stands for any key of the other service in dev mode.
  */
-export async function loadDialects(deps: Deps, changes: ChangeRecorder, devKey: string | null): Promise<readonly Dialect[]> {
-  const { createDialects } = await import("./dialects/dialects.ts");
-  return createDialects(deps, new ContractCalls(contract, handlers, changes), devKey);
+export function servedDialects(deps: Deps, changes: ChangeRecorder, devKey: string | null): DialectLoaders {
+  return listDialects(deps, new ContractCalls(contract, handlers, changes), devKey);
 }
 
 /** The handlers of dev mode. */
@@ -373,13 +374,8 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
     favicon,
     ...publicFiles(deps),
     ...returnPages,
+    attachmentPage(deps),
   ];
-}
-
-/** Loads the pages behind links that the APIs of other services give. */
-export async function dialectPages(deps: Deps): Promise<readonly PublicPage[]> {
-  const { attachmentPage } = await import("./dialects/dialects.ts");
-  return [attachmentPage(deps)];
 }
 
 /** All jobs. */

@@ -1,5 +1,5 @@
 import type { LintReport, Template } from "@mailsvc/sdk/contract";
-import { type LintOptions, lintMail, type MailToLint } from "./lint/lint.ts";
+import type { LintOptions, MailToLint } from "./lint/lint.ts";
 import { loadParser } from "./templates/engine/parser.ts";
 import { readSource } from "./templates/engine/read.ts";
 import { SourceFaults, type Tree } from "./templates/engine/tree.ts";
@@ -21,6 +21,7 @@ export interface SourcesToLint {
 
 /** Checks sources without a server. Throws only for errors of the program. */
 export async function lintSources(sources: SourcesToLint, options: LintOptions = {}): Promise<LintReport> {
+  const { lintMail } = await import("./lint/lint.ts");
   return lintMail(await toMailToLint(sources), options);
 }
 

@@ -8,7 +8,7 @@ interface DialectEnvironment {
 /**
  * The variables that lead programs of other services here, as `mailsvc dev` lists and sets them. In dev mode any key in this form works.
  */
-export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
+const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
   {
     dialect: "resend",
     variables: (url) => ({

@@ -1,14 +1,6 @@
-import {
-  type contract,
-  EXPLAINED_IDS,
-  type ExplainedPrefix,
-  type Explanation,
-  type Permission,
-  readContactRef,
-} from "@mailsvc/sdk/contract";
+import { EXPLAINED_IDS, type ExplainedPrefix, type Explanation, type Permission, readContactRef } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { EmailDeps } from "../emails/deps.ts";
-import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fromUuid } from "../lib/uuids.ts";
@@ -126,13 +118,6 @@ function lacks(permission: Permission): ApiError {
   return new ApiError("forbidden", `This API key lacks the permission ${permission}.`, {
     details: [{ path: "", code: "missing_permission", message: permission }],
   });
-}
-
-/** The handlers of explanations; `explainers` says how each kind of object is explained. */
-export function explanationHandlers<Deps extends ExplainDeps>(explainers: Explainers<Deps>): Handlers<typeof contract.explanations, Deps> {
-  return {
-    get: (question, { read, deps, workspaceId, key }) => explain(explainers, read, deps, key, { workspaceId, ...question }),
-  };
 }
 
 export interface ExplainDeps {

@@ -2,7 +2,6 @@ import { type contract, served } from "@mailsvc/sdk/contract";
 import { StorageUnavailable } from "../db/errors.ts";
 import { writeFact } from "../db/facts.ts";
 import type { Handlers } from "../http/handler.ts";
-import { buildShownOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
@@ -18,7 +17,11 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
       throw new ApiError("storage_unavailable", isTold ? problem : "The server is not ready.", { headers: { "retry-after": "5" } });
     return isTold ? { status: "ready", ...(await describe(deps)) } : { status: "ready" };
   },
-  openapi: async () => (await buildShownOpenApi(served)) as Record<string, unknown>,
+  openapi: async () => {
+    // No start of a server needs it.
+    const { buildShownOpenApi } = await import("../http/openapi.ts");
+    return (await buildShownOpenApi(served)) as Record<string, unknown>;
+  },
 };
 
 /** Without the database nobody can be told from anybody else. */

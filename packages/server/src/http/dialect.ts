@@ -29,3 +29,6 @@ export interface Dialect {
   /** An error as that service words it; `headers` are those of the request. */
   readonly describeError: (error: ApiError, headers: HeaderReader) => DialectAnswer;
 }
+
+/** Dialects by their prefixes, each loaded with its first request. */
+export type DialectLoaders = ReadonlyMap<Dialect["prefix"], () => Promise<Dialect>>;

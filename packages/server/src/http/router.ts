@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import { DEV_ONLY } from "@mailsvc/sdk/contract";
-import type { H3 } from "h3";
+import type { H3, H3Event } from "h3";
 import { readWishes } from "../html/texts.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
@@ -10,7 +10,7 @@ import { BodyMemory } from "./body/share.ts";
 import type { AnyHandler } from "./call.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, DialectLoaders } from "./dialect.ts";
 import { listDialectRoutes, respondInDialect } from "./dialect-routes.ts";
 import type { FaultInjector } from "./fault-injection.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -27,8 +27,8 @@ interface RouterParts {
   readonly contract: Contract;
   /** By noun and verb; those of dev mode may be missing outside it. */
   readonly handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Loads the APIs of other services that are served too. */
-  readonly loadDialects: () => Promise<readonly Dialect[]>;
+  /** The APIs of other services that are served too. */
+  readonly dialects: DialectLoaders;
   readonly deps: HttpDeps;
   readonly keys: KeyLookup;
   readonly sessions: SessionLookup;
@@ -63,7 +63,7 @@ export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter(routerParts: RouterParts): Router {
-  const { contract, handlers, loadDialects, deps, keys, sessions, workspaces, inFlight, limiter, changes, faults, observe, mount } =
+  const { contract, handlers, dialects, deps, keys, sessions, workspaces, inFlight, limiter, changes, faults, observe, mount } =
     routerParts;
   const { config, ids } = deps;
   const parts = { deps, inFlight, faults, observe };
@@ -72,12 +72,12 @@ export function createRouter(routerParts: RouterParts): Router {
   const performer = new Performer({ deps, keys, sessions, operators, limiter, bodies, changes });
   const createServe = makeServe(parts, { performer, respondToError: respondInContract });
 
-  let dialects: readonly Dialect[] = [];
+  const loaded: Dialect[] = [];
 
   /** Answers a request that no endpoint takes. */
   const refuse: Refuse = (request, method, error) => {
     const requestId = ids("req");
-    const dialect = dialects.find(({ prefix }) => request.pathname().startsWith(`${prefix}/`));
+    const dialect = loaded.find(({ prefix }) => request.pathname().startsWith(`${prefix}/`));
     const respond = dialect ? respondInDialect(dialect) : respondInContract;
     const { headers } = request;
     const facts = { route: null, ms: 0, keyId: null, workspaceId: null, dev: false };
@@ -88,9 +88,7 @@ export function createRouter(routerParts: RouterParts): Router {
   const routes: Route[] = [];
   const absent: AbsentPath[] = [];
   const direct = new Map<string, Serve>();
-  const add = (route: Route): void => {
-    const { path, endpoint, serve } = route;
-    routes.push(route);
+  const addDirect = ({ path, endpoint, serve }: Route): void => {
     if (PROBES.has(path) || (endpoint.method !== "GET" && !path.includes(":"))) direct.set(`${endpoint.method} ${path}`, serve);
   };
   for (const [noun, group] of Object.entries(contract)) {
@@ -102,18 +100,28 @@ export function createRouter(routerParts: RouterParts): Router {
       const serveVerb = (name: string): Serve => createServe(group[name] as Endpoint, handlers[noun]?.[name] as AnyHandler);
       const serve = serveVerb(verb);
       const follow = endpoint.followedBy === undefined ? null : serveVerb(endpoint.followedBy);
-      for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) add({ endpoint, path, serve, follow });
+      for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) routes.push({ endpoint, path, serve, follow });
     }
   }
+  routes.forEach(addDirect);
+
   let loading: Promise<H3> | undefined;
   const load = async (): Promise<H3> => {
-    const [{ createRoutes }, loaded] = await Promise.all([import("./routes.ts"), loadDialects()]);
-    dialects = loaded;
-    for (const dialect of dialects) {
+    const { createRoutes } = await import("./routes.ts");
+    const loadDialect = async (loader: () => Promise<Dialect>): Promise<H3> => {
+      const dialect = await loader();
+      loaded.push(dialect);
       const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, operators, limiter, bodies, changes });
-      for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
-    }
+      const own = listDialectRoutes(dialect, performer, (api) => makeServe(parts, api));
+      own.forEach(addDirect);
+      return createRoutes(own, [], refuse);
+    };
     const h3 = createRoutes(routes, absent, refuse);
+    for (const [prefix, loader] of dialects) {
+      let loading: Promise<H3> | undefined;
+      const follow = async (event: H3Event) => (await (loading ??= loadDialect(loader))).handler(event);
+      for (const path of [prefix, `${prefix}/**` as const]) h3.all(path, follow);
+    }
     await mount(h3);
     return h3;
   };

@@ -1,5 +1,5 @@
 import { findAttachments, findMail } from "../../emails/emails.ts";
-import type { PublicPage } from "../../http/public/public-pages.ts";
+import type { PageResponse } from "../../http/public/public-pages.ts";
 import { ApiError, nullIfNotFound } from "../../lib/api-error.ts";
 import { HOUR } from "../../lib/units.ts";
 import { toPartUuid } from "../../lib/uuids.ts";
@@ -50,31 +50,23 @@ export function describeFile({ filename, contentType, contentId, size }: File, {
   };
 }
 
-/** The page behind a download link. */
-export function attachmentPage(deps: DialectDeps): PublicPage {
+/** Answers a download link with its file. Throws ApiError not_found. */
+export async function serveFile(deps: DialectDeps, token: string): Promise<PageResponse> {
+  const [, signed = "", signature = ""] = /^(.+)\.([^.]+)$/.exec(token) ?? [];
+  const [of, workspaceId = "", mailId = "", number = "", expires = ""] = signed.split(".");
+  if (!deps.macs.verify(PURPOSE, signed, signature) || Number(expires) < deps.clock.now())
+    throw new ApiError("not_found", "This link has expired, or was cut off. Ask for it again.");
+  const file = of === "sent" ? await readSent(deps, workspaceId, mailId, number) : await readReceived(deps, workspaceId, mailId, number);
+  if (!file) throw new ApiError("not_found", "This file was deleted.");
   return {
-    path: "/resend/files/:token",
-    methods: ["GET"],
-    errors: "developer",
-    serve: async ({ params: { token = "" } }) => {
-      const [, signed = "", signature = ""] = /^(.+)\.([^.]+)$/.exec(token) ?? [];
-      const [of, workspaceId = "", mailId = "", number = "", expires = ""] = signed.split(".");
-      if (!deps.macs.verify(PURPOSE, signed, signature) || Number(expires) < deps.clock.now())
-        throw new ApiError("not_found", "This link has expired, or was cut off. Ask for it again.");
-      const file =
-        of === "sent" ? await readSent(deps, workspaceId, mailId, number) : await readReceived(deps, workspaceId, mailId, number);
-      if (!file) throw new ApiError("not_found", "This file was deleted.");
-      return {
-        status: 200,
-        headers: [
-          // Never shown by the browser itself: the file is what somebody sent.
-          ["content-type", "application/octet-stream"],
-          ["content-disposition", `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`],
-          ["cache-control", "no-store"],
-        ],
-        body: file.content,
-      };
-    },
+    status: 200,
+    headers: [
+      // Never shown by the browser itself: the file is what somebody sent.
+      ["content-type", "application/octet-stream"],
+      ["content-disposition", `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`],
+      ["cache-control", "no-store"],
+    ],
+    body: file.content,
   };
 }
 
