@@ -81,8 +81,15 @@ export function inheritEnvironment(): Readonly<Record<string, string | undefined
   return process.env;
 }
 
+/** The version of Bun; undefined on other runtimes. */
+function readBunVersion(): string | undefined {
+  return (globalThis as { readonly Bun?: { readonly version: string } }).Bun?.version;
+}
+
 /** The runtime's name and version for the User-Agent, such as `node/24.1.0`; undefined when unknown. */
 export function describeRuntime(): string | undefined {
+  const bun = readBunVersion();
+  if (bun !== undefined) return `bun/${bun}`;
   return typeof process !== "undefined" && process.versions?.node ? `node/${process.versions.node}` : undefined;
 }
 

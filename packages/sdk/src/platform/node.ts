@@ -9,8 +9,8 @@ import { undiciStream, undiciTransport } from "./undici.ts";
 /** Node, and the runtimes that load packages as it does. */
 export const platform: Platform = {
   createTransports: (dispatcher) =>
-    // undici runs on Node only; other runtimes have a global fetch.
-    !dispatcher && describeRuntime() === undefined
+    // Other runtimes have a global fetch. Bun has an undici of its own in place of the package, whose answers cannot be read as bytes.
+    !dispatcher && !describeRuntime()?.startsWith("node/")
       ? globalFetch()
       : { transport: undiciTransport(dispatcher), stream: undiciStream(dispatcher) },
   findDevServer,

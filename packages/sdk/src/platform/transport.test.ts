@@ -14,6 +14,23 @@ afterAll(() => outside.close());
 const viaFetch = (): Mailsvc =>
   new Mailsvc({ apiKey: "ms_live_x", baseUrl: "http://mail.test", fetch: (url, init) => fetch(url, init), sleep: async () => {} });
 
+test("Bun's global fetch carries requests there, and the user agent names it", async () => {
+  vi.stubGlobal("Bun", { version: "1.4.5" });
+  const agents: (string | null)[] = [];
+  const fetching = vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
+    agents.push(new Headers(init?.headers).get("user-agent"));
+    return Response.json({ id: "em_1", status: "queued" });
+  });
+  try {
+    const client = new Mailsvc({ apiKey: "ms_live_x", baseUrl: "http://mail.test" });
+    await client.emails.send({ to: "ada@example.com", from: "hello@acme.example", subject: "Hi", text: "It works." });
+    expect(agents).toEqual([expect.stringMatching(/^mailsvc-sdk\/\S+ bun\/1\.4\.5$/)]);
+  } finally {
+    fetching.mockRestore();
+    vi.unstubAllGlobals();
+  }
+});
+
 describe("the platform's fetch", () => {
   test("carries a send and its retry", async () => {
     const bodies: unknown[] = [];
