@@ -187,6 +187,21 @@ describe("doctor", () => {
     ]);
   });
 
+  test.each([
+    ["0.0.9", "All of this program works."],
+    ["0.2.0", "Update the server."],
+  ])("a program of version %s beside a server of another one is told: %s", async (version, hint) => {
+    const { mailsvc } = await startCliWithServer();
+    const { code, json } = await mailsvc(["doctor"], { version });
+    expect(code).toBe(0);
+    expect(json.checks).toContainEqual({
+      name: "version",
+      status: "warn",
+      detail: `the server is 0.1.0, this program is ${version}`,
+      hint: expect.stringContaining(hint),
+    });
+  });
+
   test("names the ports that take mail over SMTP, and warns of one that is full", async () => {
     const { mailsvc, world } = await startCliWithServer();
     const { submissionPorts } = world.app.deps;

@@ -31,6 +31,8 @@ export interface Setup {
   home?: string;
   cwd?: string;
   platform?: NodeJS.Platform;
+  /** The version of the program. */
+  version?: string;
   now?: () => number;
   /** Runs in place of a command after `--`. */
   exec?: Host["exec"];
@@ -91,7 +93,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     nodeVersion: "v24.0.0",
     home,
     cwd: setup.cwd ?? home,
-    version: "0.1.0",
+    version: setup.version ?? "0.1.0",
     randomBytes,
     now: setup.now ?? Date.now,
     sleep: (ms, signal) =>

@@ -15,6 +15,7 @@ import { CliError, toFailure } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { MINIMUM_NODE } from "../runtime/minimum-node.ts";
 import { buildCall } from "../runtime/request.ts";
+import { isNewer } from "../runtime/update-notice.ts";
 import { safeText } from "../text/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
 import { renderDomainCheck } from "../views/domains.ts";
@@ -145,12 +146,9 @@ async function checkAccount(session: Session): Promise<Finding[]> {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
   }
   const { workspace, key, server: about } = me;
-  const same = about.version === session.host.version;
   return [
     passed("key", `${key.name} (${key.preview}), workspace ${workspace.name}`),
-    same
-      ? passed("version", about.version)
-      : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
+    checkVersions(about.version, session.host.version),
     ...(await attempt("name", () => checkBrand(session))),
     ...(about.pausedAt ? [warning("sending", `all sending is paused since ${about.pausedAt}`, "Resume it: mailsvc queue resume")] : []),
     ...(about.unhandledJobs
@@ -184,6 +182,15 @@ function checkMailer({ mailer, mailerFault, dev }: Me["server"]): Finding {
   return dev
     ? passed("mailer", "capture (dev mode: mailsvc inbox list)")
     : warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.");
+}
+
+/** A program works with servers of its own version and with later ones. */
+function checkVersions(server: string, own: string): Finding {
+  if (server === own) return passed("version", server);
+  const hint = isNewer(server, own)
+    ? "All of this program works. For what the server has besides, update this program."
+    : "What is new in this program fails there. Update the server.";
+  return warning("version", `the server is ${server}, this program is ${own}`, hint);
 }
 
 /** Checks the server's readiness: its SMTP ports, and the deletion of old mail. Throws the reason it is not ready. */

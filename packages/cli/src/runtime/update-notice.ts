@@ -50,7 +50,8 @@ async function askNewest({ fetch = globalThis.fetch, env }: Host, signal: AbortS
   return typeof version === "string" && /^\d+\.\d+\.\d+$/.test(version) ? version : null;
 }
 
-function isNewer(version: string, than: string): boolean {
+/** True if a version comes after another one. */
+export function isNewer(version: string, than: string): boolean {
   const [a, b] = [version, than].map((text) => text.split(/[.-]/, 3).map(Number));
   const at = [0, 1, 2].find((i) => a?.[i] !== b?.[i]);
   return at !== undefined && (a?.[at] ?? 0) > (b?.[at] ?? 0);
