@@ -5,9 +5,13 @@ import { promisify } from "node:util";
 import { type StartOptions, startServer } from "../test/support/server.ts";
 
 /** Measures the duration of a program, in ms: Node, unless another is named. Throws when it fails. */
-export async function timeOf(args: readonly string[], program: string = process.execPath): Promise<number> {
+export async function timeOf(
+  args: readonly string[],
+  program: string = process.execPath,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const from = performance.now();
-  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, ...variables } });
   const [code] = (await once(child, "exit")) as [number | null];
   const took = performance.now() - from;
   if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}.`);
