@@ -76,7 +76,7 @@ export const contactImportOperations: readonly Operation[] = [
   readOperation({
     path: "/contacts/imports/:id",
     note: NOTE,
-    run: async ({ id }, { read }) => ({ object: "contact_import", ...showImport(await read(contract.contacts.getImport, { id })) }),
+    run: async ({ id }, { read }) => showImport(await read(contract.contacts.getImport, { id })),
   }),
 ];
 
@@ -122,6 +122,7 @@ function jsonText<S extends z.ZodType>(schema: S) {
 function showImport({ id, createdAt, rows }: ContactImportSummary) {
   const { created, updated, unchanged, skipped, failed } = rows;
   return {
+    object: "contact_import",
     id,
     status: "completed",
     created_at: createdAt,

@@ -49,6 +49,7 @@ test("definitions are found by name and by id, listed newest first, and there on
 test("names that Resend keeps for itself, and types that it has not, are refused", async () => {
   const { events } = server.resend;
   expect((await events.create({ name: "resend:sent" })).error).toMatchObject({ statusCode: 422, message: expect.stringContaining("name") });
+  expect((await events.create({ name: "" })).error).toMatchObject({ name: "missing_required_field", message: "Missing `name` field." });
   const odd = { name: "odd", schema: { n: "integer" as never } };
   expect((await events.create(odd)).error).toMatchObject({ statusCode: 422, message: expect.stringContaining("schema.n") });
 });

@@ -20,7 +20,6 @@ const Schema = z
   .nullish();
 const Name = z
   .string()
-  .min(1)
   .max(100)
   .refine((name) => !name.startsWith("resend:"), "name must not begin with resend:, which Resend keeps for itself.");
 
@@ -63,6 +62,7 @@ export const customEventOperations: readonly Operation[] = [
     status: 201,
     run: async ({ name, schema = null }, calls) => {
       calls.authorize(contract.events.track);
+      if (name === "") throw invalid("name", "required", "Missing `name` field.");
       const { tx, deps, workspaceId } = calls;
       const { eventDefinitions: t } = tx.t;
       if ((await tx.$count(t, eq(t.workspaceId, workspaceId))) >= MAX_EVENTS)

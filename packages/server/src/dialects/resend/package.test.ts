@@ -169,7 +169,8 @@ function planCalls(made: Record<string, string>): Readonly<Record<string, () => 
     "contacts.topics.update": () =>
       here({ id }, { email: "kay@example.com", topics: [{ id: made["topics.create"], subscription: "opt_out" }] }),
     "contacts.imports.create": () => here(object("contact_import"), { file: new Blob(["email\na@example.com"]) }),
-    "contacts.imports.list": () => here(page(expect.objectContaining({ id: made["contacts.imports.create"], status: "completed" }))),
+    "contacts.imports.list": () =>
+      here(page(expect.objectContaining({ object: "contact_import", id: made["contacts.imports.create"], status: "completed" }))),
     "contacts.imports.get": () =>
       here(
         object("contact_import", {
