@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Clock } from "../lib/clock.ts";
 import type { Attempt } from "./attempt.ts";
 import { EndpointClient } from "./client.ts";
-import { Client } from "./connect.ts";
 import { Connection } from "./connection.ts";
+import { Client } from "./undici.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 

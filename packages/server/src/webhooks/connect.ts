@@ -108,7 +108,3 @@ function deduplicate(lookup: Lookup): Lookup {
     return answer;
   };
 }
-
-// Loaded with the first event that leaves: a server without webhooks starts without it. By name and in its own module: a bundle
-// that loads undici itself, lazily, would find all of it under `default`.
-export { buildConnector, Client } from "undici";

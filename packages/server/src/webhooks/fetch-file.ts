@@ -34,7 +34,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  */
 export function createFetchFile({ lookup, guard }: FetchFileParts): FetchFile {
   return async (text, maxBytes) => {
-    const { buildConnector, Client } = await import("./connect.ts");
+    const { buildConnector, Client } = await import("./undici.ts");
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     /** One request: the file, or where it is instead. */
     const ask = async (url: URL): Promise<FetchedFile | URL> => {

@@ -117,7 +117,7 @@ export class WebhookSender {
   }
 
   #getOpener(): Promise<OpenConnection> {
-    this.#opener ??= import("./connect.ts").then(({ buildConnector, Client }) => {
+    this.#opener ??= import("./undici.ts").then(({ buildConnector, Client }) => {
       const connect = guardedConnector(buildConnector, this.#lookup, this.#deps.webhookGuard, ATTEMPT_TIMEOUT_MS);
       return (origin, closed) => {
         if (this.#closed) throw new Error("The server is stopping.");
