@@ -21,8 +21,8 @@ export function insertMails(dialect: Dialect, workspaceId: string, mails: number
     `insert into contents (workspace_id, from_text, subject, headers, tags, attachments, template, bypass_unsubscribe)
      select '${workspaceId}', 'Acme <s' || (i % 3) || '@sender.example>', 'Hello', ${json("'{}'")}, ${json(`'{"kind":"k' || i || '"}'`)}, 0, 't' || (i % 2) || '@1', ${no}
      from ${rows(CONTENTS)}`,
-    `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, relay, created_at, updated_at, sent_at)
-     select '${workspaceId}', ${toId("em")}, (select max(id) from contents) - i % ${CONTENTS}, ${to}, ${to}, 'delivered', 1, ${no}, 'main',
+    `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, faults, bytes, relay, created_at, updated_at, sent_at)
+     select '${workspaceId}', ${toId("em")}, (select max(id) from contents) - i % ${CONTENTS}, ${to}, ${to}, 'delivered', 1, ${no}, 0, 0, 'main',
        ${when("i")}, ${when("i")} + 900, ${when("i")} + 300 from ${rows(mails)}`,
     `insert into events (workspace_id, type, email_id, at)
      select '${workspaceId}', case ${step} when 1 then 'email.queued' when 2 then 'email.sent' else 'email.delivered' end, ${toId("em", mail)},

@@ -14,10 +14,8 @@ const WARMUP_MS = 1000;
 
 const CONTENTS = `insert into contents (workspace_id, from_text, subject, html, text_body, headers, tags, attachments, bypass_unsubscribe)
   values ($1, $2, $3, $4, $5, '{}', '{"kind":"receipt"}', 0, false) returning id`;
-const EMAIL = `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, created_at, next_attempt_at, updated_at)
-  values ($1, $2, $3, $4, $4, 'queued', 0, false, $5, $5, $5)`;
-const JOB = `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, claims, created_at, lane, interruptions)
-  values ('bench.bare', $1, 'ready', $2, 0, 25, 0, $2, 0, 0)`;
+const EMAIL = `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, lane, faults, bytes,
+  created_at, next_attempt_at, updated_at) values ($1, $2, $3, $4, $4, 'queued', 0, false, 1, 0, 0, $5, $5, $5)`;
 
 await (await openPostgres(url, postgresSchema)).close();
 
@@ -38,7 +36,6 @@ async function client(n: number): Promise<void> {
     await Promise.all([
       begun,
       c.query({ name: "email", text: EMAIL, values: [WORKSPACE, id, contents.rows[0]?.id, `reader${i % 97}@mail.acme.dev`, AT] }),
-      c.query({ name: "job", text: JOB, values: [JSON.stringify({ workspaceId: WORKSPACE, emailId: id }), AT] }),
       c.query("commit"),
     ]);
     sent += 1;

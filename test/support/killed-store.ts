@@ -43,7 +43,7 @@ async function openSqlite(data: string): Promise<KilledStore> {
     },
     inspect: async () =>
       read((db) => ({
-        jobs: db.prepare("SELECT count(*) FROM jobs WHERE kind = 'email.deliver'").pluck().get() as number,
+        jobs: db.prepare("SELECT count(*) FROM emails WHERE lane IS NOT NULL").pluck().get() as number,
         sound: db.pragma("integrity_check", { simple: true }) === "ok",
       })),
     dispose: async () => {},
@@ -74,7 +74,7 @@ async function openPostgres(): Promise<KilledStore> {
       }),
     inspect: () =>
       read(async (client) => {
-        const { rows } = await client.query<{ jobs: number }>("select count(*)::int as jobs from jobs where kind = 'email.deliver'");
+        const { rows } = await client.query<{ jobs: number }>("select count(*)::int as jobs from emails where lane is not null");
         return { jobs: rows[0]?.jobs ?? 0, sound: true };
       }),
     dispose: database.dispose,

@@ -182,10 +182,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "retry-forgotten",
-    about: "One mail of several in a job is not tried again.",
-    file: "delivery/consequences.ts",
-    text: "await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id, bytes }, retryAt, sharedJob.lane));",
-    instead: "void [deps, buildRetryJob, workspaceId, id, bytes, retryAt];",
+    about: "A mail that is deferred is not tried again.",
+    file: "emails/store.ts",
+    text: "lane: waits ? row.lane : null",
+    instead: 'lane: waits && row.status !== "deferred" ? row.lane : null',
   },
   {
     name: "approval-never-expires",
@@ -337,9 +337,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "sending-not-paused",
     about: "Mail leaves while the operator has paused sending.",
-    file: "queue/store.ts",
-    text: "PAUSED_LANES.includes(lane)",
-    instead: "PAUSED_LANES.length === 0",
+    file: "queue/pause.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
+    text: "exists (select 1 from ${meta} where ${meta.name}",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
+    instead: "exists (select 1 from ${meta} where '' = ${meta.name} and ${meta.name}",
   },
   {
     name: "next-in-the-past",

@@ -3182,7 +3182,7 @@ export interface QueueStatus {
   pausedAt: string | null;
   /** Why it was paused, as given */
   reason: string | null;
-  /** Rows by state, each counted up to 10,000. A row may stand for many emails */
+  /** Jobs by state, each counted up to 10,000, with the emails that wait (ready) and are being delivered (running) */
   jobs: {
     ready: number;
     running: number;
@@ -3191,7 +3191,7 @@ export interface QueueStatus {
   };
   /** Jobs that wait because this version does not know their kind, by kind */
   unhandledKinds: Record<string, number>;
-  /** When the job that has waited longest was due; null while none is due */
+  /** When the job or email that has waited longest was due; null while none is due */
   oldestDueAt: string | null;
   /** Domains to which no email is sent */
   holds: QueueHold[];

@@ -1,6 +1,7 @@
 import type { Backend } from "./backend.ts";
 import { openPostgres, type PostgresDb, type PostgresOptions } from "./db/postgres/database.ts";
 import { findDatabasePlace } from "./db/postgres/place.ts";
+import { PostgresMailStore } from "./delivery/mail-store.pg.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { ensureMasterKeys, factKeyStore } from "./installation/installation.ts";
@@ -30,7 +31,10 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     keyStore: factKeyStore(db),
     keySpreadMs: 10_000,
     snapshots: postgresSnapshots(db),
-    makeQueue: (parts) => createQueue(new PostgresJobStore({ db, ...parts }), parts),
+    makeQueue: (parts) => {
+      const jobs = new PostgresJobStore({ db, ...parts });
+      return createQueue(jobs, parts, [new PostgresMailStore({ db, real: parts.clock.real, log: parts.log, workers: jobs.workers })]);
+    },
     makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),
     readStats: async () => ({ walBytes: null, pool: db.poolStats(), flushes: null }),
     // Two commits of 256: one batch is composed while the other one is stored.

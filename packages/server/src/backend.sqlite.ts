@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { findFilePlace } from "./db/sqlite/place.ts";
+import { SqliteMailStore } from "./delivery/mail-store.sqlite.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, keyFileStore, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { createLocalLimiter } from "./lib/rate.ts";
@@ -23,7 +24,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     keyStore: keyFileStore(folder),
     keySpreadMs: 0,
     snapshots: sqliteSnapshots(db),
-    makeQueue: (parts) => createQueue(new SqliteJobStore(db), parts),
+    makeQueue: (parts) => createQueue(new SqliteJobStore(db), parts, [new SqliteMailStore(db)]),
     makeLimiter: (clock) => createLocalLimiter(clock.now),
     readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
     // One commit. Twice as many leave no faster, and live long enough to become old objects.

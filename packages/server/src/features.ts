@@ -41,7 +41,7 @@ import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliver
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
 import { attachmentPage, listDialects } from "./dialects/dialects.ts";
 import { domainHandlers } from "./domains/domains.ts";
-import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
+import { DELIVER_JOB } from "./emails/emails.ts";
 import { emailHandlers, mailStateHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import type { EventReader } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
@@ -380,10 +380,8 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
 
 /** All jobs. */
 export function jobsOf(deps: Deps): JobHandlers {
-  const deliver = new Dispatch(deps);
   return {
-    [DELIVER_JOB]: deliver,
-    [DELIVER_MANY_JOB]: deliver,
+    [DELIVER_JOB]: new Dispatch(deps),
     [REACT_JOB]: reactToEmail(deps),
     [RELEASE_JOB]: releaseEmails(deps),
     [REQUEUE_JOB]: requeueEmails(deps),

@@ -1,8 +1,9 @@
-import { scheduleEmails } from "../src/emails/schedule.ts";
+import { announceEmails } from "../src/emails/schedule.ts";
 import { insertContents, insertEmails } from "../src/emails/store.ts";
+import { BULK } from "../src/emails/tables.ts";
 import type { TestWorld } from "../src/testing.ts";
 
-/** Stores emails and schedules them as bulk mail, as a campaign does. */
+/** Stores emails that are to go as bulk mail, as those of a campaign do. */
 export function sendAsBulk(w: TestWorld, to: string[]): Promise<string[]> {
   return w.app.deps.db.tx(async (tx) => {
     const { deps } = w.app;
@@ -18,10 +19,9 @@ export function sendAsBulk(w: TestWorld, to: string[]): Promise<string[]> {
       toKey: address,
       createdAt,
       nextAttemptAt: createdAt,
+      lane: BULK,
     }));
-    await insertEmails(tx, rows);
-    const emailIds = rows.map(({ id }) => id);
-    await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: 0 });
-    return emailIds;
+    await announceEmails(tx, deps, await insertEmails(tx, rows));
+    return rows.map(({ id }) => id);
   });
 }

@@ -43,10 +43,10 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
     `insert into contents (workspace_id, from_text, subject, html, text_body, headers, tags, attachments, bypass_unsubscribe)
      select ${workspace}, 'a@sender.example', 'Hello ' || i, '<p>Hello, this is an email of a usual length, number ' || i || '</p>', 'Hello ' || i,
        ${empty}, ${empty}, 0, ${no} from ${rows}`,
-    `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, created_at, updated_at)
+    `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, faults, bytes, created_at, updated_at)
      select ${workspace}, ${toId("em")}, (select max(id) from contents) - ${n} + i, ${to}, ${to},
        case when ${isRare(3)} then 'bounced' when ${isRare(4)} then 'deferred' when ${isRare(1)} then 'failed' when i % 3 = 1 then 'sent' else 'delivered' end,
-       1, ${flag(isRare(5))}, ${at}, ${at} from ${rows}`,
+       1, ${flag(isRare(5))}, 0, 0, ${at}, ${at} from ${rows}`,
     // Every tenth email has a frequent tag, some have a rare one, and many come from one automation by one template.
     `insert into email_labels (workspace_id, label, email_id) select ${workspace}, case when ${isRare(6)} then '${RARE_LABEL}' else '${FREQUENT_LABEL}' end, ${toId("em")}
      from ${rows} where i % 10 = 1 or ${isRare(6)}`,
@@ -77,7 +77,7 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
   const payload = `'workspaceId', ${workspace}, 'emailId', ${toId("em")}`;
   // Far in the future, so that no worker takes them.
   const jobs = `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, claims, created_at, lane, interruptions)
-     select 'email.deliver', ${pg ? "json_build_object" : "json_object"}(${payload}), case when ${isRare(3)} then 'dead' else 'ready' end,
+     select 'email.react', ${pg ? "json_build_object" : "json_object"}(${payload}), case when ${isRare(3)} then 'dead' else 'ready' end,
        2500000000000 + i, 0, 10, 0, ${at}, 0, 0 from ${rows}`;
   return [...statements, jobs];
 }

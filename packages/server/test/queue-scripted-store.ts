@@ -1,6 +1,6 @@
 import type { Tx } from "../src/db/db.ts";
 import type { Claim, LaneLimits, StoreEvents, WorkerStore } from "../src/queue/job-store.ts";
-import { type ClaimedJob, LANES, type Lane, type LaneJob } from "../src/queue/queue.ts";
+import type { ClaimedJob, Lane, LaneJob } from "../src/queue/queue.ts";
 
 /** A claimed job as tests of the parts of the worker need it. */
 export function claimedJob(id: string, lane: Lane = "default"): LaneJob {
@@ -9,6 +9,7 @@ export function claimedJob(id: string, lane: Lane = "default"): LaneJob {
 
 /** A store in memory that records the worker's calls. Its transactions only run their work: the laws of the queue cover transactions. */
 export class ScriptedStore implements WorkerStore {
+  readonly lanes: readonly Lane[] = ["default", "background", "mail", "bulk"];
   readonly transactionsAtOnce = 1;
   maxClaimAhead = 0;
   /** Jobs that are due. */
@@ -34,10 +35,11 @@ export class ScriptedStore implements WorkerStore {
     this.#throwNext();
     const jobs: LaneJob[] = [];
     const drained: Lane[] = [];
-    for (const lane of LANES) {
+    for (const lane of this.lanes) {
       const own = this.due.filter((job) => job.lane === lane);
-      jobs.push(...own.slice(0, limits[lane]));
-      if (own.length < limits[lane]) drained.push(lane);
+      const limit = limits[lane] ?? 0;
+      jobs.push(...own.slice(0, limit));
+      if (own.length < limit) drained.push(lane);
     }
     this.due = this.due.filter((job) => !jobs.includes(job));
     await this.gate;
@@ -52,7 +54,7 @@ export class ScriptedStore implements WorkerStore {
     this.setAsides.push(...jobs.map(({ id }) => id));
   }
 
-  async fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void> {
+  async fail(job: ClaimedJob, runAt: number, lastError: string | null): Promise<void> {
     this.#throwNext();
     this.failed.push(`${job.id} at ${runAt}: ${lastError}`);
   }

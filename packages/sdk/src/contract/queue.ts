@@ -22,11 +22,13 @@ export const QueueStatus = z
     reason: z.string().nullable().meta({ description: "Why it was paused, as given" }),
     jobs: z
       .object({ ready: z.int(), running: z.int(), dead: z.int(), unhandled: z.int() })
-      .meta({ description: "Rows by state, each counted up to 10,000. A row may stand for many emails" }),
+      .meta({
+        description: "Jobs by state, each counted up to 10,000, with the emails that wait (ready) and are being delivered (running)",
+      }),
     unhandledKinds: z
       .record(z.string(), z.int())
       .meta({ description: "Jobs that wait because this version does not know their kind, by kind" }),
-    oldestDueAt: Instant.nullable().meta({ description: "When the job that has waited longest was due; null while none is due" }),
+    oldestDueAt: Instant.nullable().meta({ description: "When the job or email that has waited longest was due; null while none is due" }),
     holds: z.array(QueueHold).meta({ description: "Domains to which no email is sent" }),
   })
   .meta({ id: "QueueStatus" });

@@ -1,7 +1,6 @@
 /** Descriptions of the server's timers for people, by the kind of job that the API shows. */
 export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "email.deliver": "deliver an email",
-  "email.deliverMany": "deliver emails",
   "email.react": "act on what happened to an email",
   "email.release": "send emails that were held",
   "email.requeue": "try deferred emails again",

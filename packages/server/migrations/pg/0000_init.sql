@@ -504,6 +504,10 @@ CREATE TABLE "emails" (
 	"created_at" bigint NOT NULL,
 	"scheduled_at" bigint,
 	"next_attempt_at" bigint,
+	"lane" integer,
+	"claimed_by" text COLLATE "C",
+	"faults" integer NOT NULL,
+	"bytes" integer NOT NULL,
 	"sent_at" bigint,
 	"updated_at" bigint NOT NULL,
 	"campaign_id" text COLLATE "C",
@@ -618,7 +622,6 @@ CREATE TABLE "held_emails" (
 	"domain" text COLLATE "C" NOT NULL,
 	"workspace_id" text COLLATE "C" NOT NULL,
 	"email_id" text COLLATE "C" NOT NULL,
-	"bytes" integer NOT NULL,
 	CONSTRAINT "held_emails_domain_workspace_id_email_id_pk" PRIMARY KEY("domain","workspace_id","email_id")
 );
 --> statement-breakpoint
@@ -1362,6 +1365,8 @@ CREATE UNIQUE INDEX "dashboard_sessions_hash" ON "dashboard_sessions" USING btre
 CREATE INDEX "dashboard_sessions_workspace" ON "dashboard_sessions" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "developer_webhooks_workspace" ON "developer_webhooks" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","mail_id");--> statement-breakpoint
+CREATE INDEX "emails_queue" ON "emails" USING btree ("lane","next_attempt_at","id") WHERE lane is not null and claimed_by is null;--> statement-breakpoint
+CREATE INDEX "emails_claimed" ON "emails" USING btree ("claimed_by") WHERE claimed_by is not null;--> statement-breakpoint
 CREATE INDEX "emails_to" ON "emails" USING btree ("workspace_id","to_key","id");--> statement-breakpoint
 CREATE INDEX "emails_mail" ON "emails" USING btree ("workspace_id","mail_id","id") WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_in_doubt" ON "emails" USING btree ("workspace_id","in_doubt","id") WHERE in_doubt;--> statement-breakpoint

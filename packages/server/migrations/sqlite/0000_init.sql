@@ -548,6 +548,10 @@ CREATE TABLE `emails` (
 	`created_at` integer NOT NULL,
 	`scheduled_at` integer,
 	`next_attempt_at` integer,
+	`lane` integer,
+	`claimed_by` text,
+	`faults` integer NOT NULL,
+	`bytes` integer NOT NULL,
 	`sent_at` integer,
 	`updated_at` integer NOT NULL,
 	`campaign_id` text,
@@ -560,6 +564,8 @@ CREATE TABLE `emails` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`mail_id`);--> statement-breakpoint
+CREATE INDEX `emails_queue` ON `emails` (`lane`,`next_attempt_at`,`id`) WHERE lane is not null and claimed_by is null;--> statement-breakpoint
+CREATE INDEX `emails_claimed` ON `emails` (`claimed_by`) WHERE claimed_by is not null;--> statement-breakpoint
 CREATE INDEX `emails_to` ON `emails` (`workspace_id`,`to_key`,`id`);--> statement-breakpoint
 CREATE INDEX `emails_mail` ON `emails` (`workspace_id`,`mail_id`,`id`) WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHERE in_doubt;--> statement-breakpoint
@@ -681,7 +687,6 @@ CREATE TABLE `held_emails` (
 	`domain` text NOT NULL,
 	`workspace_id` text NOT NULL,
 	`email_id` text NOT NULL,
-	`bytes` integer NOT NULL,
 	PRIMARY KEY(`domain`, `workspace_id`, `email_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint

@@ -11,7 +11,7 @@ import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { createBackup, restoreBackup } from "../maintenance.ts";
 import { createQueue } from "../queue/create-queue.ts";
-import { LANES } from "../queue/queue.ts";
+import { JOB_LANES } from "../queue/queue.ts";
 import { PostgresJobStore } from "../queue/store.pg.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { sqliteSchema } from "../schema.sqlite.ts";
@@ -215,7 +215,7 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
   const queue = createQueue(new PostgresJobStore(parts), parts);
   await db.tx(async (tx) =>
-    queue.enqueue(tx, { kind: "work", payload: { n: 1 }, lane: "bulk", runAt: 4_000_000_000_000, dedupeKey: "once" }),
+    queue.enqueue(tx, { kind: "work", payload: { n: 1 }, lane: "background", runAt: 4_000_000_000_000, dedupeKey: "once" }),
   );
   expect(await createBackup({ data, databaseUrl: from.url, target: file })).toMatchObject({ key: "included" });
 
@@ -229,7 +229,7 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
       payload: { n: 1 },
       state: "ready",
       attempts: 0,
-      lane: LANES.indexOf("bulk"),
+      lane: JOB_LANES.indexOf("background"),
       dedupeKey: "once",
       runAt: 4_000_000_000_000,
     },

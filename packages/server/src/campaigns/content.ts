@@ -2,6 +2,7 @@ import type { AbTest, MailBlocks, VariantName } from "@mailsvc/sdk/contract";
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { asc, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { sizeOfLarge } from "../emails/emails.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import {
   assertBlocksFinished,
@@ -146,7 +147,7 @@ export async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Pro
         .orderBy(asc(c.variant)),
     )
     .execute({ campaignId });
-  return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: Math.max(0, ...rows.map((row) => row.bytes)) };
+  return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: sizeOfLarge(Math.max(0, ...rows.map((row) => row.bytes))) };
 }
 
 async function pinSources(

@@ -2,9 +2,9 @@ import { VARIANT_NAMES, type VariantName } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { type EmailRow, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import { BULK, type EmailRow, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
 import type { CampaignDeps, CampaignRow } from "./campaigns.ts";
-import { type Contents, loadContents } from "./content.ts";
+import type { Contents } from "./content.ts";
 import { addCounts } from "./counts.ts";
 
 /**
@@ -34,6 +34,7 @@ export async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow,
  */
 export async function releaseResumed(tx: Tx, deps: CampaignDeps, emails: readonly EmailRow[]): Promise<void> {
   const { emails: t } = tx.t;
+  const now = deps.clock.now();
   const byCampaign = Map.groupBy(emails, ({ campaignId }) => campaignId ?? "");
   for (const row of await findRows(tx, tx.t.campaigns, { id: [...byCampaign.keys()] })) {
     if (row.status !== "SENDING" && row.status !== "SENT") continue;
@@ -41,9 +42,9 @@ export async function releaseResumed(tx: Tx, deps: CampaignDeps, emails: readonl
     const emailIds = (byCampaign.get(row.id) ?? []).map(({ id }) => id);
     await tx
       .update(t)
-      .set({ nextAttemptAt: deps.clock.now() })
+      .set({ nextAttemptAt: now, lane: BULK })
       .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(emailIds)}`)));
-    await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: (await loadContents(tx, row)).bytes });
+    await deps.queue.announce(tx, { lane: "bulk", dueAt: now });
   }
 }
 
@@ -76,7 +77,7 @@ async function releaseGroup(
   const ids = await listWaiting(tx, campaignId, variant, now, limit);
   if (ids.length === 0) return 0;
   // The date of a mail is that of its release, or the time at which its reader was to get it, at every attempt.
-  const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
+  const dated = { nextAttemptAt: now, lane: BULK, bytes: contents.bytes, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
   const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
   await tx
     .update(t)
@@ -84,7 +85,7 @@ async function releaseGroup(
     .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
   if (variant === null && winner !== null)
     await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "recipients", by: ids.length, onlyVariant: true }]);
-  await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
+  await deps.queue.announce(tx, { lane: "bulk", dueAt: now });
   return ids.length;
 }
 

@@ -2,7 +2,7 @@ import { findNextTimeOfDay, type Throttle, toLocalTime } from "@mailsvc/sdk/cont
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { assumeContactHeld, type HeldContactId } from "../db/held.ts";
-import { type EmailRow, insertEmails, OF_CAMPAIGN, scheduleEmails } from "../emails/emails.ts";
+import { announceEmails, BULK, type EmailRow, insertEmails, OF_CAMPAIGN } from "../emails/emails.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type AudienceChunk, type Candidate, clearAudience, readAudience } from "./audience.ts";
@@ -169,14 +169,15 @@ async function addRecipients(
       createdAt: now,
       scheduledAt: dueAt ?? releasedAt,
       nextAttemptAt: releasedAt,
+      lane: releasedAt === null ? null : BULK,
+      bytes: contents.bytes,
       campaignId,
       variant,
     };
   });
-  await insertEmails(tx, rows);
+  const emails = await insertEmails(tx, rows);
   await addCounts(tx, deps, deltas, true);
-  const emailIds = rows.flatMap(({ id, nextAttemptAt }) => (nextAttemptAt === null ? [] : id));
-  await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: contents.bytes });
+  await announceEmails(tx, deps, emails);
   if (chunk.next !== null) return { ...campaign, eligible, cursor: chunk.next };
   await clearAudience(tx, campaignId);
   return { ...campaign, eligible, expandedAt: now };

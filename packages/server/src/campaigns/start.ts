@@ -232,7 +232,7 @@ export async function enqueueSending(tx: Tx, deps: CampaignDeps, { workspaceId, 
   await deps.queue.enqueue(tx, {
     kind: SEND_JOB,
     payload: { workspaceId, campaignId: id, run },
-    lane: "bulk",
+    lane: "background",
     dedupeKey: `${SEND_JOB}:${id}:${run}`,
     // It fails only when the database does; a campaign must not stop for that.
     maxAttempts: 1000,

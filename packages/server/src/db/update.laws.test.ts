@@ -16,6 +16,8 @@ describeDb("many changes at once", (t) => {
     createdAt: 1,
     scheduledAt: null,
     nextAttemptAt: 1,
+    faults: 0,
+    bytes: 0,
     sentAt: null,
     updatedAt: 1,
   });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sendAsBulk } from "../../test/bulk-mail.ts";
 import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import type { Deps } from "../deps.ts";
-import { DELIVER_MANY_JOB, type StatusChange } from "../emails/emails.ts";
+import { findEmailRows, SINGLE, type StatusChange } from "../emails/emails.ts";
 import { realTime } from "../lib/clock.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -40,7 +40,7 @@ const holding = (isHeld: (to: string) => boolean) => {
   return { held, script };
 };
 
-test("bulk mail needs a job for every 64 emails, each of which is sent once and has its events", async () => {
+test("bulk mail is sent once, each email with its events, and is no job", async () => {
   await using t = await world();
   const ids = await sendAsBulk(t.w, addresses(150));
   await t.w.settle();
@@ -49,10 +49,10 @@ test("bulk mail needs a job for every 64 emails, each of which is sent once and 
   const email = await t.w.sdk.emails.get(ids[100] ?? "");
   expect(email).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
   expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent"]);
-  expect((await t.w.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
+  expect((await t.w.sdk.jobs.list()).data.filter(({ kind }) => kind.startsWith("email."))).toEqual([]);
 });
 
-test("a bulk job that runs again hands over the emails that failed, and leaves out those that another job has by now", async () => {
+test("of bulk emails, one that failed, one that is deferred and one that is held are sent once, each in its time", async () => {
   const hanging: (() => void)[] = [];
   let failures = 0;
   await using t = await world(({ envelopeTo, attempt }) => {
@@ -67,8 +67,12 @@ test("a bulk job that runs again hands over the emails that failed, and leaves o
   await deps.db.tx((tx) => holdDomain(tx, deps, "slow.example", null));
   const ids = await sendAsBulk(t.w, ["deferred@one.example", "held@slow.example", "failed@one.example"]);
   await t.w.settle();
-  const bulk = (await t.w.sdk.jobs.list({ state: "ready" })).data.filter(({ kind }) => kind === DELIVER_MANY_JOB);
-  expect(bulk.map(({ payload }) => payload.emailIds)).toEqual([[ids[2]]]);
+  const rows = await findEmailRows(deps.db.read, t.w.workspaceId, ids);
+  expect(rows.map(({ status, lane, faults }) => [status, lane !== null, faults])).toEqual([
+    ["deferred", true, 0],
+    ["queued", false, 0],
+    ["sending", true, 1],
+  ]);
   await deps.db.tx(async (tx) => {
     await releaseDomain(tx, deps, "slow.example");
     await requeueDeferred(tx, deps, null);
@@ -126,7 +130,7 @@ test("a mail server that hangs on one email holds up no other one", async () => 
   expect(await count(t.w, "sent")).toBe(40);
 });
 
-test("emails of one job that are put off get their own jobs, and are sent once", async () => {
+test("bulk emails that are put off are sent once", async () => {
   await using t = await world(({ envelopeTo, attempt }) => (attempt === 1 && envelopeTo < "r2" ? busy : accepted));
   await sendAsBulk(t.w, addresses(30));
   await t.w.settle();
@@ -163,7 +167,7 @@ test("an email that a transform cannot make, or fails, hurts only itself", async
     lastError: { message: "This email cannot be rendered." },
   });
   expect(await t.w.sdk.emails.get(ids[1] ?? "")).toMatchObject({ status: "queued", attempts: 0 });
-  expect((await t.w.sdk.jobs.list()).data.find(({ lastError }) => lastError !== null)?.lastError).toBe("Error: a bug in a transform");
+  expect(await findEmailRows(t.w.app.deps.db.read, t.w.workspaceId, ids.slice(1, 2))).toMatchObject([{ faults: 1, lane: SINGLE }]);
 });
 
 test("a listener is told each change once; one email that it cannot take hurts only itself", async () => {

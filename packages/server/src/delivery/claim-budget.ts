@@ -1,4 +1,3 @@
-import { EMAILS_PER_JOB } from "../emails/emails.ts";
 import { RecentCount } from "../lib/rate.ts";
 import type { Lane } from "../queue/queue.ts";
 import type { MailLane } from "./slots.ts";
@@ -54,7 +53,7 @@ export class ClaimBudget {
         return claimed.single === 0 && claimed.bulk === 0;
       },
       remove: () => void this.#mailers.delete(mailer),
-      hasRoom: (lane) => claimed[lane] < slots + MAX_CLAIMED_AHEAD + EMAILS_PER_JOB,
+      hasRoom: (lane) => claimed[lane] < slots + MAX_CLAIMED_AHEAD,
       assign: (lane) => {
         this.#loading[lane] -= 1;
         claimed[lane] += 1;
@@ -82,16 +81,15 @@ export class ClaimBudget {
     this.#settled.add();
   }
 
-  /** Number of jobs of a lane to claim now; none if only a few would be, because a claim costs too much for them. */
+  /** Number of emails of a lane to claim now; none if only a few would be, because a claim costs too much for them. */
   freeSlots(lane: Lane): number {
-    if (lane === "default") return 0;
+    if (lane !== "mail" && lane !== "bulk") return 0;
     const mailLane = lane === "mail" ? "single" : "bulk";
     const ahead = this.#claimedAhead(mailLane);
     let most = Number.NEGATIVE_INFINITY;
     for (const { slots, claimed } of this.#mailers) most = Math.max(most, slots - claimed[mailLane]);
     const free = most + ahead - this.#loading[mailLane];
-    if (free <= 0 || free < ahead / 2) return 0;
-    return mailLane === "single" ? free : Math.ceil(free / EMAILS_PER_JOB);
+    return free <= 0 || free < ahead / 2 ? 0 : free;
   }
 
   #claimedAhead(lane: MailLane): number {

@@ -1,11 +1,9 @@
 import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
-import { buildRetryJob, OPEN, readDeliveryJob } from "../emails/emails.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { EmailOutcome } from "./outcome.ts";
 import { REACT_JOB } from "./react.ts";
-import { leaveSharedJobs } from "./shared-jobs.ts";
 
 /**
  * Stores what follows from outcomes beyond the emails themselves; few have consequences.
@@ -16,14 +14,9 @@ import { leaveSharedJobs } from "./shared-jobs.ts";
  * | a simulated recipient reacts           | a job for each reaction                                           |
  * | skipped                                | its campaign counts it                                            |
  * | put back                               | its campaign releases it again, at once if it was resumed         |
- * | deferred, and the job was shared       | its own job at the instant of the retry                           |
- * | the email stays open                   | it leaves the job that it shares, so that only one delivers it    |
  */
 export async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {
   for (const outcome of outcomes) await storeConsequencesOf(tx, deps, outcome);
-  const open = outcomes.filter(({ move }) => OPEN.includes(move.patch.status));
-  const sharing = open.map(({ move, sharedJob }) => ({ emailId: move.email.id, sharedJob }));
-  await leaveSharedJobs(tx, deps, sharing);
   const putBack = outcomes.flatMap(({ move, putBack: isBack }) => (isBack ? move.email : []));
   if (putBack.length > 0) await deps.deliveryHooks.putBack(tx, putBack);
   const skipped = outcomes.flatMap(({ move: { email, patch } }) => {
@@ -34,7 +27,7 @@ export async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: re
 }
 
 async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOutcome): Promise<void> {
-  const { move, reactions = [], invalidRecipient, retryAt, sharedJob } = outcome;
+  const { move, reactions = [], invalidRecipient } = outcome;
   const { workspaceId, id, toKey } = move.email;
   if (invalidRecipient)
     await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: assumeEmailHeld(id) });
@@ -42,7 +35,4 @@ async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOut
     const payload = { workspaceId, emailId: id, type };
     await deps.queue.enqueue(tx, { kind: REACT_JOB, payload, runAt: move.patch.updatedAt + afterMs });
   }
-  if (!sharedJob || retryAt === undefined) return;
-  const { bytes = 0 } = readDeliveryJob(sharedJob.payload);
-  await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id, bytes }, retryAt, sharedJob.lane));
 }

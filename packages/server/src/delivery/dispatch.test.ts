@@ -1,9 +1,11 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { accepted, busy, cutOff, noSuchUser, relayDenied, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { type EmailRow, findEmailRows, toDeliveryJob } from "../emails/emails.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { Dispatch } from "./dispatch.ts";
 import { RETRY_DELAYS } from "./outcome.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
@@ -186,10 +188,18 @@ describe("in doubt", () => {
     const id = await send(t.w, { html: "<p>Hi</p>" });
     await halfway.opened;
     expect((await t.w.sdk.emails.get(id)).status).toBe("sending");
-    // A restart finds the database as it is at this moment.
-    const { db, queue } = t.w.app.deps;
-    await db.tx(async (tx) => queue.enqueue(tx, { kind: "email.deliver", payload: { workspaceId: t.w.workspaceId, emailId: id } }));
-    while (t.mailer.sent.length < 2) await new Promise((turn) => setImmediate(turn));
+    // The next process finds the database as it is at this moment.
+    const { deps } = t.w.app;
+    const next = new Dispatch(deps);
+    const [email] = await findEmailRows(deps.db.read, t.w.workspaceId, [id]);
+    await new Promise<void>((ended) =>
+      next.run([toDeliveryJob(email as EmailRow)], async (_job, outcome) => {
+        if ("error" in outcome) throw outcome.error;
+        const { effect, more } = outcome;
+        if (effect) await deps.db.tx((tx) => next.commit(tx, [effect]));
+        if (!more) ended();
+      }),
+    );
     const again = t.mailer.sent[1] as OutgoingMail;
     expect(Buffer.from(await composeMime(again)).equals(Buffer.from(await composeMime(first as OutgoingMail)))).toBe(true);
     never.open();
@@ -210,9 +220,9 @@ describe("in doubt", () => {
     const { db, queue } = w.app.deps;
     await db.tx(async (tx) => {
       const { emails } = tx.t;
-      await tx.update(emails).set({ status: "sending", nextAttemptAt: null }).where(eq(emails.id, id));
-      await queue.enqueue(tx, { kind: "email.deliver", payload: { workspaceId: w.workspaceId, emailId: id } });
+      await tx.update(emails).set({ status: "sending", nextAttemptAt: 0 }).where(eq(emails.id, id));
     });
+    queue.refresh();
     await w.settle();
     expect(await w.sdk.emails.get(id)).toMatchObject({ status: "delivered", inDoubt: true });
   });
@@ -225,5 +235,21 @@ describe("in doubt", () => {
     const id = await send(t.w);
     await t.w.clock.advance("1m");
     expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", inDoubt: true });
+  });
+
+  test("one that a mailer fails 25 times is failed, and says that the server is to blame", async () => {
+    await using t = await world(() => {
+      throw new Error("a bug");
+    });
+    const id = await send(t.w);
+    await t.w.settle();
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sending", nextAttemptAt: expect.any(String) });
+    await t.w.clock.advance("20d");
+    expect(t.mailer.sent).toHaveLength(25);
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({
+      ...{ status: "failed", inDoubt: true, nextAttemptAt: null },
+      lastError: { message: expect.stringContaining("a reason of its own"), smtpCode: null },
+    });
+    expect(await types(t.w, id)).toEqual(["email.queued", "email.failed"]);
   });
 });

@@ -1,13 +1,15 @@
 import type { Tx } from "../db/db.ts";
+import { readDeliveryJob } from "../emails/emails.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { BatchHandler, Lane, LaneJob, Settle } from "../queue/queue.ts";
+import type { BatchHandler, ClaimedJob, Lane, LaneJob, Settle } from "../queue/queue.ts";
 import { ClaimBudget, type MailerBudget } from "./claim-budget.ts";
-import { type ClaimedMail, listMails } from "./claimed-mail.ts";
+import { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { type Effect, storeEffects } from "./effects.ts";
 import { MailLoader } from "./load.ts";
 import { MailerLine } from "./mailer-line.ts";
 import type { Next } from "./next.ts";
+import { faultyOutcome } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
 /** State that this process keeps for one mailer. */
@@ -17,19 +19,19 @@ interface Line {
 }
 
 /**
- * Delivers emails in batches, those of each mailer in a line of their own (`MailerLine`). The life of one email here, from the claim of its
- * job until it is settled; its states in the database are in `emails/states.ts`.
+ * Delivers emails in batches, those of each mailer in a line of their own (`MailerLine`). The life of one email here, from its claim until it
+ * is settled; its states in the database are in `emails/states.ts`, its place in the queue is in `mail-store.ts`.
  *
  * | email is     | trigger                                                     | becomes                                              |
  * | ------------ | ----------------------------------------------------------- | ---------------------------------------------------- |
- * | (none)       | its job is claimed, within `ClaimBudget`                    | claimed; a large one waits for memory                |
+ * | (none)       | it is claimed, within `ClaimBudget`                         | claimed; a large one waits for memory                |
  * | claimed      | loaded: it is to be handed over by a mailer with room for it | waiting for a slot in the line of this mailer        |
- * | claimed      | the same, but its mailer has no room                        | settled: its job runs again when it may have some    |
- * | claimed      | loaded: cancelled, rescheduled, withdrawn, its domain held  | settled                                              |
+ * | claimed      | the same, but its mailer has no room                        | settled: it is claimed again when it may have some   |
+ * | claimed      | loaded: withdrawn, its domain held, its workspace deleted   | settled                                              |
  * | claimed      | it cannot be loaded or transformed                          | failed                                               |
  * | waiting      | `Slots` gives it a slot, to single mail first               | being marked, or checked if the mailer needs no mark |
  * | waiting      | the same, more than 500 ms after it was loaded              | renewed (`renewMails`), then the same, settled, or waiting in the line of another mailer |
- * | waiting      | another mailer gets it, whose pace gives it no turn now     | settled: its job runs again at its turn              |
+ * | waiting      | another mailer gets it, whose pace gives it no turn now     | settled: it is claimed again at its turn             |
  * | being marked | the mark is durable; checked: its address may get mail      | marked                                               |
  * | being marked | it was changed, or its address was suppressed, meanwhile    | settled                                              |
  * | being marked | the mark cannot be stored                                   | failed                                               |
@@ -38,8 +40,8 @@ interface Line {
  * | under way    | a receipt; or the mailer throws, for a bug of ours          | left: its outcome waits in `OutcomeBatch`            |
  * | left         | the next marks are stored, or 25 ms pass                    | settled, or failed if the mailer threw               |
  *
- * Settled: `storeEffects` has written the outcome of the email, in the transaction that ends its job. Failed: its job runs again.
- * A crash before the mark is durable leaves no trace, and the job is claimed again. A crash between mark and stored outcome leaves the
+ * Settled: `storeEffects` has written the outcome of the email. Failed: it is claimed again after a while, and `failed` after 25 times.
+ * A crash before the mark is durable leaves no trace, and the email is claimed again. A crash between mark and stored outcome leaves the
  * email `sending`: it is in doubt and is sent again under the same Message-ID. These are at most as many as there are slots, and 64.
  *
  * An email that hangs holds its own slot only. A slot is free when the receipt has come; that of a captured email when its outcome
@@ -72,13 +74,17 @@ export class Dispatch implements BatchHandler<Effect> {
   }
 
   run(jobs: readonly LaneJob[], settle: Settle<Effect>): void {
-    const claimed = jobs.flatMap((job) => listMails(job, settle));
+    const claimed = jobs.map((job) => new ClaimedMail(job, settle));
     for (const { lane } of claimed) this.#budget.claim(lane);
     this.#loader.load(claimed);
   }
 
   commit(tx: Tx, effects: readonly Effect[]): Promise<void> {
     return storeEffects(tx, this.#deps, effects);
+  }
+
+  giveUp(job: ClaimedJob): Effect {
+    return faultyOutcome(readDeliveryJob(job), this.#deps.clock.now());
   }
 
   /** Lets loaded emails wait for a slot, and ends those that are not handed over. */
@@ -115,7 +121,7 @@ export class Dispatch implements BatchHandler<Effect> {
     if (runAt === null) this.#assign(claimed, mail, renewedAt).fillSlots();
     else {
       this.#budget.settle(claimed.lane);
-      void claimed.end({ next: "settle", effect: { kind: "postponed", email: mail.email, runAt, bytes: claimed.bytes ?? 0 } });
+      void claimed.end({ next: "settle", effect: { kind: "postponed", email: mail.email, runAt } });
     }
   }
 

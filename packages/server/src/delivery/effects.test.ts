@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { accepted, busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
-import type { Tx } from "../db/db.ts";
+import { findEmailRows, SINGLE } from "../emails/emails.ts";
 import type { Receipt } from "../mail/mailer.ts";
-import type { ClaimedJob } from "../queue/queue.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type Effect, type Mark, storeEffects } from "./effects.ts";
 import { holdDomain, listHolds, releaseDomain } from "./holds.ts";
@@ -22,8 +21,9 @@ const send = async (to: string): Promise<string> =>
   ((await world.sdk.emails.send({ from: "hello@acme.test", to, subject: "Hello", text: "It works." })) as { id: string }).id;
 
 const load = async (...ids: string[]): Promise<PendingMail[]> => {
-  const refs = ids.map((emailId) => ({ workspaceId: world.workspaceId, emailId, bytes: undefined }));
-  return (await loadMails(world.app.deps, refs)).flatMap((one) => (one.next === "handOver" ? one.mail : []));
+  const emails = await findEmailRows(world.app.deps.db.read, world.workspaceId, ids);
+  const claimed = emails.map((email) => ({ email }));
+  return (await loadMails(world.app.deps, claimed)).flatMap((one) => (one.next === "handOver" ? one.mail : []));
 };
 const store = (...effects: Effect[]): Promise<void> => {
   const { deps } = world.app;
@@ -41,7 +41,7 @@ test("marks, outcomes and holds are stored together, each email as it was read",
   const [a, b, c, d] = (await load(...ids)) as [PendingMail, PendingMail, PendingMail, PendingMail];
   await deps.db.tx((tx) => holdDomain(tx, deps, "two.example", null));
   const mark = markOf(a);
-  const held = { kind: "held" as const, email: c.email, domain: "two.example", bytes: 0 };
+  const held = { kind: "held" as const, email: c.email, domain: "two.example" };
   await store(mark, outcomeOf(b), held, outcomeOf(d, busy));
   expect(await statuses(ids)).toEqual(["sending", "delivered", "queued", "deferred"]);
   expect(mark.marked).toMatchObject({ id: ids[0], status: "sending", attempts: 1 });
@@ -70,22 +70,22 @@ test("a mark that is stored once more, because the answer to its commit was lost
   expect(mark).toMatchObject({ marked: null, isSending: false });
 });
 
-test("emails that left the job they share by a commit whose answer was lost get no second job", async () => {
+test("a claimed email that is postponed or left changes only if it is as it was", async () => {
   const { deps } = world.app;
-  const [a, b] = (await load(await send("a@one.example"), await send("b@two.example"))) as [PendingMail, PendingMail];
-  const sharedJob = { id: "1", kind: "email.deliver", payload: {}, attempt: 1, interruptions: 0, maxAttempts: 5 };
-  const listed = new Set([a.email.id, b.email.id]);
-  const queue = {
-    ...deps.queue,
-    omit: async (_tx: Tx, _job: ClaimedJob, _list: string, ids: readonly string[]) => ids.filter((id) => listed.delete(id)),
-  };
-  const count = async (): Promise<number> => (await world.sdk.jobs.list()).pagination.total;
-  const before = await count();
-  const postponed = { kind: "postponed" as const, email: a.email, runAt: deps.clock.now(), bytes: 0, sharedJob };
-  // Its domain was released before this.
-  const held = { kind: "held" as const, email: b.email, domain: "two.example", bytes: 0, sharedJob };
-  for (let times = 0; times < 2; times += 1) await deps.db.tx((tx) => storeEffects(tx, { ...deps, queue }, [postponed, held]));
-  expect((await count()) - before).toBe(2);
+  const ids = [await send("a@one.example"), await send("b@one.example"), await send("c@one.example"), await send("d@one.example")];
+  const [a, b, c, d] = (await load(...ids)) as [PendingMail, PendingMail, PendingMail, PendingMail];
+  const runAt = deps.clock.now() + 60_000;
+  for (const { email } of [b, d]) await world.sdk.emails.cancel(email.id);
+  await store(
+    ...[a, b].map(({ email }) => ({ kind: "postponed" as const, email, runAt })),
+    ...[c, d].map(({ email }) => ({ kind: "left" as const, email })),
+  );
+  expect((await findEmailRows(deps.db.read, world.workspaceId, ids)).map((row) => [row.status, row.lane, row.nextAttemptAt])).toEqual([
+    ["queued", SINGLE, runAt],
+    ["cancelled", null, null],
+    ["queued", null, c.email.nextAttemptAt],
+    ["cancelled", null, null],
+  ]);
 });
 
 test("an email to an address that was suppressed meanwhile is not marked: it is suppressed", async () => {
@@ -108,7 +108,7 @@ test("an email is announced once, with the first of its other events, whatever i
   // They were with the mail server when the process died: one is marked once more, one is kept back by a hold of its domain.
   const [again, found] = (await load(crashed, held)) as [PendingMail, PendingMail];
   await deps.db.tx((tx) => holdDomain(tx, deps, "two.example", null));
-  await store(markOf(again), { kind: "held", email: found.email, domain: "two.example", bytes: 0 });
+  await store(markOf(again), { kind: "held", email: found.email, domain: "two.example" });
   await deps.db.tx((tx) => releaseDomain(tx, deps, "two.example"));
   const [released] = (await load(held)) as [PendingMail];
   await store(markOf(released));

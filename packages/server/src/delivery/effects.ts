@@ -5,8 +5,8 @@ import { findLiving } from "../workspaces/workspaces.ts";
 import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { type Held, storeHeld } from "./holds.ts";
+import { type Left, leaveQueue, type Postponed, putBack } from "./in-queue.ts";
 import { type EmailOutcome, suppressedOutcome } from "./outcome.ts";
-import { type Postponed, storePostponed } from "./postponed.ts";
 import { listSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -21,20 +21,35 @@ export interface Mark {
 }
 
 /** Change to store for an email in delivery. */
-export type Effect = Mark | EmailOutcome | Held | Postponed;
+export type Effect = Mark | EmailOutcome | Held | Postponed | Left;
 
 /**
  * Stores marks, outcomes and holds: many emails with a statement for all of them. An email that was changed since it was read, by a
  * cancellation, a new time or another process, keeps what it is; its mark stays null and its outcome is dropped.
  */
 export async function storeEffects(tx: Tx, deps: DeliveryDeps, effects: readonly Effect[]): Promise<void> {
-  const held = effects.filter((one) => one.kind === "held");
-  const postponed = effects.filter((one) => one.kind === "postponed");
-  const others = effects.filter((one) => one.kind !== "held" && one.kind !== "postponed");
-  await storeHeld(tx, deps, held);
-  await storePostponed(tx, deps, postponed);
-  const steps = await planSteps(tx, deps, others);
+  const moving = effects.filter((one) => one.kind === "mark" || one.kind === "outcome");
+  if (moving.length < effects.length) await storeWaiting(tx, deps, effects);
+  const steps = await planSteps(tx, deps, moving);
   for (const round of splitRepeats(steps)) await storeRound(tx, deps, round);
+}
+
+/** Stores what becomes of emails that are not moved to another state. */
+async function storeWaiting(tx: Tx, deps: DeliveryDeps, effects: readonly Effect[]): Promise<void> {
+  await storeHeld(
+    tx,
+    deps,
+    effects.filter((one) => one.kind === "held"),
+  );
+  const postponed = effects.filter((one) => one.kind === "postponed");
+  await putBack(
+    tx,
+    postponed.map(({ email, runAt }) => ({ email, runAt, faults: 0 })),
+  );
+  await leaveQueue(
+    tx,
+    effects.filter((one) => one.kind === "left"),
+  );
 }
 
 /** A change of one email. */
@@ -97,7 +112,7 @@ async function reportErased(tx: Tx, { deliveryHooks }: DeliveryDeps, emails: rea
 
 /**
  * Looks up which emails are `sending` although their marks moved nothing: an earlier commit of the same mark may have succeeded
- * although its answer was lost, or another process has taken the job over.
+ * although its answer was lost, or another process has taken the email over.
  */
 async function findSending(tx: Tx, marks: readonly Mark[]): Promise<void> {
   for (const [workspaceId, own] of Map.groupBy(marks, ({ mail }) => mail.email.workspaceId)) {
@@ -129,7 +144,7 @@ function toSending({ email, attempt, choice }: PendingMail, now: number): Move {
   return { email, patch: { status: "sending", inDoubt: email.inDoubt, attempts: attempt, relay, updatedAt: now } };
 }
 
-/** Splits steps so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */
+/** Splits steps so that no email occurs twice in a round: after its lease has expired, two attempts may end together. */
 function splitRepeats(steps: readonly Step[]): Step[][] {
   const rounds: { ids: Set<string>; steps: Step[] }[] = [];
   for (const step of steps) {

@@ -1,24 +1,24 @@
 import type { QueueHold } from "@mailsvc/sdk/contract";
-import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
-import { type EmailRow, moveEmails, scheduleEmails } from "../emails/emails.ts";
+import { BULK, type EmailRow, moveEmails, OPEN } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
-import type { ClaimedJob, JobHandler } from "../queue/queue.ts";
+import type { JobHandler } from "../queue/queue.ts";
 import type { DeliveryDeps } from "./deps.ts";
-import { leaveSharedJobs } from "./shared-jobs.ts";
+import { leaveQueue, putBack } from "./in-queue.ts";
 
 /** The job that sends what waited for a domain. */
 export const RELEASE_JOB = "email.release";
 
 /*
- * An operator can hold the emails to a domain. A held email keeps its status and has no job.
+ * An operator can hold the emails to a domain. A held email keeps its status and its instant, and is not in the queue.
  *
  * | email is | trigger                                      | becomes                                           |
  * | -------- | -------------------------------------------- | ------------------------------------------------- |
- * | due      | claimed while its domain is held             | held: a row of `held_emails`, in no job           |
- * | held     | its domain is released                       | due: its own job, as bulk mail               |
+ * | due      | claimed while its domain is held             | held: a row of `held_emails`                      |
+ * | held     | its domain is released                       | due, as bulk mail                                 |
  * | held     | cancelled                                    | cancelled; the release passes it over             |
  */
 
@@ -37,10 +37,6 @@ export interface Held {
   readonly kind: "held";
   readonly email: EmailRow;
   readonly domain: string;
-  /** The size of a large message. */
-  readonly bytes: number;
-  /** The job that the email shares with others. */
-  readonly sharedJob?: ClaimedJob;
 }
 
 /** The domain of an address key. */
@@ -84,7 +80,7 @@ export async function listHolds(q: Reader | Tx): Promise<QueueHold[]> {
   return holds;
 }
 
-/** Puts emails on hold whose domain is still held, and schedules the others. */
+/** Puts emails on hold whose domain is still held, and the others back into the queue. */
 export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]): Promise<void> {
   if (all.length === 0) return;
   const { heldDomains: h, heldEmails: e } = tx.t;
@@ -97,12 +93,7 @@ export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]
     .returning({ domain: h.domain });
   const held = new Set(still.map(({ domain }) => domain));
   const waiting = all.filter(({ domain }) => held.has(domain));
-  const rows = waiting.map(({ email: { workspaceId, id }, domain, bytes }) => ({
-    domain,
-    workspaceId,
-    emailId: assumeEmailHeld(id),
-    bytes,
-  }));
+  const rows = waiting.map(({ email: { workspaceId, id }, domain }) => ({ domain, workspaceId, emailId: assumeEmailHeld(id) }));
   if (rows.length > 0) await tx.insert(e).values(rows).onConflictDoNothing();
   const updatedAt = deps.clock.now();
   // A crash left it between hand-over and record: it may have arrived.
@@ -110,18 +101,25 @@ export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]
   await moveEmails(
     tx,
     deps,
-    unsure.map(({ email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, lastError: INTERRUPTED, updatedAt } })),
+    unsure.map(({ email }) => ({
+      email,
+      patch: { status: "deferred" as const, inDoubt: true, lastError: INTERRUPTED, lane: null, updatedAt },
+    })),
   );
-  const left = await leaveSharedJobs(
+  await leaveQueue(
     tx,
-    deps,
-    all.map(({ email: { id: emailId }, sharedJob }) => ({ emailId, sharedJob })),
+    waiting.flatMap(({ email }) => (unsure.some((one) => one.email === email) ? [] : { kind: "left" as const, email })),
   );
-  const released = all.filter(({ domain, email, sharedJob }) => !held.has(domain) && (!sharedJob || left.has(email.id)));
-  for (const { email, bytes } of released) await scheduleEmails(tx, deps, { workspaceId: email.workspaceId, emailIds: [email.id], bytes });
+  const released = all.filter(({ domain }) => !held.has(domain));
+  if (released.length === 0) return;
+  await putBack(
+    tx,
+    released.map(({ email }) => ({ email, runAt: email.nextAttemptAt ?? updatedAt, faults: 0 })),
+  );
+  await deps.queue.announce(tx, { lane: "bulk", dueAt: updatedAt });
 }
 
-/** Schedules emails that waited for a domain, some at a time: each run adds the next one. */
+/** Puts emails that waited for a domain back into the queue, some at a time: each run adds the next one. */
 export function releaseEmails(deps: DeliveryDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
@@ -131,9 +129,28 @@ export function releaseEmails(deps: DeliveryDeps): JobHandler {
       for (const [workspaceId, own] of Map.groupBy(rows, (row) => row.workspaceId)) {
         const emailIds = own.map(({ emailId }) => emailId);
         await tx.delete(e).where(and(eq(e.domain, domain), eq(e.workspaceId, workspaceId), inArray(e.emailId, emailIds)));
-        await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: Math.max(...own.map(({ bytes }) => bytes)) });
+        await queueAgain(tx, deps, workspaceId, emailIds);
       }
       if (rows.length === CHUNK) await deps.queue.enqueue(tx, { kind: RELEASE_JOB, payload: { domain } });
     },
   });
+}
+
+/** Those that were cancelled, or wait for their campaign, stay out of the queue. */
+async function queueAgain(tx: Tx, { queue }: Pick<DeliveryDeps, "queue">, workspaceId: string, ids: readonly string[]): Promise<void> {
+  const { emails: t } = tx.t;
+  const queued = await tx
+    .update(t)
+    .set({ lane: BULK })
+    .where(
+      and(
+        eq(t.workspaceId, workspaceId),
+        inArray(t.id, [...ids]),
+        inArray(t.status, [...OPEN]),
+        isNull(t.lane),
+        isNotNull(t.nextAttemptAt),
+      ),
+    )
+    .returning({ dueAt: t.nextAttemptAt });
+  if (queued.length > 0) await queue.announce(tx, { lane: "bulk", dueAt: Math.max(...queued.map(({ dueAt }) => dueAt ?? 0)) });
 }

@@ -1,6 +1,6 @@
 import { AUTO_REPLY_TO, parseAnyMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
+import { buildMessageId, type ContentsRow, type EmailRow, findContents } from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { isTestMail } from "../lib/ids.ts";
 import { waitForTurn } from "../lib/turn.ts";
@@ -16,7 +16,7 @@ import { type PendingMail, type Transformed, transformMails } from "./transform.
 // Large messages in memory at the same time: composing one takes a few times its size.
 const MEMORY_BYTES = 16 * MB;
 
-type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
+type Claimed = Pick<ClaimedMail, "email">;
 
 /** Callback: asks a mailer to take the i-th loaded email. Null: it takes it now; otherwise the time (ms) to retry. */
 type Admit = (mail: PendingMail, i: number) => number | null;
@@ -61,43 +61,40 @@ export class MailLoader {
 }
 
 /**
- * Reads claimed emails and their contents, and transforms those that are to be handed over. Answers in the order of `claimed`. Never
- * throws.
+ * Reads the contents of claimed emails, and transforms those that are to be handed over. Answers in the order of `claimed`. Never throws.
+ * An email that was changed since its claim is found out when it is marked, or its outcome stored.
  *
  * | email                                   | next                                                            |
  * | --------------------------------------- | --------------------------------------------------------------- |
- * | is gone or not open: cancelled, sent …  | settle                                                          |
- * | is not due: it was rescheduled          | settle; its new instant has its own job                    |
+ * | has no contents, or no workspace        | settle                                                          |
  * | goes to a domain that is held           | settle as held; test mail goes nowhere, so it is handed over    |
  * | its mailer has no room, or no turn      | settle as postponed                                             |
  * | a transform withdraws it, or fails it   | settle as withdrawn or failed                                   |
  * | it cannot be read, a transform throws   | fail                                                            |
  * | otherwise                               | hand over                                                       |
  */
-export async function loadMails(deps: DeliveryDeps, claimed: readonly EmailRef[], admit: Admit = () => null): Promise<Next[]> {
+export async function loadMails(deps: DeliveryDeps, claimed: readonly Claimed[], admit: Admit = () => null): Promise<Next[]> {
   try {
     const [found, heldDomains] = await Promise.all([findPendingMails(deps.db.read, claimed), listHeldDomains(deps.db.read)]);
-    const now = deps.clock.now();
-    const decided = claimed.map((ref, i) => decide(found[i], ref, heldDomains, now));
+    const decided = found.map((mail) => decide(mail, heldDomains));
     await chooseMailers(deps, decided);
-    const admitted = decided.map((one, i) => (one.next === "handOver" ? postpone(one.mail, claimed[i], admit(one.mail, i)) : one));
+    const admitted = decided.map((one, i) => (one.next === "handOver" ? postpone(one.mail, admit(one.mail, i)) : one));
     return await transformLoaded(deps, admitted);
   } catch (error) {
     return claimed.map(() => ({ next: "fail", error }));
   }
 }
 
-function decide(mail: PendingMail | undefined, { bytes = 0 }: EmailRef, heldDomains: ReadonlySet<string>, now: number): Next {
-  if (!mail || !OPEN.includes(mail.email.status) || (mail.email.nextAttemptAt ?? 0) > now) return { next: "settle" };
+function decide(mail: PendingMail | undefined, heldDomains: ReadonlySet<string>): Next {
+  if (!mail) return { next: "settle" };
   const { email } = mail;
   const domain = domainOf(email.toKey);
-  if (heldDomains.has(domain) && !isTestMail(email.id)) return { next: "settle", effect: { kind: "held", email, domain, bytes } };
+  if (heldDomains.has(domain) && !isTestMail(email.id)) return { next: "settle", effect: { kind: "held", email, domain } };
   return { next: "handOver", mail };
 }
 
-function postpone(mail: PendingMail, ref: EmailRef | undefined, runAt: number | null): Next {
-  if (runAt === null) return { next: "handOver", mail };
-  return { next: "settle", effect: { kind: "postponed", email: mail.email, runAt, bytes: ref?.bytes ?? 0 } };
+function postpone(mail: PendingMail, runAt: number | null): Next {
+  return runAt === null ? { next: "handOver", mail } : { next: "settle", effect: { kind: "postponed", email: mail.email, runAt } };
 }
 
 /** Chooses the mailer of each email that is to be handed over. */
@@ -125,23 +122,17 @@ function judge(transformed: Transformed, now: number): Next {
   return { next: "handOver", mail };
 }
 
-/** The emails as they are stored, in the order of `refs`; undefined for those that are gone, alone or with their workspace. */
-async function findPendingMails(read: Reader, refs: readonly EmailRef[]): Promise<(PendingMail | undefined)[]> {
-  const rows: EmailRow[] = [];
-  const byWorkspace = Map.groupBy(refs, (ref) => ref.workspaceId);
-  const living = await findLiving(read, [...byWorkspace.keys()]);
-  for (const [workspaceId, own] of byWorkspace) {
-    if (!living.has(workspaceId)) continue;
-    const ids = own.map(({ emailId }) => emailId);
-    rows.push(...(await findEmailRows(read, workspaceId, ids)));
-  }
-  const emails = new Map(rows.map((email) => [`${email.workspaceId} ${email.id}`, email]));
-  const contentsIds = [...new Set(rows.map((email) => email.contentsId))];
-  const contents = new Map(contentsIds.length === 0 ? [] : (await findContents(read, contentsIds)).map((row) => [row.id, row]));
-  return refs.map(({ workspaceId, emailId }) => {
-    const email = emails.get(`${workspaceId} ${emailId}`);
-    const own = email && contents.get(email.contentsId);
-    return email && own && { ...toPendingMail(email, own), receivesReplies: living.get(workspaceId)?.receivesReplies };
+/** Claimed emails with their contents, in their order; undefined for those whose contents or workspace are gone. */
+async function findPendingMails(read: Reader, claimed: readonly Claimed[]): Promise<(PendingMail | undefined)[]> {
+  const emails = claimed.map(({ email }) => email);
+  const [contents, living] = await Promise.all([
+    findContents(read, [...new Set(emails.map(({ contentsId }) => contentsId))]),
+    findLiving(read, [...new Set(emails.map(({ workspaceId }) => workspaceId))]),
+  ]);
+  const contentsById = new Map(contents.map((row) => [row.id, row]));
+  return emails.map((email) => {
+    const [own, workspace] = [contentsById.get(email.contentsId), living.get(email.workspaceId)];
+    return own && workspace && { ...toPendingMail(email, own), receivesReplies: workspace.receivesReplies };
   });
 }
 

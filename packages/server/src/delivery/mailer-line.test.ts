@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { manualTime, rest } from "../../test/manual-time.ts";
 import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { BULK, type EmailRow, findEmailRows, SINGLE, toDeliveryJob } from "../emails/emails.ts";
 import { MAX_AGE_MS } from "../lib/freshness.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { Mailer, Receipt } from "../mail/mailer.ts";
 import type { BatchOutcome, LaneJob, Settle } from "../queue/queue.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import type { MailerBudget } from "./claim-budget.ts";
-import { listMails } from "./claimed-mail.ts";
+import { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Effect } from "./effects.ts";
 import { loadMails } from "./load.ts";
@@ -71,7 +72,7 @@ const setUp = ({ script, mailer: changes, others = [] }: Parts = {}) => {
     release: () => void (t.released += 1),
     remove: () => {},
   };
-  const line = new MailerLine({ deps, mailer, budget, move: (claimed, mail, at) => void t.moved.push([claimed.emailId, mail, at]) });
+  const line = new MailerLine({ deps, mailer, budget, move: (claimed, mail, at) => void t.moved.push([claimed.email.id, mail, at]) });
 
   const store =
     (to: string): Settle<Effect> =>
@@ -95,12 +96,11 @@ const setUp = ({ script, mailer: changes, others = [] }: Parts = {}) => {
       const mail = { from: "hello@acme.test", to: `${to}@example.com`, subject: "Hello", text: "It works." };
       const { id } = (await world.sdk.emails.send(mail)) as { id: string };
       t.ids.set(id, to);
-      const payload = { workspaceId: world.workspaceId, emailId: id };
-      const job: LaneJob = { id, kind: "email.deliver", payload, attempt: 1, interruptions: 0, maxAttempts: 25, lane };
-      const claimed = listMails(job, store(to));
-      const [next] = await loadMails({ ...deps, clock: world.app.deps.clock, mailTransforms: [] }, claimed);
-      if (next?.next !== "handOver" || !claimed[0]) throw new Error(`The email to ${to} is not to be handed over.`);
-      line.wait(claimed[0], next.mail, time.real.now());
+      const [email] = await findEmailRows(deps.db.read, world.workspaceId, [id]);
+      const claimed = new ClaimedMail(toDeliveryJob({ ...(email as EmailRow), lane: lane === "bulk" ? BULK : SINGLE }), store(to));
+      const [next] = await loadMails({ ...deps, clock: world.app.deps.clock, mailTransforms: [] }, [claimed]);
+      if (next?.next !== "handOver") throw new Error(`The email to ${to} is not to be handed over.`);
+      line.wait(claimed, next.mail, time.real.now());
     }
   };
 
@@ -185,7 +185,7 @@ test("no email is handed over before its mark is stored", async () => {
 });
 
 test.each<[string, Marking, BatchOutcome<Effect>]>([
-  ["was changed before it was marked is settled", "changed", {}],
+  ["was changed before it was marked is settled", "changed", { effect: { kind: "left", email: expect.anything() } }],
   ["cannot be marked fails", "broken", { error: new Error("It cannot be marked.") }],
 ])("an email that %s, and the next one gets its slot", async (_email, becomes, end) => {
   const t = setUp();

@@ -6,7 +6,6 @@ import { DAY, HOUR, MINUTE } from "../lib/units.ts";
 import { hidePlacesOf } from "../mail/hide-places.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
-import type { LaneJob } from "../queue/queue.ts";
 import type { Withdrawal } from "./transform.ts";
 
 /** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
@@ -30,8 +29,6 @@ export interface EmailOutcome {
   readonly putBack?: true;
   /** Time of the next attempt, ms. */
   readonly retryAt?: number;
-  /** The job that the email shares with others: a retry needs its own job. */
-  readonly sharedJob?: LaneJob;
 }
 
 /** An attempt to deliver an email. */
@@ -97,6 +94,15 @@ export function failedOutcome(email: EmailRow, message: string, now: number): Em
   const patch = { status: "failed" as const, inDoubt: email.inDoubt, nextAttemptAt: null, lastError, updatedAt: now };
   const data = { ...toBounceData(lastError, "PERMANENT"), attempts: email.attempts };
   return { kind: "outcome", move: { email, patch, events: [{ type: "email.failed", data }] } };
+}
+
+// It names no error: that is in the log, and may be about other people.
+const FAULT = "The server could not deliver it for a reason of its own, in 25 attempts. Its log has the errors.";
+
+/** The end of an email whose attempts have failed by faults of ours, as often as they may. */
+export function faultyOutcome(email: EmailRow, now: number): EmailOutcome {
+  // It may have left before the fault.
+  return failedOutcome({ ...email, inDoubt: email.inDoubt || email.status === "sending" }, FAULT, now);
 }
 
 /** An email of a campaign or an automation that is not handed over, by what keeps it back. */

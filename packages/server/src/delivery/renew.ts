@@ -3,7 +3,6 @@ import { type ContentsRow, type EmailRow, findContents } from "../emails/emails.
 import { isTestMail } from "../lib/ids.ts";
 import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "../mail/mailer.ts";
-import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
 import { chooseMailers, toPendingMail, transformLoaded } from "./load.ts";
@@ -26,7 +25,6 @@ const PATIENCE_MS = 30 * SECOND;
 
 /** An email that has waited since it was transformed. */
 export interface WaitingMail {
-  readonly claimed: Pick<ClaimedMail, "bytes">;
   /** The email as it was loaded. */
   readonly loaded: EmailRow;
   /** The mail to hand over; its email is `sending` if it is marked. */
@@ -63,10 +61,10 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
 async function decideAnew(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
   const heldDomains = await listHeldDomains(deps.db.read);
   const naming = await findNaming(deps, waiting);
-  const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
+  const decided = waiting.map(({ loaded, mail }): Next => {
     const domain = domainOf(loaded.toKey);
     if (mail.email === loaded && heldDomains.has(domain) && !isTestMail(loaded.id))
-      return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
+      return { next: "settle", effect: { kind: "held", email: loaded, domain } };
     return { next: "handOver", mail: toPendingMail(loaded, naming.get(mail.contents.id) ?? mail.contents) };
   });
   await chooseMailers(deps, decided);

@@ -1,8 +1,10 @@
 import { Mailsvc } from "@mailsvc/sdk";
+import { isNotNull } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { accepted, busy, type ScriptedMailer, scriptedMailer } from "../../test/scripted-mailer.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { REQUEUE_JOB } from "./requeue.ts";
 
 const hello = { from: "a@acme.test", subject: "Hello", text: "x" };
 
@@ -13,12 +15,12 @@ const operator = (w: TestWorld) => new Mailsvc({ apiKey: w.operatorKey, baseUrl:
 
 const recipients = ({ sent }: ScriptedMailer): string[] => sent.map(({ envelopeTo }) => envelopeTo);
 
-/** The instants of the jobs that wait for emails, in order. */
-const listInstants = async (w: TestWorld): Promise<number[]> =>
-  (await w.sdk.jobs.list({ state: "ready" })).data
-    .filter(({ kind }) => kind.startsWith("email."))
-    .map(({ runAt }) => Date.parse(runAt))
-    .sort((a, b) => a - b);
+/** The instants of the emails that wait in the queue, in order. */
+const listInstants = async (w: TestWorld): Promise<number[]> => {
+  const { emails: t } = w.app.deps.db.read.t;
+  const rows = await w.app.deps.db.read.select({ at: t.nextAttemptAt }).from(t).where(isNotNull(t.lane)).orderBy(t.nextAttemptAt);
+  return rows.map(({ at }) => at ?? Number.NaN);
+};
 
 /** Waits until a condition is true, while other work goes on. */
 const until = async (isTrue: () => boolean): Promise<void> => {
@@ -91,7 +93,7 @@ test("an email whose new attempt hangs past its first instant is handed over onc
   expect(await listInstants(w)).toEqual([]);
 });
 
-test("an email that was held between its attempts gets one job by its release, which a requeue moves", async () => {
+test("an email that was held between its attempts waits once after its release, and a requeue moves it", async () => {
   const { mailer, hanging, letGo } = hangingMailer(2);
   await using w = await createWorld({ mailer });
   const id = await send(w, "ada@one.example");
@@ -117,7 +119,7 @@ test("an email that was held between its attempts gets one job by its release, w
   expect(recipients(mailer).filter((to) => to === "ada@one.example")).toHaveLength(3);
 });
 
-test("a job that waits for a delivery slot stays as it is", async () => {
+test("an email that waits for a delivery slot stays as it is", async () => {
   const { mailer: many, hanging, letGo } = hangingMailer(1);
   const mailer = { ...many, concurrency: 1 };
   await using w = await createWorld({ mailer });
@@ -127,10 +129,11 @@ test("a job that waits for a delivery slot stays as it is", async () => {
   clock.reset(clock.now() + 3_600_000, "frozen");
   w.app.deps.queue.refresh();
   await until(() => hanging() === 1);
-  const running = async () => (await w.sdk.jobs.list({ state: "running" })).data.filter(({ kind }) => kind.startsWith("email."));
-  while ((await running()).length < 2);
+  const before = await listInstants(w);
   await operator(w).requeue({});
-  while ((await running()).length > 2 || (await listInstants(w)).length > 0);
+  const isDone = async () => (await w.sdk.jobs.list()).data.every(({ kind }) => kind !== REQUEUE_JOB);
+  while (!(await isDone()));
+  expect(await listInstants(w)).toEqual(before);
   letGo();
   await until(() => hanging() === 1);
   letGo();
@@ -158,23 +161,23 @@ test("several requeues at once try each email once; what was cancelled or sent s
   expect((await w.sdk.emails.get(cancelled)).status).toBe("cancelled");
 });
 
-test("a requeue that dies changes neither the email nor its job, and succeeds the next time", async () => {
+test("a requeue that dies changes nothing, and succeeds the next time", async () => {
   const mailer = scriptedMailer(({ attempt }) => (attempt === 1 ? busy : accepted));
   await using w = await createWorld({ mailer });
   const id = await send(w, "ada@one.example");
   await w.settle();
   const { nextAttemptAt } = await w.sdk.emails.get(id);
   const { queue } = w.app.deps;
-  const { runNow } = queue;
-  queue.runNow = async (tx, jobs) => {
-    await runNow(tx, jobs);
+  const { announce } = queue;
+  queue.announce = async (tx, work) => {
+    await announce(tx, work);
     throw new Error("The process died.");
   };
   await operator(w).requeue({});
   await w.settle();
   expect(await w.sdk.emails.get(id)).toMatchObject({ status: "deferred", nextAttemptAt });
   expect(await listInstants(w)).toContain(Date.parse(nextAttemptAt ?? ""));
-  queue.runNow = runNow;
+  queue.announce = announce;
   await w.clock.advance("5s");
   expect(await w.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 2, inDoubt: false });
   await w.clock.advance("3d");

@@ -77,7 +77,7 @@ const renew = async (loadedAs: EmailStatus, withdrawal: Withdrawal): Promise<voi
   const withdraw = async (_read: unknown, mails: readonly { withdrawal: Withdrawal | null }[]) => {
     for (const mail of mails) mail.withdrawal = withdrawal;
   };
-  const waiting = [{ claimed: { bytes: undefined }, loaded, mail: { ...toPendingMail(loaded, contents), email } }];
+  const waiting = [{ loaded, mail: { ...toPendingMail(loaded, contents), email } }];
   const [next] = await renewMails({ ...deps, mailTransforms: [withdraw] }, waiting);
   if (next?.next !== "settle" || !next.effect) throw new Error("It is not withdrawn.");
   await store(next.effect);
@@ -89,7 +89,7 @@ test("emails go from state to state as EMAIL_STATES says, and each way that it l
     await store(failedOutcome(await inState(status), "It cannot be composed.", 0));
     for (const withdrawal of WITHDRAWALS) await store(withdrawnOutcome(await inState(status), withdrawal, 0));
     const email = await inState(status);
-    await store({ kind: "held", email, domain: "example.com", bytes: 0 });
+    await store({ kind: "held", email, domain: "example.com" });
   }
   for (const status of WAITING) {
     await receive(status, [captured, busy, noSuchUser]);

@@ -15,8 +15,6 @@ export function deliveryTables(c: ColumnTypes) {
         domain: c.text("domain").notNull(),
         workspaceId: c.text("workspace_id").notNull(),
         emailId: c.text("email_id").notNull(),
-        /** The size of a large message, otherwise 0. */
-        bytes: c.int("bytes").notNull(),
       },
       (t) => [c.primaryKey({ columns: [t.domain, t.workspaceId, t.emailId] })],
     ),

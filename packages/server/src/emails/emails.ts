@@ -17,9 +17,9 @@ import { firstIdAt, toTestId } from "../lib/ids.ts";
 import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "../lib/message-id.ts";
 import type { EmailDeps, MessageReading } from "./deps.ts";
 import { listExamined } from "./examine.ts";
-import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
+import { announceEmails, parseScheduledAt } from "./schedule.ts";
 import { showDetails, showEmail, showHistories } from "./show.ts";
-import { moveEmails, OPEN, WAITING } from "./states.ts";
+import { moveEmails, WAITING } from "./states.ts";
 import {
   chooseEmails,
   countEmails,
@@ -29,7 +29,6 @@ import {
   findEmails,
   findMail,
   type ListedMail,
-  measureAttachments,
   patchEmail,
   selectEmails,
   selectNewestEmails,
@@ -44,7 +43,7 @@ export type { RenderedMail } from "./hooks.ts";
 export { deleteLabels, findMailByMessageId, joinThread, labelSent } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
-export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
+export { announceEmails, DELIVER_JOB, readDeliveryJob, sizeOfLarge, toDeliveryJob } from "./schedule.ts";
 export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { buildMessageId } from "./show.ts";
@@ -69,7 +68,7 @@ export {
   patchEmail,
 } from "./store.ts";
 export { storeSends } from "./store-sends.ts";
-export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
+export { BULK, CLAIMED, IN_QUEUE, OF_CAMPAIGN, SINGLE, WAITING_IN_CAMPAIGN } from "./tables.ts";
 export { acceptPrepared, prepareTemplateSend } from "./template-send.ts";
 export { deleteUnusedContents } from "./unused-contents.ts";
 
@@ -214,10 +213,7 @@ export async function cancelEmail(tx: Tx, deps: EmailDeps, workspaceId: string, 
   const moved = await moveEmails(tx, deps, moves);
   const cancelled = waiting.filter((_, i) => moved[i]);
   if (cancelled[0] === undefined) throw invalidState(mail, WAITING, "cancelled");
-  const after = patchMail(mail, cancelled, patch);
-  // Another recipient may be in delivery: if the process dies, the job is what delivers the mail to that one.
-  if (!after.emails.some(({ status }) => OPEN.includes(status))) await cancelScheduledJob(tx, deps, cancelled[0]);
-  return showEmail(after);
+  return showEmail(patchMail(mail, cancelled, patch));
 }
 
 /** Moves a scheduled mail to another instant. Throws ApiError not_found, invalid_state or validation_error. */
@@ -232,23 +228,13 @@ export async function rescheduleEmail(tx: Tx, deps: EmailDeps, workspaceId: stri
     tx,
     queued.map((email) => ({ email, patch })),
   );
-  const [first, ...others] = queued;
-  if (first === undefined || !updated.every(Boolean)) throw invalidState(mail, ["queued"], "rescheduled");
-  const { contents } = mail;
-  const bytes = measureMessage(contents, contents.attachments > 0 ? await measureAttachments(tx, contents) : []);
-  if (!mail.emails.some(({ status }) => status === "sending")) await cancelScheduledJob(tx, deps, first);
-  const { mailId } = first;
-  const emailIds = [first, ...others].map((email) => email.id);
-  await deps.queue.enqueue(
-    tx,
-    mailId === null
-      ? buildDeliveryJob({ workspaceId, emailId: first.id, bytes }, at, patch.updatedAt)
-      : buildMailJob({ workspaceId, mailId, emailIds, bytes }, at, patch.updatedAt),
-  );
+  if (queued.length === 0 || !updated.every(Boolean)) throw invalidState(mail, ["queued"], "rescheduled");
+  const rescheduled = queued.map((email) => patchEmail(email, patch));
+  await announceEmails(tx, deps, rescheduled);
   await recordEvents(
     tx,
     deps,
-    emailIds.map((emailId) => ({
+    rescheduled.map(({ id: emailId }) => ({
       workspaceId,
       type: "email.rescheduled" as const,
       emailId: assumeEmailHeld(emailId),

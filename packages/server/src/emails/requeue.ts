@@ -2,9 +2,9 @@ import { addressKey, type Email } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import type { EmailDeps } from "./deps.ts";
-import { DELIVER_JOB } from "./schedule.ts";
+import { announceEmails } from "./schedule.ts";
 import { showEmail } from "./show.ts";
-import { type EmailRow, findMail, updateEmails } from "./store.ts";
+import { type EmailRow, findMail, patchEmail, updateEmails } from "./store.ts";
 
 /**
  * Lets a deferred mail be tried again at once: all of its deferred recipients, or the one that is named. One that is due already stays as
@@ -22,24 +22,18 @@ export async function requeueEmail(tx: Tx, deps: EmailDeps, workspaceId: string,
   return showEmail((await findMail(tx, workspaceId, id)) ?? mail);
 }
 
-/** Makes deferred emails due, each together with the job of its next attempt: a second job could send it a second time. */
-export async function requeueRows(
-  tx: Tx,
-  { clock, queue }: Pick<EmailDeps, "clock" | "queue">,
-  emails: readonly EmailRow[],
-): Promise<void> {
-  const now = clock.now();
-  // One without an instant has no job: it waits for a campaign.
+/** Makes deferred emails due. */
+export async function requeueRows(tx: Tx, deps: Pick<EmailDeps, "clock" | "queue">, emails: readonly EmailRow[]): Promise<void> {
+  const now = deps.clock.now();
+  const patch = { nextAttemptAt: now, updatedAt: now };
+  // One without an instant waits for a campaign.
   const waiting = emails.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt > now);
   const updated = await updateEmails(
     tx,
-    waiting.map((email) => ({ email, patch: { nextAttemptAt: now, updatedAt: now } })),
+    waiting.map((email) => ({ email, patch })),
   );
-  const due = waiting.filter((_, i) => updated[i]);
-  if (due.length === 0) return;
-  // The job waits for the same instant as its email.
-  const runAt = due.map(({ nextAttemptAt }) => nextAttemptAt as number);
-  await queue.runNow(tx, { kind: DELIVER_JOB, runAt, field: "emailId", values: due.map(({ id }) => id) });
+  const due = waiting.flatMap((email, i) => (updated[i] ? patchEmail(email, patch) : []));
+  await announceEmails(tx, deps, due);
 }
 
 function notDeferred(emails: readonly EmailRow[]): ApiError {

@@ -6,8 +6,9 @@ import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { MessageContent } from "./accept.ts";
 import type { EmailDeps } from "./deps.ts";
 import { insertLabels } from "./labels.ts";
-import { measureMessage, scheduleEmails } from "./schedule.ts";
+import { announceEmails, measureMessage } from "./schedule.ts";
 import { insertContents, insertEmails } from "./store.ts";
+import { BULK } from "./tables.ts";
 
 /** Fields shared by mails that go out together. */
 interface RenderedMails {
@@ -53,7 +54,7 @@ export async function sendRendered(
   }));
   const contentsIds = await insertContents(tx, contents);
   const now = deps.clock.now();
-  const emails = accepted.map(({ contact }, i) => ({
+  const emails = accepted.map(({ contact, content }, i) => ({
     workspaceId,
     id: deps.ids("em"),
     contentsId: contentsIds[i] as number,
@@ -61,12 +62,12 @@ export async function sendRendered(
     toKey: contact.emailKey,
     createdAt: now,
     nextAttemptAt: now,
+    lane: BULK,
+    bytes: measureMessage(content, []),
     contactId: contact.id,
   }));
-  await insertEmails(tx, emails);
+  await announceEmails(tx, deps, await insertEmails(tx, emails));
   await insertLabels(tx, [{ emails, contents: { tags: {}, template, automationId } }]);
-  const bytes = Math.max(0, ...accepted.map(({ content }) => measureMessage(content, [])));
-  await scheduleEmails(tx, deps, { workspaceId, emailIds: emails.map(({ id }) => id), bytes });
   const ids = new Map(accepted.map((mail, i) => [mail, emails[i]?.id ?? null]));
   return mails.map((mail) => ids.get(mail) ?? null);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { createWorld } from "../testing.ts";
+import { findEmailRows, SINGLE } from "./emails.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
 type One = { id: string; status: string };
@@ -85,16 +86,16 @@ describe("a send", () => {
   test("all of a batch is stored, or none of it", async () => {
     await using world = await createWorld();
     const { queue } = world.app.deps;
-    const { enqueue } = queue;
+    const { announce } = queue;
     // The rows of the emails are written by then.
-    queue.enqueue = async (tx, ...jobs) => {
-      await enqueue(tx, ...jobs.slice(0, -1));
+    queue.announce = async (tx, work) => {
+      await announce(tx, work);
       throw new Error("trouble");
     };
     expect(
       (await ask(world, { path: "/api/v1/send", body: { ...hello, to: ["a@example.com", "b@example.com", "c@example.com"] } })).status,
     ).toBe(500);
-    queue.enqueue = enqueue;
+    queue.announce = announce;
     expect((await world.sdk.emails.list()).pagination.total).toBe(0);
     expect(await world.inbox.all()).toEqual([]);
   });
@@ -199,11 +200,11 @@ describe("scheduled emails", () => {
     const cancelled = await world.sdk.emails.cancel(a.id);
     expect(cancelled).toMatchObject({ status: "cancelled", nextAttemptAt: null });
     expect(await world.sdk.emails.cancel(a.id)).toEqual(cancelled);
-    // Its job is gone too, and does not wait for its date; a rescheduled one waits once.
     await world.sdk.emails.reschedule(b.id, { scheduledAt: at("03") });
     await world.sdk.emails.reschedule(b.id, { scheduledAt: at("02") });
-    const waiting = (await world.sdk.jobs.list().toArray()).map(({ payload }) => payload["emailId"]);
-    expect(waiting.filter((emailId) => emailId === a.id || emailId === b.id)).toEqual([b.id]);
+    // It is not in the queue until its date.
+    const rows = await findEmailRows(world.app.deps.db.read, world.workspaceId, [a.id, b.id]);
+    expect(rows.map(({ lane }) => lane)).toEqual([null, SINGLE]);
     await world.clock.advance("3h");
     expect(await world.inbox.all()).toHaveLength(1);
     expect((await world.sdk.emails.get(a.id)).events.map((e) => e.type)).toEqual(["email.queued", "email.cancelled"]);

@@ -3,25 +3,24 @@ import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { toTestId } from "../lib/ids.ts";
-import type { NewJob } from "../queue/queue.ts";
 import { type AcceptedSend, type MessageContent, SUPPRESSED } from "./accept.ts";
 import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
 import { insertLabels } from "./labels.ts";
-import { buildDeliveryJob, buildMailJob, measureMessage } from "./schedule.ts";
+import { announceEmails, measureMessage } from "./schedule.ts";
 import { toQueuedEvent } from "./states.ts";
 import { insertContents, insertEmails, type NewContents, type NewEmail } from "./store.ts";
+import { SINGLE } from "./tables.ts";
 
 /** The rows of a send, and its answer. */
 interface SendRows {
   readonly emails: readonly NewEmail[];
   readonly events: readonly NewEvent[];
-  readonly jobs: readonly NewJob[];
   readonly response: SendResponse;
 }
 
 /**
- * Stores sends that were accepted: their contents, a row for each recipient, their first events and the jobs that will deliver them. Sends
+ * Stores sends that were accepted: their contents, a row for each recipient, which is in the queue from then on, and their first events. Sends
  * that are stored together share statements, so that each of a batch costs a fraction of a single one. Answers in their order.
  */
 export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly AcceptedSend[]): Promise<SendResponse[]> {
@@ -32,14 +31,14 @@ export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly Accept
     const contents = { tags: send.request.tags ?? {}, template: toTemplateName(send), messageId: send.asIs?.messageId ?? null };
     return { ...rows, contents };
   });
-  await insertEmails(
+  const inserted = await insertEmails(
     tx,
     stored.flatMap(({ emails }) => emails),
   );
   await insertLabels(tx, stored);
   const events = stored.flatMap((one) => one.events);
   if (events.length > 0) await recordEvents(tx, deps, events);
-  await deps.queue.enqueue(tx, ...stored.flatMap(({ jobs }) => jobs));
+  await announceEmails(tx, deps, inserted);
   return stored.map(({ response }) => response);
 }
 
@@ -62,44 +61,41 @@ function listAccepted({ recipients, suppressed }: AcceptedSend): readonly NamedR
 
 /** A message for each recipient. */
 function buildEach(deps: EmailDeps, send: AcceptedSend, contentsIds: readonly number[]): SendRows {
-  const { request, workspaceId, files, now, scheduledAt } = send;
+  const { request, scheduledAt } = send;
   const idOf = new Map(listMessages(send).map((message, i) => [message, contentsIds[i] as number]));
   const build = buildEmails(deps, send);
-  const emails = listAccepted(send).map((recipient) => build(recipient, idOf.get(messageFor(send, recipient.box.key)) as number));
-  const jobs = emails.map(({ id, toKey }) => {
-    const bytes = measureMessage(messageFor(send, toKey), files);
-    return buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now);
+  const emails = listAccepted(send).map((recipient) => {
+    const message = messageFor(send, recipient.box.key);
+    return build(recipient, idOf.get(message) as number, message);
   });
   const ids = emails.map(({ id }) => id);
   const response: SendResponse =
     typeof request.to === "string"
       ? { id: ids[0] as string, status: "queued" }
       : { ids, status: "queued", count: ids.length, ...listFailed(send) };
-  return { emails, events: scheduledAt === null ? [] : emails.map(toQueuedEvent), jobs, response };
+  return { emails, events: scheduledAt === null ? [] : emails.map(toQueuedEvent), response };
 }
 
-/** One mail to all recipients: a row for each, also for the suppressed ones, and one job. */
+/** One mail to all recipients: a row for each, also for the suppressed ones. */
 function buildTogether(deps: EmailDeps, send: AcceptedSend, contentsIds: readonly number[]): SendRows {
-  const { workspaceId, files, recipients, suppressed, now, scheduledAt } = send;
+  const { workspaceId, recipients, suppressed, now, scheduledAt } = send;
   const build = buildEmails(deps, send);
-  const rows = recipients.map((recipient) => build(recipient, contentsIds[0] as number));
+  const [message = send.request] = listMessages(send);
+  const rows = recipients.map((recipient) => build(recipient, contentsIds[0] as number, message));
   const mailId = rows[0]?.id as string;
   const emails = rows.map((row, i) => {
     const kind = recipients[i]?.kind ?? "to";
     const own = { ...row, mailId, kind: kind === "to" ? null : kind };
     const skipReason = send.optedOut?.has(row.toKey) ? ("left_list" as const) : null;
-    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, skipReason, nextAttemptAt: null } : own;
+    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, skipReason, nextAttemptAt: null, lane: null } : own;
   });
   const [open, refused] = [emails.filter(({ toKey }) => !suppressed.has(toKey)), emails.filter(({ toKey }) => suppressed.has(toKey))];
-  const [message = send.request] = listMessages(send);
-  const mail = { workspaceId, mailId, emailIds: open.map(({ id }) => id), bytes: measureMessage(message, files) };
   return {
     emails,
     events: [
       ...(scheduledAt === null ? [] : open.map(toQueuedEvent)),
       ...refused.map(({ id }) => ({ workspaceId, emailId: assumeEmailHeld(id), type: "email.suppressed" as const, at: now })),
     ],
-    jobs: open.length === 0 ? [] : [buildMailJob(mail, scheduledAt, now)],
     response: {
       id: mailId,
       status: "queued",
@@ -122,8 +118,8 @@ function listFailed({ recipients, suppressed }: AcceptedSend) {
 }
 
 /** Builds the rows of recipients that wait for their delivery. */
-function buildEmails(deps: EmailDeps, { workspaceId, test, now, scheduledAt }: AcceptedSend) {
-  return ({ box }: NamedRecipient, contentsId: number) =>
+function buildEmails(deps: EmailDeps, { workspaceId, test, files, now, scheduledAt }: AcceptedSend) {
+  return ({ box }: NamedRecipient, contentsId: number, message: MessageContent) =>
     ({
       workspaceId,
       id: test ? toTestId(deps.ids("em")) : deps.ids("em"),
@@ -134,6 +130,8 @@ function buildEmails(deps: EmailDeps, { workspaceId, test, now, scheduledAt }: A
       createdAt: now,
       scheduledAt,
       nextAttemptAt: scheduledAt ?? now,
+      lane: SINGLE,
+      bytes: measureMessage(message, files),
       contactId: null,
     }) satisfies NewEmail;
 }

@@ -1,4 +1,4 @@
-import type { EmailStatus } from "@mailsvc/sdk/contract";
+import { EMAIL_STATES, type EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, getTableColumns, gt, gte, inArray, isNotNull, isNull, lt, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { alias, findRows } from "../db/find.ts";
@@ -58,14 +58,23 @@ export async function insertContents(tx: Tx, rows: readonly NewContents[]): Prom
 
 /** An email to be inserted. Omitted fields are null. */
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt"> &
-  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt" | "contactId">> & { readonly contactId?: HeldContactId | null };
+  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt" | "contactId" | "claimedBy" | "faults">> & {
+    readonly contactId?: HeldContactId | null;
+  };
 
-/** Inserts emails, by default such that wait for their delivery. */
-export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
-  await tx.insertAll(
-    tx.t.emails,
-    rows.map((row) => ({ ...row, status: row.status ?? "queued", attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
-  );
+const NEW = { status: "queued", attempts: 0, inDoubt: false, faults: 0, bytes: 0 } as const;
+
+/** The columns of an email that a new one may omit. */
+const OMITTED = {
+  ...{ name: null, mailId: null, kind: null, lastError: null, scheduledAt: null, nextAttemptAt: null, lane: null, claimedBy: null },
+  ...{ sentAt: null, campaignId: null, contactId: null, variant: null, skipReason: null, relay: null, sentAs: null },
+} as const satisfies Partial<EmailRow>;
+
+/** Inserts emails, by default such that are queued, and returns them as they are stored. */
+export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<EmailRow[]> {
+  const inserted = rows.map((row) => ({ ...NEW, ...row, updatedAt: row.createdAt }));
+  await tx.insertAll(tx.t.emails, inserted);
+  return inserted.map((row) => ({ ...OMITTED, ...row }));
 }
 
 export async function findEmail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail | null> {
@@ -142,18 +151,6 @@ export async function listAttachmentInfo(q: Tx | Reader, contents: readonly Cont
   return Map.groupBy(rows as AttachmentInfo[], (row) => row.contentsId);
 }
 
-/** The sizes of the attachments, without reading them. */
-export async function measureAttachments(
-  q: Tx | Reader,
-  { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">,
-): Promise<{ size: number }[]> {
-  const { attachments } = q.t;
-  return q
-    .select({ size: attachments.size })
-    .from(attachments)
-    .where(eq(attachments.contentsId, filesOf ?? id));
-}
-
 /** The columns of an email that change. */
 type Mutable = Pick<
   EmailRow,
@@ -163,6 +160,7 @@ type Mutable = Pick<
   | "lastError"
   | "scheduledAt"
   | "nextAttemptAt"
+  | "lane"
   | "sentAt"
   | "skipReason"
   | "updatedAt"
@@ -180,6 +178,8 @@ interface EmailChange {
 /**
  * Updates emails whose status, number of attempts and scheduled instant are still as they were read; tells for each whether it was.
  * There is no other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
+ *
+ * An email leaves the queue when it ends, and while it has no instant. Only a mark keeps its claim: after any other change nobody holds it.
  */
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
   // An attempt at the relay of the attempt before changes nothing.
@@ -189,11 +189,11 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
   return tx.updateAll(
     tx.t.emails,
     changes.map(({ email, patch }) => {
-      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, relay, sentAs } = {
-        ...email,
-        ...patch,
-      };
-      const set = { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt };
+      const row = patchEmail(email, patch);
+      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, relay, sentAs } = row;
+      const { lane, claimedBy, faults } = row;
+      const ofQueue = { nextAttemptAt, lane, claimedBy, faults };
+      const set = { status, attempts, inDoubt, lastError, scheduledAt, ...ofQueue, sentAt, skipReason, updatedAt };
       const { workspaceId, id } = email;
       return {
         // The instant too: an email that was rescheduled while it waited for its hand-over is as `queued` as before.
@@ -206,7 +206,10 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
 
 /** An email as `updateEmails` leaves it. */
 export function patchEmail(email: EmailRow, patch: EmailPatch): EmailRow {
-  return { ...email, ...patch };
+  const row = { ...email, ...patch };
+  const waits = EMAIL_STATES[row.status].open && row.nextAttemptAt !== null;
+  const isMarked = row.status === "sending";
+  return { ...row, lane: waits ? row.lane : null, claimedBy: isMarked ? row.claimedBy : null, faults: isMarked ? row.faults : 0 };
 }
 
 /** Emails by their ids, without their contents. */

@@ -6,6 +6,16 @@ import type { DeliveryError } from "../mail/mailer.ts";
 /** Rows in doubt. A query must repeat this text to use the index of them. */
 export const IN_DOUBT = sql`in_doubt`;
 
+/** The lanes of emails that are to be delivered, as they are stored: single mail goes first. */
+export const SINGLE = 1 as const;
+export const BULK = 2 as const;
+
+/** Emails that are to be delivered and that no process has claimed. A query must repeat this text to use the index of them. */
+export const IN_QUEUE = sql`lane is not null and claimed_by is null`;
+
+/** Emails that a process has claimed. A query must repeat this text to use the index of them. */
+export const CLAIMED = sql`claimed_by is not null`;
+
 /** Emails queued for a time that the sender chose. A query must repeat this text to use the index of them. */
 export const SCHEDULED = sql`scheduled_at is not null and status = 'queued' and campaign_id is null`;
 
@@ -133,7 +143,16 @@ function emails(c: ColumnTypes) {
       lastError: c.json<DeliveryError>("last_error"),
       createdAt: c.instant("created_at").notNull(),
       scheduledAt: c.instant("scheduled_at"),
+      /** The instant from which it may be claimed, if it has a lane. */
       nextAttemptAt: c.instant("next_attempt_at"),
+      /** `SINGLE` or `BULK` until it has ended; null from then on, and while it waits for its campaign or a held domain. */
+      lane: c.int("lane").$type<typeof SINGLE | typeof BULK>(),
+      /** The claim of a server process; null if it has none, and on SQLite, where the one process knows what it has claimed. */
+      claimedBy: c.text("claimed_by"),
+      /** Attempts in a row that failed by a fault of the server. */
+      faults: c.int("faults").notNull(),
+      /** The size of a large message, which is known before it is read into memory; otherwise 0. */
+      bytes: c.int("bytes").notNull(),
       sentAt: c.instant("sent_at"),
       updatedAt: c.instant("updated_at").notNull(),
       /** The campaign whose recipient this is, and the contact. */
@@ -155,6 +174,9 @@ function emails(c: ColumnTypes) {
       // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
       // That of statuses holds `mailId` too, because SQLite would read each row to check it.
       c.index("emails_status").on(t.workspaceId, t.status, t.id, t.mailId),
+      // Of mail that has ended neither has an entry.
+      c.index("emails_queue").on(t.lane, t.nextAttemptAt, t.id).where(IN_QUEUE),
+      c.index("emails_claimed").on(t.claimedBy).where(CLAIMED),
       c.index("emails_to").on(t.workspaceId, t.toKey, t.id),
       c.index("emails_mail").on(t.workspaceId, t.mailId, t.id).where(OF_MAIL),
       c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),

@@ -4,7 +4,6 @@ import type { EmailRow } from "../emails/emails.ts";
 import { type Action, count, type Findings, joinSentences, quote, sayInstant, toCall } from "../lib/explanation.ts";
 import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
 import { isSimulatedSuppressed } from "../mail/simulator.ts";
-import type { JobRow } from "../queue/queue.ts";
 import type { SuppressionRow } from "../suppressions/suppressions.ts";
 import { describeSuppression, SKIPPED } from "./suppression.ts";
 
@@ -15,13 +14,11 @@ export interface Surroundings {
   readonly mailerFault: string | null;
   readonly campaign: Pick<CampaignRow, "id" | "name" | "status" | "statusReason" | "nextReleaseAt" | "decideAt"> | null;
   readonly suppression: SuppressionRow | null;
-  /** The job that gave it up. */
-  readonly deadJob: JobRow | null;
 }
 
 type Email = Pick<
   EmailRow,
-  "id" | "to" | "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "skipReason" | "contactId"
+  "id" | "to" | "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "skipReason" | "contactId" | "faults"
 >;
 
 type Outcome = Pick<Findings, "summary" | "next" | "actions">;
@@ -66,21 +63,7 @@ export function explainOutcome(email: Email, around: Surroundings, now: number):
 }
 
 /** Finds the obstacle that an email waits for besides time; null for none. */
-function findObstacle(email: Email, { pause, hold, campaign, deadJob, mailerFault }: Surroundings): Outcome | null {
-  if (deadJob !== null)
-    return {
-      summary: joinSentences(
-        `It waits for you: its delivery failed ${count(deadJob.attempts, "time")} for a reason inside the server, and was given up.`,
-        deadJob.lastError && `The last error: ${quote(deadJob.lastError)}.`,
-      ),
-      actions: [
-        {
-          what: "Try again, once the reason is gone",
-          command: `mailsvc jobs retry ${deadJob.id}`,
-          call: toCall("Try again", "jobs.retry", [deadJob.id]),
-        },
-      ],
-    };
+function findObstacle(email: Email, { pause, hold, campaign, mailerFault }: Surroundings): Outcome | null {
   if (pause !== null)
     return {
       summary: `It waits: all sending is paused since ${sayInstant(pause.at)}${because(pause.reason)}.`,
@@ -122,6 +105,11 @@ function findObstacle(email: Email, { pause, hold, campaign, deadJob, mailerFaul
       summary: "It waits for its turn: the throttle of its campaign or its A/B test lets it go later.",
       next: { at: campaign.nextReleaseAt ?? campaign.decideAt, what: "The campaign releases its next emails." },
       actions: [{ what: "See where the campaign stands", command: `mailsvc why ${campaign.id}` }],
+    };
+  if (email.faults > 0)
+    return {
+      summary: `It waits: its delivery failed ${count(email.faults, "time")} for a reason inside the server, whose log has the error.`,
+      next: { at: email.nextAttemptAt, what: "It is tried again, 25 times at most." },
     };
   if (mailerFault !== null)
     return {

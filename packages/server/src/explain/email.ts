@@ -2,21 +2,17 @@ import { addressKey, type EventData, type Explanation } from "@mailsvc/sdk/contr
 import { findCampaignRow } from "../campaigns/campaigns.ts";
 import type { Reader } from "../db/db.ts";
 import { listHolds } from "../delivery/delivery.ts";
-import { type EmailRow, type FullEmail, findMail, readDeliveryJob } from "../emails/emails.ts";
+import { type EmailRow, type FullEmail, findMail } from "../emails/emails.ts";
 import { type EventRow, listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { buildExplanation, count, type Findings, joinSentences, type Moment, quote, sayInstant } from "../lib/explanation.ts";
 import { isTestMail } from "../lib/ids.ts";
 import { hidePlaces } from "../mail/hide-places.ts";
 import { isTemporary, judgeReply } from "../mail/reply-judge.ts";
-import type { JobRow } from "../queue/queue.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import { explainOutcome, type Surroundings } from "./email-outcome.ts";
 import type { ExplainDeps } from "./explain.ts";
 import { describeSuppression } from "./suppression.ts";
-
-// Dead jobs that are looked through: there are few, because each is a fault of ours.
-const DEAD_JOBS = 500;
 
 /**
  * Explains an email: why it waits, was refused or was not sent. A mail to several recipients is explained for all of them, or for the one
@@ -89,23 +85,16 @@ function describeOrigin({ email, contents }: FullEmail, campaign: string | undef
 }
 
 async function findSurroundings(read: Reader, deps: ExplainDeps, { email }: FullEmail): Promise<Surroundings> {
-  const { workspaceId, toKey, campaignId, status } = email;
+  const { workspaceId, toKey, campaignId } = email;
   const domain = toKey.slice(toKey.lastIndexOf("@") + 1);
   const fault = deps.mailer.fault();
-  const waits = status === "queued" || status === "deferred" || status === "sending";
   return {
     pause: await deps.queue.readPause(read),
     hold: (await listHolds(read)).find((one) => one.domain === domain) ?? null,
     mailerFault: fault === null ? null : hidePlaces(fault),
     campaign: campaignId === null ? null : await findCampaignRow(read, workspaceId, campaignId),
     suppression: (await findSuppressions(read, workspaceId, [toKey])).get(toKey) ?? null,
-    deadJob: waits ? await findDeadJob(read, deps, email) : null,
   };
-}
-
-async function findDeadJob(read: Reader, { queue }: ExplainDeps, { workspaceId, id }: FullEmail["email"]): Promise<JobRow | null> {
-  const { rows } = await queue.list(read, { workspaceId, state: "dead", limit: DEAD_JOBS, offset: 0 });
-  return rows.find(({ payload }) => readDeliveryJob(payload).emailIds.includes(id)) ?? null;
 }
 
 type Refused = EventData["email.bounced"];

@@ -1,52 +1,68 @@
 import { ApiError } from "@mailsvc/sdk";
+import type { QueueStatus } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { ask, expectAnswer } from "../../test/scenario.ts";
-import { scriptedMailer } from "../../test/scripted-mailer.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
+import type { PendingMail } from "../delivery/delivery.ts";
+import { REACT_JOB } from "../delivery/react.ts";
 import { createMetrics } from "../health/metrics.ts";
-import { createWorld } from "../testing.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
 
 const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
 
-test("a scheduled email is a waiting job, shown with its hour and what it is for", async () => {
-  await using world = await createWorld();
-  const sent = (await world.sdk.emails.send({ ...hello, scheduledAt: "2026-01-02T00:00:00Z" })) as { id: string };
-  const { data } = await world.sdk.jobs.list({ state: "ready" });
-  expect(data.find((j) => j.kind === "email.deliver")).toMatchObject({
-    payload: { emailId: sent.id },
-    runAt: "2026-01-02T00:00:00.000Z",
-    attempts: 0,
-    lastError: null,
+/** Adds jobs for later to the workspace. */
+const addJobs = (world: TestWorld, n: number, workspaceId = world.workspaceId): Promise<void> =>
+  world.app.deps.db.tx((tx) =>
+    world.app.deps.queue.enqueue(
+      tx,
+      ...Array.from({ length: n }, (_, i) => ({ kind: REACT_JOB, payload: { workspaceId, n: i }, runAt: world.clock.now() + 60_000 })),
+    ),
+  );
+
+/** Lets a simulated recipient answer, which fails by a bug while it `isBroken`. */
+const answerOnce = async (world: TestWorld, isBroken: () => boolean): Promise<void> => {
+  const { deps } = world.app;
+  const { answered } = deps.deliveryHooks;
+  Object.assign(deps.deliveryHooks, {
+    answered: async (mail: PendingMail) => {
+      if (isBroken()) throw new Error("a bug in the simulator");
+      return answered(mail);
+    },
   });
+  const { id: emailId } = (await world.sdk.emails.send(hello)) as { id: string };
+  await world.settle();
+  const payload = { workspaceId: world.workspaceId, emailId, type: "email.received" };
+  await deps.db.tx((tx) => deps.queue.enqueue(tx, { kind: REACT_JOB, payload }));
+};
+
+test("an email that waits is no job, but counts in the queue", async () => {
+  await using world = await createWorld();
+  const status = async () =>
+    (await (await ask(world, { method: "GET", path: "/api/v1/queue", key: world.operatorKey })).json()) as QueueStatus;
+  const before = (await status()).jobs;
+  await world.sdk.emails.send({ ...hello, scheduledAt: "2026-01-02T00:00:00Z" });
+  expect((await world.sdk.jobs.list()).data.filter(({ kind }) => kind === "email.deliver")).toEqual([]);
+  expect((await status()).jobs).toEqual({ ...before, ready: before.ready + 1 });
 });
 
 test("a job that gave up is dead, says why, and runs again when it is retried", async () => {
   let broken = true;
-  const mailer = scriptedMailer(() => {
-    if (broken) throw new Error("a bug in the mailer");
-    return { outcome: "sent", response: "250 OK" };
-  });
-  await using world = await createWorld({ mailer });
-  const { id } = (await world.sdk.emails.send(hello)) as { id: string };
+  await using world = await createWorld();
+  await answerOnce(world, () => broken);
   await world.clock.advance("20d");
   const [dead] = (await world.sdk.jobs.list({ state: "dead" })).data;
-  expect(dead).toMatchObject({ state: "dead", kind: "email.deliver", lastError: "Error: a bug in the mailer" });
+  expect(dead).toMatchObject({ state: "dead", kind: REACT_JOB, lastError: "Error: a bug in the simulator" });
   expect(dead?.attempts).toBe(dead?.maxAttempts);
   broken = false;
   expect(await world.sdk.jobs.retry(dead?.id ?? "")).toMatchObject({ state: "ready", attempts: 0 });
   await world.settle();
-  expect((await world.sdk.emails.get(id)).status).toBe("sent");
   expect((await world.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
   await expect(world.sdk.jobs.retry(dead?.id ?? "")).rejects.toThrow(ApiError);
 });
 
 test("walking over all jobs finds each once, however many pages they fill", async () => {
   await using world = await createWorld();
-  await world.sdk.emails.send({
-    ...hello,
-    to: Array.from({ length: 45 }, (_, i) => `r${i}@example.com`),
-    scheduledAt: "2026-01-02T00:00:00Z",
-  });
+  await addJobs(world, 45);
   const ids = (await world.sdk.jobs.list().toArray()).map((j) => j.id);
   expect(ids).toHaveLength(45);
   expect(new Set(ids).size).toBe(45);
@@ -54,12 +70,11 @@ test("walking over all jobs finds each once, however many pages they fill", asyn
 
 test("a cursor continues below the last job shown, also when newer ones have come meanwhile", async () => {
   await using world = await createWorld();
-  const schedule = (to: string[]) => world.sdk.emails.send({ ...hello, to, scheduledAt: "2026-01-02T00:00:00Z" });
-  await schedule(["a@example.com", "b@example.com", "c@example.com"]);
+  await addJobs(world, 3);
   const all = (await world.sdk.jobs.list()).data.map(({ id }) => id);
   const { data, pagination } = await world.sdk.jobs.list({ limit: 2 });
   expect(data.map(({ id }) => id)).toEqual(all.slice(0, 2));
-  await schedule(["d@example.com"]);
+  await addJobs(world, 1);
   const cursor = pagination.nextCursor ?? "";
   expect((await world.sdk.jobs.list({ limit: 2, cursor })).data.map(({ id }) => id)).toEqual(all.slice(2));
   const foreign = await ask(world, { method: "GET", path: `/api/v1/jobs?cursor=${Buffer.from("page 2").toString("base64url")}` });
@@ -67,12 +82,9 @@ test("a cursor continues below the last job shown, also when newer ones have com
 });
 
 test("a workspace sees and retries its own jobs only", async () => {
-  const mailer = scriptedMailer(() => {
-    throw new Error("a bug in the mailer");
-  });
-  await using world = await createWorld({ mailer });
+  await using world = await createWorld();
   const other = await secondWorkspace(world);
-  await world.sdk.emails.send(hello);
+  await answerOnce(world, () => true);
   await world.clock.advance("20d");
   const [dead] = (await world.sdk.jobs.list()).data;
   expect(dead).toMatchObject({ state: "dead", payload: { workspaceId: world.workspaceId } });
@@ -85,13 +97,13 @@ test("a workspace sees and retries its own jobs only", async () => {
 test("an email that could not be queued is queue_failed: nothing is stored, and the reason stays inside", async () => {
   await using world = await createWorld();
   const { queue } = world.app.deps;
-  const { enqueue } = queue;
-  queue.enqueue = async () => {
+  const { announce } = queue;
+  queue.announce = async () => {
     throw new Error("secret trouble in the queue");
   };
   const row = { name: "", path: "/api/v1/send", body: hello, status: 500, code: "queue_failed" as const, lacks: ["secret"] };
   await expectAnswer(await ask(world, row), row, world.apiKey);
-  queue.enqueue = enqueue;
+  queue.announce = announce;
   expect((await world.sdk.emails.list()).pagination.total).toBe(0);
 });
 

@@ -27,7 +27,7 @@ test("an attempt takes a slot while it runs, and leaves it when it has ended", a
   let end = (): void => {};
   const t = setUp({ work: () => new Promise((done) => (end = () => done({}))) });
   t.attempts.begin([claimedJob("1")]);
-  expect([t.attempts.size, t.attempts.jobIds, t.attempts.slotsTaken]).toEqual([1, ["1"], 1]);
+  expect([t.attempts.size, [...t.attempts.jobs].map(({ id }) => id), t.attempts.slotsTaken]).toEqual([1, ["1"], 1]);
   end();
   await rest();
   expect([t.attempts.size, t.attempts.slotsTaken, t.freed(), t.store.ended]).toEqual([0, 0, 2, ["1"]]);

@@ -36,6 +36,7 @@ export class Attempts {
   /** Attempts of single handlers, and how many of them only wait for their outcome to be stored. */
   #single = 0;
   #unstored = 0;
+  #begun = 0;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
@@ -51,9 +52,14 @@ export class Attempts {
     return this.#running.size;
   }
 
-  /** The ids of their jobs. */
-  get jobIds(): string[] {
-    return [...this.#running].map(({ id }) => id);
+  /** Their jobs. */
+  get jobs(): Iterable<ClaimedJob> {
+    return this.#running;
+  }
+
+  /** Number of attempts that have begun so far. */
+  get begun(): number {
+    return this.#begun;
   }
 
   /** Slots that attempts of single handlers take. */
@@ -74,6 +80,7 @@ export class Attempts {
 
   /** Begins an attempt of each job, those of a batch handler together. Each has a handler. */
   begin(jobs: readonly LaneJob[]): void {
+    this.#begun += jobs.length;
     const batches = new Map<BatchHandler, LaneJob[]>();
     for (const job of jobs) {
       const handler = this.#handlers[job.kind];

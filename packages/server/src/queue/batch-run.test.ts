@@ -7,7 +7,7 @@ import { LEASE_MS } from "./lease.ts";
 import type { ClaimedJob, LaneJob, Settle } from "./queue.ts";
 import type { Settlement } from "./settling.ts";
 
-function setUp() {
+function setUp({ giveUp, attempt = 1 }: { giveUp?: () => unknown; attempt?: number } = {}) {
   const time = manualTime();
   const happened: string[] = [];
   const store = async ({ job, more, shared }: Settlement): Promise<void> => {
@@ -22,14 +22,15 @@ function setUp() {
       settle = given;
     },
     commit: async () => {},
+    ...(giveUp && { giveUp }),
   };
   const run = new BatchRun(handler, {
-    ...{ real: time.real, settling: { store, fail } },
+    ...{ real: time.real, settling: { store, fail, isLast: ({ attempt, maxAttempts }) => attempt >= maxAttempts, logFailure: () => {} } },
     log: { ...silentLog, warn: (message) => void happened.push(message) },
     slotFreed: () => {},
     ended: ({ id }) => void happened.push(`${id} ended`),
   });
-  const job = claimedJob("1", "mail");
+  const job = { ...claimedJob("1", "mail"), attempt };
   run.begin([job]);
   return { time, happened, job, settle: (outcome: Parameters<Settle<unknown>>[1]) => settle(job, outcome) };
 }
@@ -49,6 +50,18 @@ test("an attempt fails by its own word, or because its outcome cannot be stored"
   const other = setUp();
   await other.settle({ effect: "bad" });
   expect(other.happened).toEqual(["1 failed: Error: cannot be written", "1 ended"]);
+});
+
+test("the last attempt that fails ends with the effect of giving up, and fails if that cannot be stored", async () => {
+  const once = setUp({ giveUp: () => "given up" });
+  await once.settle({ error: new Error("no") });
+  expect(once.happened).toEqual(["1 failed: Error: no", "1 ended"]);
+  const last = setUp({ giveUp: () => "given up", attempt: 10 });
+  await last.settle({ error: new Error("no") });
+  expect(last.happened).toEqual(["1 stored", "1 ended"]);
+  const bad = setUp({ giveUp: () => "bad", attempt: 10 });
+  await bad.settle({ effect: "bad" });
+  expect(bad.happened).toEqual(["1 failed: Error: cannot be written", "1 ended"]);
 });
 
 test("a part is stored while the job runs, rejects if it cannot be, and lets the lease begin again", async () => {

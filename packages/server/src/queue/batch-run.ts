@@ -7,7 +7,7 @@ import type { Settling } from "./settling.ts";
 interface BatchRunOptions {
   readonly real: Clock["real"];
   readonly log: Log;
-  readonly settling: Pick<Settling, "store" | "fail">;
+  readonly settling: Pick<Settling, "store" | "fail" | "isLast" | "logFailure">;
   /** Called when the handler may have a slot that is free. */
   readonly slotFreed: () => void;
   /** Called when the outcome of a job is stored. */
@@ -22,6 +22,7 @@ interface BatchRunOptions {
  * | running | settles with `more`              | running; its lease begins again and the part is stored |
  * | running | settles                          | settled: its outcome is being stored                   |
  * | running | its lease expires                | settled: as if it had failed                           |
+ * | running | fails for the last time          | settled with the effect of giving it up, if it has one |
  * | settled | the outcome is stored            | ended                                                  |
  * | settled | the outcome cannot be stored     | settled: as if it had failed                           |
  * | settled | settles                          | settled: the second outcome is dropped, with a warning |
@@ -61,12 +62,22 @@ export class BatchRun {
   }
 
   async #end(job: ClaimedJob, outcome: BatchOutcome<unknown>): Promise<void> {
-    const { settling } = this.#options;
-    if ("error" in outcome) return settling.fail(job, outcome.error);
+    if ("error" in outcome) return this.#fail(job, outcome.error);
     try {
       await this.#store(job, outcome);
     } catch (error) {
-      await settling.fail(job, error);
+      await this.#fail(job, error);
+    }
+  }
+
+  async #fail(job: ClaimedJob, error: unknown): Promise<void> {
+    const { settling } = this.#options;
+    if (this.#handler.giveUp === undefined || !settling.isLast(job, error)) return settling.fail(job, error);
+    settling.logFailure(job, error);
+    try {
+      await this.#store(job, { effect: this.#handler.giveUp(job) });
+    } catch (trouble) {
+      await settling.fail(job, trouble);
     }
   }
 

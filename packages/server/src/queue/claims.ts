@@ -2,14 +2,16 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { RecentCount } from "../lib/rate.ts";
 import type { LaneLimits, WorkerStore } from "./job-store.ts";
-import { LANES, type Lane, type LaneJob } from "./queue.ts";
+import type { Lane, LaneJob } from "./queue.ts";
 
 // Jobs claimed for free slots in one statement. More would only lengthen the turn of the event loop.
 const MAX_CLAIM = 32;
 const MAX_BATCH_CLAIM = 256;
-// While requests wait: mails handed over together (64 took a tenth of the processor from the requests), and jobs of the lane `bulk`.
+// Jobs that make bulk mail and run at the same time.
+const MAX_BACKGROUND = 4;
+// While requests wait: mails handed over together (64 took a tenth of the processor from the requests), and bulk mails, which share more.
 const OVERLOADED_MAILS = 16;
-const OVERLOADED_BULK = 4;
+const OVERLOADED_BULK = 64;
 
 /** Free capacity for jobs. */
 export interface Demand {
@@ -17,11 +19,20 @@ export interface Demand {
   readonly slots: number;
   /** Free slots of a lane in the batch handlers; null when there is no batch handler, and single ones run all lanes. */
   readonly batchSlots: ((lane: Lane) => number) | null;
+  /** True while bulk mail may be due. */
+  readonly isBulkDue: boolean;
   /** True while requests are waiting. */
   readonly overloaded: boolean;
 }
 
-type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead">;
+interface ClaimsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when nothing more is due in a lane. */
+  readonly drained: (lane: Lane) => void;
+}
+
+type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead" | "lanes">;
 
 /**
  * Claims jobs for this process: as many as may begin now, and in the lane `default` as many ahead as began a moment ago, up to
@@ -31,6 +42,7 @@ type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead">;
 export class Claims {
   readonly #store: ClaimStore;
   readonly #log: Log;
+  readonly #whenDrained: (lane: Lane) => void;
   readonly #now: () => number;
   readonly #begun: RecentCount;
   /** Lanes in which nothing was due at the last look, with its instant. */
@@ -40,9 +52,10 @@ export class Claims {
   #ahead: LaneJob[] = [];
   #kinds: ReadonlySet<string> = new Set();
 
-  constructor(store: ClaimStore, clock: Clock, log: Log) {
+  constructor(store: ClaimStore, { clock, log, drained }: ClaimsOptions) {
     this.#store = store;
     this.#log = log;
+    this.#whenDrained = drained;
     this.#now = clock.now;
     this.#begun = new RecentCount(clock.real.now);
   }
@@ -65,7 +78,7 @@ export class Claims {
   }
 
   /** Jobs of these lanes may have been added, or may have become due. */
-  refill(lanes: Iterable<Lane> = LANES): void {
+  refill(lanes: Iterable<Lane> = this.#store.lanes): void {
     this.#refills += 1;
     for (const lane of lanes) this.#drained.delete(lane);
   }
@@ -78,9 +91,14 @@ export class Claims {
     return Math.min(this.#now(), ...this.#drained.values());
   }
 
+  /** True if nothing was due in a lane at the last look. */
+  isDrained(lane: Lane): boolean {
+    return this.#drained.has(lane);
+  }
+
   /** True when there is room for jobs of a lane in which some may be due. */
   isWorthwhile(demand: Demand): boolean {
-    return LANES.some((lane) => this.#wanted(lane, demand) > 0);
+    return this.#store.lanes.some((lane) => this.#wanted(lane, demand) > 0);
   }
 
   /** Number of jobs of the lane `mail` that batch handlers have slots for, if none is waiting before them. */
@@ -91,14 +109,19 @@ export class Claims {
 
   /** Claims jobs. Jobs of the lane `default` wait in `ahead`, and the others are returned. */
   async claim(demand: Demand): Promise<readonly LaneJob[]> {
-    const limits: LaneLimits = {
-      default: this.#addAhead(this.#wanted("default", demand), demand.overloaded),
-      mail: this.#wanted("mail", demand),
-      bulk: this.#wanted("bulk", demand),
-    };
+    const limits: LaneLimits = Object.fromEntries(
+      this.#store.lanes.map((lane) => {
+        const wanted = this.#wanted(lane, demand);
+        return [lane, lane === "default" ? this.#addAhead(wanted, demand.overloaded) : wanted];
+      }),
+    );
     const [refills, now] = [this.#refills, this.#now()];
     const { jobs, drained } = await this.#store.claim(now, limits);
-    if (this.#refills === refills) for (const lane of drained) this.#drained.set(lane, now);
+    if (this.#refills === refills)
+      for (const lane of drained) {
+        this.#drained.set(lane, now);
+        this.#whenDrained(lane);
+      }
     const known = await this.#setUnknownAside(jobs);
     this.#ahead.push(...known.filter(({ lane }) => lane === "default"));
     return known.filter(({ lane }) => lane !== "default");
@@ -119,9 +142,10 @@ export class Claims {
   }
 
   /** Jobs of a lane for which there is a slot, as far as one claim takes them. */
-  #wanted(lane: Lane, { slots, batchSlots, overloaded }: Demand): number {
+  #wanted(lane: Lane, { slots, batchSlots, isBulkDue, overloaded }: Demand): number {
     if (this.#drained.has(lane)) return 0;
     if (lane === "default") return this.#ahead.length > 0 ? 0 : clamp(slots, MAX_CLAIM);
+    if (lane === "background") return isBulkDue ? 0 : MAX_BACKGROUND;
     const most = overloaded ? { mail: OVERLOADED_MAILS, bulk: OVERLOADED_BULK }[lane] : MAX_BATCH_CLAIM;
     return clamp(batchSlots ? batchSlots(lane) : slots, most);
   }

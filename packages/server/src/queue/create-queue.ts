@@ -1,26 +1,23 @@
 import type { Tx } from "../db/db.ts";
-import type { Addition, JobStore } from "./job-store.ts";
+import type { JobStore, WorkSource } from "./job-store.ts";
 import { countUnhandled, findJob, listJobs, readStats } from "./listing.ts";
 import { deletePause, readPause, writePause } from "./pause.ts";
-import type { Queue } from "./queue.ts";
+import type { Lane, Queue, StoredWork } from "./queue.ts";
 import { Worker, type WorkerOptions } from "./worker.ts";
 
 const MAX_ATTEMPTS = 10;
 
 /**
- * The queue: a store of jobs, and the worker that works them off.
+ * The queue: a store of jobs and other sources of work, each with the worker that works it off. A job of the store goes these ways:
  *
  * | job is   | trigger                                  | becomes                                   |
  * | -------- | ---------------------------------------- | ----------------------------------------- |
  * | (none)   | `enqueue` commits                        | ready                                     |
- * | (none)   | the same, on SQLite, of mail that has a  | running, attempts 1                       |
- * |          | slot, while none waits before it         |                                           |
  * | ready    | claimed at or after `runAt`              | running, attempts + 1                     |
  * | ready    | no handler knows its kind: at the start, | unhandled                                 |
  * |          | or claimed                               |                                           |
  * | unhandled| a build that knows its kind starts       | ready                                     |
  * | ready    | `cancel`                                 | (none)                                    |
- * | ready    | `runNow`                                 | ready, due at once                        |
  * | running  | handler returns, or settles the job      | (none), in the transaction of its effect  |
  * | running  | the same with `again`                    | ready at that instant, attempt not counted|
  * | running  | handler throws, attempts are left        | ready after a backoff                     |
@@ -33,34 +30,37 @@ const MAX_ATTEMPTS = 10;
  *
  * `cancel` and keys treat an unhandled job as one that is ready.
  */
-export function createQueue(store: JobStore, options: WorkerOptions): Queue {
+export function createQueue(store: JobStore, options: WorkerOptions, sources: readonly WorkSource[] = []): Queue {
   const { clock } = options;
-  const worker = new Worker(store, options);
+  const worker = new Worker(store, {
+    ...options,
+    isBulkDue: () => others.some((one) => !one.worker.isDrained("bulk")),
+    // What the other processes add they announce for all work.
+    heard: () => {
+      for (const one of others) one.worker.wake();
+    },
+  });
+  const drained = (lane: Lane): void => {
+    if (lane === "bulk") worker.added(new Set(["background"]), clock.now());
+  };
+  const others = sources.map((source) => ({ source, worker: new Worker(source, { ...options, drained }) }));
+  const workers = [worker, ...others.map((one) => one.worker)];
   const wakeAll = (): void => {
-    worker.wake();
+    for (const one of workers) one.wake();
     store.announce();
   };
-  /** Transactions that have added jobs as claimed. These take no room before the commit, so a second time they might be too many. */
-  const claiming = new WeakSet<Tx>();
-  /** Adds jobs as claimed if they may begin at once, which saves the commit and the writes of a claim. Returns whether it did. */
-  const addClaimed = async (tx: Tx, jobs: readonly Addition[]): Promise<boolean> => {
-    if (store.addClaimed === null || claiming.has(tx) || jobs.some(({ dedupeKey }) => dedupeKey !== null)) return false;
-    if (!worker.hasRoomFor(jobs) || (await readPause(tx)) !== null) return false;
-    claiming.add(tx);
-    const claimed = await store.addClaimed(tx, jobs);
-    tx.afterCommit(() => worker.begin(claimed));
-    return true;
-  };
+  const begins = new StoredBegins();
   return {
     workers: store.workers,
     enqueue: async (tx, ...jobs) => {
       if (jobs.length === 0) return;
       const createdAt = clock.now();
-      const added = jobs.map(({ kind, payload, runAt = createdAt, maxAttempts = MAX_ATTEMPTS, dedupeKey = null, lane = "default" }) => {
-        return { kind, payload, runAt, maxAttempts, dedupeKey, createdAt, lane };
-      });
+      const added = jobs.map(
+        ({ kind, payload, runAt = createdAt, maxAttempts = MAX_ATTEMPTS, dedupeKey = null, lane = "default" as const }) => {
+          return { kind, payload, runAt, maxAttempts, dedupeKey, createdAt, lane };
+        },
+      );
       const areDue = added.every(({ runAt }) => runAt <= createdAt);
-      if (areDue && (await addClaimed(tx, added))) return;
       tx.afterCommit(() => {
         // A job that is due has nothing to do with the timer of those that are not; but where other processes add jobs, it is a chance to
         // learn of theirs.
@@ -72,19 +72,34 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
     },
     cancel: (tx, kind, dedupeKey) => store.cancel(tx, kind, dedupeKey),
     cancelAllOf: (tx, workspaceId, limit) => store.cancelAllOf(tx, workspaceId, limit),
-    omit: (tx, job, list, values) => store.omit(tx, job, list, values),
-    runNow: async (tx, jobs) => {
-      tx.afterCommit(wakeAll);
-      await store.advance(tx, jobs, clock.now());
+    announce: async (tx, work) => {
+      const found = others.find(({ source }) => source.lanes.includes(work.lane));
+      if (!found || (found.source.beginsStored && (await begins.plan(tx, found.worker, work)))) return;
+      tx.afterCommit(() => {
+        if (work.dueAt <= clock.now()) found.worker.added(new Set([work.lane]), work.dueAt);
+        else found.worker.wake();
+        store.announce();
+      });
     },
-    start: (handlers, concurrency) => worker.start(handlers, concurrency),
-    stop: () => worker.stop(),
+    start: async (handlers, concurrency) => {
+      for (const one of workers) await one.start(handlers, concurrency);
+    },
+    // The first worker ends what shows that this process is alive.
+    stop: () => worker.stop(Promise.all(others.map((one) => one.worker.stop()))),
     isStopping: () => worker.isStopping,
     idle: async () => {
-      await store.writersIdle();
-      await worker.idle();
+      const countBegun = (): number => workers.reduce((sum, { begun }) => sum + begun, 0);
+      let before: number;
+      // Each may have made work for the others.
+      do {
+        before = countBegun();
+        await store.writersIdle();
+        for (const one of workers) await one.idle();
+      } while (countBegun() !== before);
     },
-    refresh: () => worker.wake(),
+    refresh: () => {
+      for (const one of workers) one.wake();
+    },
     pause: (tx, reason) => writePause(tx, { at: clock.now(), reason }),
     resume: async (tx) => {
       tx.afterCommit(wakeAll);
@@ -92,7 +107,17 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
     },
     readPause,
     list: listJobs,
-    readStats,
+    readStats: async (read) => {
+      const stats = await readStats(read);
+      const found = await Promise.all(sources.map((source) => source.readStats(read)));
+      return found.reduce(
+        ({ jobs, oldestDueAt }, { waiting, running, dueAt }) => ({
+          jobs: { ...jobs, ready: jobs.ready + waiting, running: jobs.running + running },
+          oldestDueAt: oldestDueAt === null ? dueAt : Math.min(oldestDueAt, dueAt ?? oldestDueAt),
+        }),
+        stats,
+      );
+    },
     countUnhandled,
     get: findJob,
     retry: async (tx, id) => {
@@ -101,4 +126,18 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
       return revived;
     },
   };
+}
+
+/** Work that begins as soon as it is stored, which saves a claim. */
+class StoredBegins {
+  /** Transactions that have stored such work. It takes no room before the commit, so a second time it might be too much. */
+  readonly #planned = new WeakSet<Tx>();
+
+  /** Lets work begin after the commit of this transaction, if there is room for it. Returns whether there is. */
+  async plan(tx: Tx, worker: Worker, { jobs = [] }: StoredWork): Promise<boolean> {
+    if (jobs.length === 0 || this.#planned.has(tx) || !worker.hasRoomFor(jobs) || (await readPause(tx)) !== null) return false;
+    this.#planned.add(tx);
+    tx.afterCommit(() => worker.begin(jobs));
+    return true;
+  }
 }

@@ -69,34 +69,6 @@ export function failingLaws(t: LawsContext): void {
       expect(await jobs()).toEqual([]);
     });
 
-    test("do not see again what was taken out of a list of their payload, if that was committed", async () => {
-      const seen: unknown[] = [];
-      await start(async (job) => {
-        seen.push(job.payload);
-        const omit = (values: string[], fails = false): Promise<void> =>
-          t.db.tx(async (tx) => {
-            expect(await t.queue.omit(tx, job, "list", values)).toEqual(values.filter((value) => value !== "none"));
-            // An attempt that has lost the job changes nothing.
-            expect(await t.queue.omit(tx, { ...job, attempt: job.attempt + 1 }, "list", ["d"])).toEqual([]);
-            if (fails) throw new Error("boom");
-          });
-        if (job.attempt === 3) return {};
-        if (job.attempt === 1) {
-          await omit(["b"]);
-          await omit(["a", "d"], true).catch(() => {});
-          await omit(["c", "none"]);
-        } else await omit(["a", "d"]);
-        throw new Error("once more");
-      });
-      await add({ kind: "work", payload: { list: ["a", "b", "c", "d"], other: { n: 1 } } });
-      await advance(HOUR);
-      expect(seen).toEqual([
-        { list: ["a", "b", "c", "d"], other: { n: 1 } },
-        { list: ["a", "d"], other: { n: 1 } },
-        { list: [], other: { n: 1 } },
-      ]);
-    });
-
     test("do not hold up the others", async () => {
       await start(
         note(async ({ payload }) => {

@@ -76,6 +76,7 @@ export class Heartbeat implements WorkerRegistry {
   #events: StoreEvents = { wake: () => {}, held: () => [] };
   #kinds: readonly string[] = [];
   #died: () => void = () => {};
+  #hasBeaten: () => Promise<void> = async () => {};
   #listener: Listener | null = null;
   #name = "";
   #timer: Timer | null = null;
@@ -106,6 +107,10 @@ export class Heartbeat implements WorkerRegistry {
 
   onDeath(fn: () => void): void {
     this.#died = fn;
+  }
+
+  onBeat(fn: () => Promise<void>): void {
+    this.#hasBeaten = fn;
   }
 
   /** Begins to beat, and to call and ask `events`. Unhandled jobs of `kinds` are ready again from now on. */
@@ -172,13 +177,18 @@ export class Heartbeat implements WorkerRegistry {
       this.#others = seen?.others ?? 0;
       // Each time, because a process of an older version may have set aside what this one knows.
       await listener.query(BRING_BACK, [this.#kinds]);
-      [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [this.#name, this.#deadMs, this.#events.held()]);
+      [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [
+        this.#name,
+        this.#deadMs,
+        this.#events.held().map(({ id }) => id),
+      ]);
     } catch (error) {
       // The next beat opens a new connection, whatever is wrong with this one.
       this.#listener = null;
       await listener.close();
       throw error;
     }
+    await this.#hasBeaten();
     await this.#options.db.analyzeGrownTables();
     if (swept && swept.freed > 0) this.#options.log.warn("taking over the jobs of a process that died", { jobs: swept.freed });
     if (swept && swept.dead > 0) this.#died();

@@ -1,8 +1,10 @@
-import type { Tx } from "../db/db.ts";
-import type { ClaimedJob, JobRow, Lane, LaneJob, PlannedJobs, WorkerRegistry } from "./queue.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import type { ClaimedJob, JOB_LANES, JobRow, Lane, LaneJob, WorkerRegistry } from "./queue.ts";
 
-/** Database operations of the worker: claiming and ending jobs. */
+/** Database operations of a worker: claiming and ending its jobs. Work in a table of its own is made into jobs when it is claimed. */
 export interface WorkerStore {
+  /** The lanes of its jobs, from first to last. */
+  readonly lanes: readonly Lane[];
   /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
   readonly maxClaimAhead: number;
   /** Transactions that store outcomes of single handlers at the same time, at most. */
@@ -13,12 +15,15 @@ export interface WorkerStore {
   release(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Puts back claimed jobs whose attempt has not begun because their kind is unknown: they are `unhandled`. */
   setAside(jobs: readonly ClaimedJob[]): Promise<void>;
-  /** Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. */
+  /**
+   * Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. Where the effects of batch
+   * handlers end their jobs themselves, nothing is left to be done.
+   */
   end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean>;
   /** Ends jobs, and returns the attempts that still held theirs. Two attempts of one job may be among them. */
   endMany(tx: Tx, attempts: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>>;
-  /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. */
-  fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void>;
+  /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. Without an error the attempt is not counted. */
+  fail(job: ClaimedJob, runAt: number, lastError: string | null): Promise<void>;
   /** The instant and kind of the first ready job that is due after an instant (ms). */
   next(after: number): Promise<{ at: number; kind: string } | null>;
   /** Runs a transaction. */
@@ -41,17 +46,8 @@ export interface JobStore extends WorkerStore {
   readonly workers: WorkerRegistry | null;
   /** Adds jobs, in their order; a keyed one only if no job with its key waits. */
   add(tx: Tx, jobs: readonly Addition[]): Promise<void>;
-  /**
-   * Adds jobs without keys as claimed by this process, and returns them as a claim does: they may begin after the commit. Null where a
-   * claim is a statement without a transaction, which costs less than to know the ids of jobs as they are added.
-   */
-  readonly addClaimed: ((tx: Tx, jobs: readonly Addition[]) => Promise<LaneJob[]>) | null;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number>;
-  /** Moves ready jobs to the instant `now`. */
-  advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
-  /** Takes values out of a list in the payload of a job, if this attempt still holds it. Returns those that were in it. */
-  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]>;
   /** Waits for the transactions that are under way, as far as they delay what can be claimed. */
   writersIdle(): Promise<void>;
   /** Tells the other processes that there may be work. */
@@ -59,8 +55,16 @@ export interface JobStore extends WorkerStore {
   revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
 }
 
+/** Work that is stored in a table of its own, and run by a worker of its own. */
+export interface WorkSource extends WorkerStore {
+  /** True if this process may begin what it has just stored without a claim, because there is no other process. */
+  readonly beginsStored: boolean;
+  /** Counts the work that waits and that is under way, each up to 10,000, and the first instant at which some is due, ms. */
+  readStats(read: Reader | Tx): Promise<{ waiting: number; running: number; dueAt: number | null }>;
+}
+
 /** Number of jobs to claim, by lane. */
-export type LaneLimits = Readonly<Record<Lane, number>>;
+export type LaneLimits = Readonly<Partial<Record<Lane, number>>>;
 
 /** Claimed jobs, and the lanes in which no others are due. */
 export interface Claim {
@@ -76,13 +80,13 @@ export interface Addition {
   readonly maxAttempts: number;
   readonly dedupeKey: string | null;
   readonly createdAt: number;
-  readonly lane: Lane;
+  readonly lane: (typeof JOB_LANES)[number];
 }
 
 /** Callbacks of an open store. */
 export interface StoreEvents {
   /** There may be work. */
   wake(): void;
-  /** The ids of the jobs this process holds. */
-  held(): string[];
+  /** The jobs this process holds. */
+  held(): ClaimedJob[];
 }

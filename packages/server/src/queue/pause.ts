@@ -1,12 +1,13 @@
-import { eq } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
-import type { Lane } from "./queue.ts";
+import { eq, type SQL, sql } from "drizzle-orm";
+import type { Reader, Schema, Tx } from "../db/db.ts";
 
-/** The lanes that stand still while sending is paused. */
-export const PAUSED_LANES: readonly Lane[] = ["mail", "bulk"];
+/** The row of `meta` that exists while sending is paused. */
+const PAUSE_ROW = "queue.paused";
 
-/** The row of `meta` that exists while sending is paused. Claims look for it. */
-export const PAUSE_ROW = "queue.paused";
+/** The condition that sending is paused, for claims. */
+export function isPaused({ meta }: Pick<Schema, "meta">): SQL {
+  return sql`exists (select 1 from ${meta} where ${meta.name} = ${sql.raw(`'${PAUSE_ROW}'`)})`;
+}
 
 /** Start of a pause of sending, ms, and its reason. */
 export interface Pause {

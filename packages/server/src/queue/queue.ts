@@ -4,11 +4,16 @@ import type { Pause } from "./pause.ts";
 import type { JobState } from "./tables.ts";
 
 /**
- * The lanes of the queue, from first to last. Each has its own slots, so that mail that waits for a slow server does not hold
- * up other work, and bulk mail does not hold up single mails. A job is stored with the index of its lane.
+ * The lanes of jobs. Those of `background` make bulk mail: they run while none is due, so that one campaign does not hold up the mail of
+ * others, and not while sending is paused. A job is stored with the index of its lane.
  */
-export const LANES = ["default", "mail", "bulk"] as const;
-export type Lane = (typeof LANES)[number];
+export const JOB_LANES = ["default", "background"] as const;
+
+/**
+ * The lanes of work. Each has its own slots, so that mail that waits for a slow server does not hold up other work, and bulk mail does not
+ * hold up single mails. Emails wait in a table of their own.
+ */
+export type Lane = (typeof JOB_LANES)[number] | "mail" | "bulk";
 
 /**
  * A job is dead after this many interruptions in a row: attempts that the process did not survive. They are counted apart from failed
@@ -30,7 +35,7 @@ export interface NewJob {
   /** Attempts that may throw before the job is dead; 10 when absent. */
   maxAttempts?: number;
   /** `default` when absent. */
-  lane?: Lane;
+  lane?: (typeof JOB_LANES)[number];
 }
 
 /** A job as its handler sees it. */
@@ -92,6 +97,8 @@ export interface BatchHandler<Effect = unknown> {
   run(jobs: readonly LaneJob[], settle: Settle<Effect>): void;
   /** Writes the effects of jobs that settled together. When it throws, it is called again for each effect alone. */
   commit(tx: Tx, effects: readonly Effect[]): Promise<void>;
+  /** The effect that ends a job whose last attempt has failed. Without it the job is dead. */
+  giveUp?(job: ClaimedJob): Effect;
 }
 
 export type JobHandlers = Readonly<Record<string, JobHandler | BatchHandler>>;
@@ -123,21 +130,20 @@ export interface JobList extends Total {
   readonly rows: JobRow[];
 }
 
-/** Jobs that wait for an instant, by what their payloads name. */
-export interface PlannedJobs {
-  readonly kind: string;
-  /** The instants they wait for, ms. */
-  readonly runAt: readonly number[];
-  /** A field of their payloads, and the values it may have. */
-  readonly field: string;
-  readonly values: readonly string[];
+/** Work that is stored in a table of its own, such as emails. */
+export interface StoredWork {
+  readonly lane: Lane;
+  /** The instant at which it is due, ms: the last one of several. */
+  readonly dueAt: number;
+  /** The same as jobs, if it is due and was stored just now: it may begin without a claim. */
+  readonly jobs?: readonly LaneJob[];
 }
 
 /** Amount of work in the queue, for monitoring. */
 export interface QueueStats {
-  /** Rows by state, each counted up to 10,000. */
+  /** Jobs by state, each counted up to 10,000, and emails: those that wait are `ready`, those in delivery `running`. */
   readonly jobs: Readonly<Record<JobState, number>>;
-  /** Due time of the job that has waited longest, ms; null without ready jobs. In the future while no job is due. */
+  /** Due time of the work that has waited longest, ms; null if none waits. In the future while none is due. */
   readonly oldestDueAt: number | null;
 }
 
@@ -151,6 +157,8 @@ export interface WorkerRegistry {
   liveWorkers(): Promise<string[]>;
   /** Sets the callback that runs when this process finds that another one has died. */
   onDeath(fn: () => void): void;
+  /** Sets the callback that takes over what dead processes had claimed in other tables. It runs after each heartbeat. */
+  onBeat(fn: () => Promise<void>): void;
 }
 
 /** The queue as features see it. `queue.laws.ts` is the suite that it passes on both databases. */
@@ -163,13 +171,8 @@ export interface Queue {
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Removes some of the jobs whose payload names a workspace, except those that run. Returns how many. */
   cancelAllOf(tx: Tx, workspaceId: string, limit: number): Promise<number>;
-  /** Makes planned jobs due at once. Running jobs stay as they are. */
-  runNow(tx: Tx, jobs: PlannedJobs): Promise<void>;
-  /**
-   * Takes values out of a list in the payload of a job that runs: a later attempt does not see them. Returns those that were in it, none
-   * if the attempt has lost the job.
-   */
-  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]>;
+  /** Tells that this transaction stores work in a table of its own, or makes it due. */
+  announce(tx: Tx, work: StoredWork): Promise<void>;
   /** Starts running jobs with these handlers: `concurrency` single ones at a time, and as many as the batch handlers have slots for. */
   start(handlers: JobHandlers, concurrency: number): Promise<void>;
   /** Claims no further jobs, and waits for those that run. */
@@ -180,7 +183,7 @@ export interface Queue {
   idle(): Promise<void>;
   /** Looks for due jobs, after the table was changed from outside (a restored snapshot). */
   refresh(): void;
-  /** Stops all jobs of the lanes `mail` and `bulk`, on all processes and until `resume`. Running jobs go on. */
+  /** Stops all mail and what makes bulk mail, on all processes and until `resume`. What is under way goes on. */
   pause(tx: Tx, reason: string | null): Promise<void>;
   resume(tx: Tx): Promise<void>;
   /** The pause that stands; null when there is none. */

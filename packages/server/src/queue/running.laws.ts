@@ -73,56 +73,6 @@ export function runningLaws(t: LawsContext): void {
     });
   });
 
-  describe("planned jobs that are to run now", () => {
-    const planned = { kind: "work", field: "n", values: ["a", "b", "dead"] };
-
-    test("are those of the kind, the instants and the values; the others keep their instants", async () => {
-      const [one, two, three] = [1, 2, 3].map((n) => t.clock.now() + n * HOUR) as [number, number, number];
-      await start();
-      await add(
-        work("a", { runAt: one }),
-        work("b", { runAt: two, lane: "bulk", dedupeKey: "b" }),
-        work("a", { runAt: three }),
-        work("c", { runAt: one }),
-        { kind: "other", payload: { n: "a" }, runAt: one },
-      );
-      await t.db.tx((tx) => t.queue.runNow(tx, { ...planned, runAt: [one, two] }));
-      await t.queue.idle();
-      expect(t.ran.map((j) => j.payload.n).sort()).toEqual(["a", "b"]);
-      expect((await jobs()).map((j) => `${j.kind} ${j.payload.n} ${(j.runAt - t.clock.now()) / HOUR}`).sort()).toEqual([
-        "other a 1",
-        "work a 3",
-        "work c 1",
-      ]);
-      await advance(3 * HOUR);
-      expect(t.ran.map((j) => j.payload.n)).toEqual([...t.ran.slice(0, 2).map((j) => j.payload.n), "c", "a"]);
-    });
-
-    test("keep their instants when the transaction rolls back, and when they run or are dead", async () => {
-      const runAt = t.clock.now() + HOUR;
-      await add(work("a", { runAt }), work("dead", { runAt, maxAttempts: 1 }));
-      const failing = t.db.tx(async (tx) => {
-        await t.queue.runNow(tx, { ...planned, runAt: [runAt] });
-        throw new Error("boom");
-      });
-      await expect(failing).rejects.toThrow("boom");
-      await start(
-        note(async ({ payload }) => {
-          if (payload.n === "dead") throw new Error("bad");
-          await t.db.tx((tx) => t.queue.runNow(tx, { ...planned, runAt: [runAt] }));
-          return { again: runAt + HOUR };
-        }),
-      );
-      await t.queue.idle();
-      expect(t.ran).toEqual([]);
-      await advance(HOUR);
-      await t.db.tx((tx) => t.queue.runNow(tx, { ...planned, runAt: [runAt] }));
-      await t.queue.idle();
-      expect(t.ran).toHaveLength(2);
-      expect((await jobs()).map((j) => `${j.state} ${j.runAt - runAt}`).sort()).toEqual([expect.stringMatching(/^dead /), `ready ${HOUR}`]);
-    });
-  });
-
   describe("when jobs run", () => {
     test("not before their instant, and exactly at it", async () => {
       const at: number[] = [];

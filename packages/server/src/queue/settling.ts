@@ -76,26 +76,35 @@ export class Settling {
   async fail(job: ClaimedJob, error: unknown): Promise<void> {
     const { store, clock, random, log, isStopping, putBack } = this.#options;
     const isAway = store.isAway(error);
-    const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
-    log.warn(isAway ? "job interrupted by the database; it runs again" : "job failed", {
-      job: job.id,
-      kind: job.kind,
-      attempt: job.attempt,
-      dead: !isAway && job.attempt >= job.maxAttempts,
-      // The reply of a mail server may name the recipient.
-      error: maskAddresses(lastError),
-    });
+    const lastError = sayError(error);
+    this.logFailure(job, error);
     do {
       try {
         const delay = backoff(job.attempt, random.fraction());
-        if (isAway) await store.tx((tx) => store.end(tx, job, clock.now() + Math.min(delay, MAX_AWAY_MS)));
-        else await store.fail(job, clock.now() + delay, lastError);
+        await store.fail(job, clock.now() + (isAway ? Math.min(delay, MAX_AWAY_MS) : delay), isAway ? null : lastError);
         return putBack();
       } catch (trouble) {
         log.error("a failed job could not be put back; retrying in a second", { job: job.id, error: String(trouble) });
         await clock.real.sleep(RETRY_MS);
       }
     } while (!isStopping());
+  }
+
+  /** True if a failure ends a job: it was its last attempt, and the database is not to blame. */
+  isLast(job: ClaimedJob, error: unknown): boolean {
+    return job.attempt >= job.maxAttempts && !this.#options.store.isAway(error);
+  }
+
+  logFailure(job: ClaimedJob, error: unknown): void {
+    const { store, log } = this.#options;
+    log.warn(store.isAway(error) ? "job interrupted by the database; it runs again" : "job failed", {
+      job: job.id,
+      kind: job.kind,
+      attempt: job.attempt,
+      dead: this.isLast(job, error),
+      // The reply of a mail server may name the recipient.
+      error: maskAddresses(sayError(error)),
+    });
   }
 
   async #storeGroup(group: readonly Unstored<Settlement>[]): Promise<void> {
@@ -184,6 +193,10 @@ async function writeEffects(tx: Tx, settlements: readonly Settlement[]): Promise
       tx,
       own.map(({ effect }) => effect),
     );
+}
+
+function sayError(error: unknown): string {
+  return (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
 }
 
 function lost({ id, kind }: ClaimedJob): Error {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { rest } from "../../test/manual-time.ts";
+import { claimedJob, ScriptedStore } from "../../test/queue-scripted-store.ts";
 import { openSqlite } from "../db/sqlite/database.ts";
 import { realTime } from "../lib/clock.ts";
 import { ControllableClock } from "../lib/controllable-clock.ts";
@@ -157,106 +158,103 @@ test("jobs added while requests wait all run once, but those of refused callers"
   await h.close();
 });
 
-/** A queue with a batch handler for two jobs at a time, which run until `end`. */
-const openBatches = async () => {
+/** A source of stored work, whose jobs are mails, and a batch handler for two of them at a time, which run until `end`. */
+const openSource = async () => {
   const h = await open();
-  const running = new Map<unknown, () => void>();
-  const begun: unknown[] = [];
+  const source = Object.assign(new ScriptedStore(), {
+    lanes: ["mail"] as const,
+    beginsStored: true,
+    readStats: async () => ({ waiting: 3, running: 1, dueAt: 5 }),
+  });
+  const queue = createQueue(new SqliteJobStore(h.db), { clock: h.clock, random: seededRandom(1), log: silentLog }, [source]);
+  const begun: string[] = [];
+  let settleAll = (): void => {};
   const handler: BatchHandler<never> = {
-    freeSlots: () => 2 - running.size,
+    freeSlots: () => 2 - (begun.length - source.ended.length),
     run: (jobs, settle) => {
-      for (const job of jobs) {
-        begun.push(job.payload.n);
-        running.set(job.payload.n, () => void settle(job, {}));
-      }
+      begun.push(...jobs.map(({ id }) => id));
+      const before = settleAll;
+      settleAll = () => {
+        before();
+        for (const job of jobs) void settle(job, {});
+      };
     },
     commit: async () => {},
   };
-  await h.queue.start({ mail: handler }, 1);
-  await h.queue.idle();
-  const add = (...names: string[]): Promise<void> =>
-    h.db.tx((tx) => h.queue.enqueue(tx, ...names.map((n) => ({ kind: "mail", payload: { n }, lane: "mail" as const }))));
-  const states = async (): Promise<string[]> =>
-    (await h.db.read.select().from(h.db.read.t.jobs)).map(({ payload, state, claims }) => `${payload.n} ${state} ${claims}`);
+  await queue.start({ work: handler }, 1);
+  await queue.idle();
+  const store = (ids: string[], fails = false): Promise<void> =>
+    h.db.tx(async (tx) => {
+      await tx.insert(tx.t.meta).values({ name: ids.join(), value: "" });
+      await queue.announce(tx, { lane: "mail", dueAt: h.clock.now(), jobs: ids.map((id) => claimedJob(id, "mail")) });
+      expect(begun.some((id) => ids.includes(id))).toBe(false);
+      if (fails) throw new Error("refused");
+    });
   const end = async (): Promise<void> => {
-    for (const [name, settle] of [...running]) {
-      running.delete(name);
-      settle();
-    }
-    await rest();
-    await h.db.writer.idle();
+    const settle = settleAll;
+    settleAll = () => {};
+    settle();
     await rest();
   };
-  return { h, add, states, end, begun };
+  const close = async (): Promise<void> => {
+    await end();
+    await queue.stop();
+    await h.close();
+  };
+  return { h, queue, source, store, begun, end, close };
 };
 
-test("a job that a batch handler has room for is claimed by the transaction that adds it, and begins after its commit", async () => {
-  const { h, add, states, end, begun } = await openBatches();
+test("stored work for which there is room begins after the commit, without a claim; none overtakes what waits", async () => {
+  const { source, store, begun, end, close } = await openSource();
+  const claims = source.claims.length;
+  await store(["a"]);
+  expect([begun, source.claims.length]).toEqual([["a"], claims]);
+  // There is room for one of two: they wait for a claim.
+  source.due = ["b", "c"].map((id) => claimedJob(id, "mail"));
+  await store(["b", "c"]);
+  await rest();
+  expect(begun).toEqual(["a", "b"]);
+  source.due.push(claimedJob("d", "mail"));
+  await store(["d"]);
+  await end();
+  await rest();
+  expect(begun).toEqual(["a", "b", "c", "d"]);
+  await close();
+});
+
+test("stored work begins once, if it was claimed between its commit and then", async () => {
+  const { h, queue, source, begun, close } = await openSource();
   await h.db.tx(async (tx) => {
-    await h.queue.enqueue(tx, { kind: "mail", payload: { n: "a" }, lane: "mail" });
-    expect([(await tx.select().from(tx.t.jobs)).map(({ state }) => state), begun]).toEqual([["running"], []]);
+    await tx.insert(tx.t.meta).values({ name: "a", value: "" });
+    tx.afterCommit(() => {
+      source.due = [claimedJob("a", "mail")];
+    });
+    tx.afterCommit(() => queue.refresh());
   });
-  expect([begun, await states()]).toEqual([["a"], ["a running 1"]]);
-  // One slot is left for two jobs: they wait for a claim.
-  await add("b", "c");
   await rest();
-  await h.db.writer.idle();
-  await rest();
-  expect([begun, await states()]).toEqual([
-    ["a", "b"],
-    ["a running 1", "b running 1", "c ready 0"],
-  ]);
-  await end();
-  // None overtakes one that waits.
-  expect(begun).toEqual(["a", "b", "c"]);
-  await end();
-  await h.queue.stop();
-  await h.close();
-});
-
-test("no job is claimed as it is added while sending is paused, after a stop, or by a transaction that fails", async () => {
-  const { h, add, states, end, begun } = await openBatches();
-  const failed = h.db.tx(async (tx) => {
-    await h.queue.enqueue(tx, { kind: "mail", payload: { n: "refused" }, lane: "mail" });
-    throw new Error("refused");
-  });
-  await expect(failed).rejects.toThrow("refused");
-  await h.db.tx((tx) => h.queue.pause(tx, null));
-  await add("paused");
-  await h.queue.idle();
-  expect([begun, await states()]).toEqual([[], ["paused ready 0"]]);
-  await h.db.tx((tx) => h.queue.resume(tx));
-  await rest();
-  await h.db.writer.idle();
-  await rest();
-  expect(begun).toEqual(["paused"]);
-  await end();
-  await h.queue.stop();
-  await add("late");
-  expect([begun, await states()]).toEqual([["paused"], ["late ready 0"]]);
-  await h.close();
-});
-
-test("a job that was claimed as it was added runs again after a crash, as one that was interrupted", async () => {
-  const { h, add, begun } = await openBatches();
-  await add("a");
   expect(begun).toEqual(["a"]);
-  // The process is gone, and another one starts on its file.
-  const attempts: unknown[] = [];
-  const handler: BatchHandler<never> = {
-    freeSlots: () => 2,
-    run: (jobs, settle) => {
-      for (const job of jobs) {
-        attempts.push([job.payload.n, job.attempt, job.interruptions]);
-        void settle(job, {});
-      }
-    },
-    commit: async () => {},
-  };
-  const next = h.restarted();
-  await next.start({ mail: handler }, 1);
-  await next.idle();
-  expect(attempts).toEqual([["a", 1, 1]]);
-  await next.stop();
-  await h.close();
+  await h.db.tx((tx) => queue.announce(tx, { lane: "mail", dueAt: h.clock.now(), jobs: [claimedJob("a", "mail")] }));
+  expect(begun).toEqual(["a"]);
+  await close();
+});
+
+test("no stored work begins without a claim while sending is paused, after a stop, or if its transaction fails", async () => {
+  const { h, queue, source, store, begun, close } = await openSource();
+  await expect(store(["refused"], true)).rejects.toThrow("refused");
+  await h.db.tx((tx) => queue.pause(tx, null));
+  const claims = source.claims.length;
+  await store(["paused"]);
+  await rest();
+  expect([begun, source.claims.length]).toEqual([[], claims + 1]);
+  await h.db.tx((tx) => queue.resume(tx));
+  await queue.stop();
+  await store(["late"]);
+  expect(begun).toEqual([]);
+  await close();
+});
+
+test("stored work counts in the statistics of the queue", async () => {
+  const { h, queue, close } = await openSource();
+  expect(await queue.readStats(h.db.read)).toMatchObject({ jobs: { ready: 3, running: 1 }, oldestDueAt: 5 });
+  await close();
 });

@@ -1,14 +1,12 @@
 import { and, eq, gte, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
-import type { Addition } from "./job-store.ts";
-import { INTERRUPTED, type LaneJob, MAX_INTERRUPTIONS } from "./queue.ts";
+import { INTERRUPTED, MAX_INTERRUPTIONS } from "./queue.ts";
 import { type NewJobRow, TableJobStore } from "./store.ts";
 
 /** Jobs in the SQLite file of a single process: there is no other worker to tell or to take over from. */
 export class SqliteJobStore extends TableJobStore<SqliteDb> {
   readonly workers = null;
-  readonly addClaimed = (tx: Tx, jobs: readonly Addition[]): Promise<LaneJob[]> => this.insertClaimed(tx, jobs);
   /** Claiming costs little without a round trip. */
   readonly maxClaimAhead = 0;
   /** There is one writer. */

@@ -2,8 +2,8 @@ import { and, eq, inArray, lte, ne, notInArray, type SQL, sql } from "drizzle-or
 import type { Db, Schema, Tx } from "../db/db.ts";
 import type { Addition, Claim, JobStore, LaneLimits, StoreEvents } from "./job-store.ts";
 import { findNextDue, isJobId, toJobRow } from "./listing.ts";
-import { PAUSE_ROW, PAUSED_LANES } from "./pause.ts";
-import { type ClaimedJob, type JobRow, LANES, type LaneJob, type PlannedJobs, type WorkerRegistry } from "./queue.ts";
+import { isPaused } from "./pause.ts";
+import { type ClaimedJob, JOB_LANES, type JobRow, type LaneJob, type WorkerRegistry } from "./queue.ts";
 import { type JobState, PAYLOAD_WORKSPACE, READY } from "./tables.ts";
 
 type JobsTable = Schema["jobs"];
@@ -30,7 +30,7 @@ const WAITING: readonly JobState[] = ["ready", "unhandled"];
  */
 export abstract class TableJobStore<Database extends Db> implements JobStore {
   abstract readonly workers: WorkerRegistry | null;
-  abstract readonly addClaimed: JobStore["addClaimed"];
+  readonly lanes = JOB_LANES;
   abstract readonly maxClaimAhead: number;
   abstract readonly transactionsAtOnce: number;
   protected readonly db: Database;
@@ -85,49 +85,24 @@ export abstract class TableJobStore<Database extends Db> implements JobStore {
     return cancelled.length;
   }
 
-  async advance(tx: Tx, { kind, runAt, field, values }: PlannedJobs, now: number): Promise<void> {
-    const { jobs } = tx.t;
-    // Names the lanes, because the index of instants has them before the instants.
-    const planned = and(READY, inArray(jobs.lane, [...LANES.keys()]), inArray(jobs.runAt, [...runAt]));
-    const named = inArray(tx.sqlDialect.jsonText(jobs.payload, field), [...values]);
-    await tx
-      .update(jobs)
-      .set({ runAt: now })
-      .where(and(planned, eq(jobs.kind, kind), named));
-  }
-
-  async omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<string[]> {
-    const { jobs } = tx.t;
-    const where = toHeld(job);
-    const [before] = await tx
-      .select({ payload: jobs.payload })
-      .from(jobs)
-      .where(and(...Object.entries(where).map(([name, value]) => eq(jobs[name as keyof HeldRow], value))));
-    if (!before) return [];
-    const listed = before.payload[list] as readonly string[];
-    const payload = { ...before.payload, [list]: listed.filter((value) => !values.includes(value)) };
-    await tx.updateAll(jobs, [{ where, set: { payload } }]);
-    return values.filter((value) => listed.includes(value));
-  }
-
   async claim(now: number, limits: LaneLimits): Promise<Claim> {
     const rows = await this.alone((tx) => this.#claim(tx, now, limits));
     const jobs = rows
       .sort((a, b) => a.runAt - b.runAt || a.id - b.id)
       .map(({ id, attempts, lane, runAt: _, ...row }): ClaimedRow => {
-        return { ...row, id: String(id), attempt: attempts, lane: LANES[lane] ?? "default" };
+        return { ...row, id: String(id), attempt: attempts, lane: JOB_LANES[lane] ?? "default" };
       });
-    return { jobs, drained: LANES.filter((lane) => jobs.filter((job) => job.lane === lane).length < limits[lane]) };
+    return { jobs, drained: JOB_LANES.filter((lane) => jobs.filter((job) => job.lane === lane).length < (limits[lane] ?? 0)) };
   }
 
-  /** One statement for all lanes. A paused lane has the limit 0. */
-  #claim(tx: Tx, now: number, limits: LaneLimits) {
+  /** One statement for both lanes. */
+  #claim(tx: Tx, now: number, { default: most = 0, background = 0 }: LaneLimits) {
     const { sqlDialect } = tx;
     return tx
-      .prepared("claim_jobs", (q, { jobs, meta }, arg) => {
-        const isPaused = sql`exists (select 1 from ${meta} where ${meta.name} = ${sql.raw(`'${PAUSE_ROW}'`)})`;
-        const due = LANES.map((lane, index) => {
-          const limit = PAUSED_LANES.includes(lane) ? sql`case when ${isPaused} then 0 else ${arg(lane)} end` : arg(lane);
+      .prepared("claim_jobs", (q, t, arg) => {
+        const { jobs } = t;
+        const due = JOB_LANES.map((lane, index) => {
+          const limit = lane === "background" ? sql`case when ${isPaused(t)} then 0 else ${arg(lane)} end` : arg(lane);
           return sqlDialect.passingLocked(
             q
               .select({ id: jobs.id })
@@ -159,7 +134,7 @@ export abstract class TableJobStore<Database extends Db> implements JobStore {
             runAt: jobs.runAt,
           });
       })
-      .execute({ now, claimedBy: this.claimant.claimedBy, ...limits });
+      .execute({ now, claimedBy: this.claimant.claimedBy, default: most, background });
   }
 
   release(jobs: readonly ClaimedJob[]): Promise<void> {
@@ -181,7 +156,8 @@ export abstract class TableJobStore<Database extends Db> implements JobStore {
     return new Set(attempts.filter((_, i) => held[i]));
   }
 
-  async fail(job: ClaimedJob, runAt: number, error: string): Promise<void> {
+  async fail(job: ClaimedJob, runAt: number, error: string | null): Promise<void> {
+    if (error === null) return void (await this.tx((tx) => this.end(tx, job, runAt)));
     const state: JobState = job.attempt >= job.maxAttempts ? "dead" : "ready";
     // Postgres cannot store U+0000 in a text.
     const lastError = error.replaceAll("\0", "\uFFFD");
@@ -211,18 +187,6 @@ export abstract class TableJobStore<Database extends Db> implements JobStore {
       .update(jobs)
       .set({ state: "unhandled" })
       .where(and(READY, notInArray(jobs.kind, [...kinds])));
-  }
-
-  /** Inserts jobs without keys as a claim of this process leaves them. */
-  protected async insertClaimed(tx: Tx, jobs: readonly Addition[]): Promise<LaneJob[]> {
-    const claimed = { state: "running", attempts: 1, claims: 1 } as const;
-    const ids = await tx.insertNumbered(
-      tx.t.jobs,
-      jobs.map((job) => ({ ...toNewRow(job), ...claimed })),
-    );
-    return jobs.map(({ kind, payload, maxAttempts, lane }, i): ClaimedRow => {
-      return { id: String(ids[i]), kind, payload, maxAttempts, lane, attempt: 1, interruptions: 0, claims: 1 };
-    });
   }
 
   /** Inserts jobs in their order, those with keys last, and returns the keys with which others wait. */
@@ -262,6 +226,6 @@ function toHeld(job: ClaimedJob): HeldRow {
 }
 
 function toNewRow(job: Addition): NewJobRow {
-  const lane = LANES.indexOf(job.lane);
+  const lane = JOB_LANES.indexOf(job.lane);
   return { ...job, ...LET_GO, lane, state: "ready", attempts: 0, claims: 0, interruptions: 0, lastError: null };
 }

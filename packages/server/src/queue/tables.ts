@@ -33,7 +33,7 @@ export function queueTables(c: ColumnTypes) {
         dedupeKey: c.text("dedupe_key"),
         lastError: c.text("last_error"),
         createdAt: c.instant("created_at").notNull(),
-        /** The index of its lane in `LANES`. */
+        /** The index of its lane in `JOB_LANES`. */
         lane: c.int("lane").notNull(),
         /** Attempts in a row that the process did not survive; `attempts` does not count them. */
         interruptions: c.int("interruptions").notNull(),

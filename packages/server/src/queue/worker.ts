@@ -5,8 +5,8 @@ import { yieldToEventLoop } from "../lib/turn.ts";
 import { Attempts } from "./attempts.ts";
 import { Claims, type Demand } from "./claims.ts";
 import { DueTimer } from "./due-timer.ts";
-import type { Addition, WorkerStore } from "./job-store.ts";
-import type { JobHandlers, Lane, LaneJob } from "./queue.ts";
+import type { WorkerStore } from "./job-store.ts";
+import type { ClaimedJob, JobHandlers, Lane, LaneJob } from "./queue.ts";
 import { RETRY_MS, Settling } from "./settling.ts";
 
 export interface WorkerOptions {
@@ -15,6 +15,12 @@ export interface WorkerOptions {
   log: Log;
   /** True while requests are waiting: accepting comes before delivering, so few jobs then run at a time. */
   overloaded?: () => boolean;
+  /** True while bulk mail may be due: what makes more of it waits. */
+  isBulkDue?: () => boolean;
+  /** Called when nothing more is due in a lane. */
+  drained?: (lane: Lane) => void;
+  /** Called when the store has learned that there may be work. */
+  heard?: () => void;
 }
 
 type Mode = "stopped" | "idle" | "claiming" | "resting" | "retrying" | "stopping";
@@ -51,6 +57,8 @@ export class Worker {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #overloaded: () => boolean;
+  readonly #isBulkDue: () => boolean;
+  readonly #heard: () => void;
   readonly #claims: Claims;
   readonly #settling: Settling;
   readonly #attempts: Attempts;
@@ -67,12 +75,17 @@ export class Worker {
   #stopped: Promise<void> = Promise.resolve();
   readonly #quietWaiters: (() => void)[] = [];
 
-  constructor(store: WorkerStore, { clock, random, log, overloaded = () => false }: WorkerOptions) {
+  constructor(
+    store: WorkerStore,
+    { clock, random, log, overloaded = () => false, isBulkDue = () => false, drained = () => {}, heard = () => {} }: WorkerOptions,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#overloaded = overloaded;
-    this.#claims = new Claims(store, clock, log);
+    this.#isBulkDue = isBulkDue;
+    this.#heard = heard;
+    this.#claims = new Claims(store, { clock, log, drained });
     this.#dueTimer = new DueTimer(store, clock, () => this.wake());
     this.#settling = new Settling({
       ...{ store, clock, random, log },
@@ -93,18 +106,27 @@ export class Worker {
     this.#attempts.use(handlers);
     this.#claims.use(kinds);
     this.#concurrency = concurrency;
-    await this.#store.open(kinds, { wake: () => this.wake(), held: () => this.#heldIds() });
+    const wake = (): void => {
+      this.wake();
+      this.#heard();
+    };
+    await this.#store.open(kinds, { wake, held: () => this.#held() });
     this.#mode = "idle";
     this.wake();
   }
 
-  /** Claims nothing more, and resolves when what runs has ended and is stored. */
-  stop(): Promise<void> {
+  /** Claims nothing more, and resolves when what runs has ended and is stored, and `others` have stopped as well. */
+  stop(others: Promise<unknown> = Promise.resolve()): Promise<void> {
     if (!this.isStopping) {
       this.#mode = "stopping";
-      this.#stopped = this.#stop();
+      this.#stopped = this.#stop(others);
     }
     return this.#stopped;
+  }
+
+  /** Number of jobs that have begun here so far. */
+  get begun(): number {
+    return this.#attempts.begun;
   }
 
   /** Resolves when nothing runs and nothing is due at the present instant, or the database cannot work. */
@@ -130,16 +152,22 @@ export class Worker {
     this.#look();
   }
 
-  /** True if these jobs are of the lane `mail`, and batch handlers may begin all of them as soon as they are added. */
-  hasRoomFor(jobs: readonly Addition[]): boolean {
+  /** True if nothing was due in a lane at the last look. */
+  isDrained(lane: Lane): boolean {
+    return this.#claims.isDrained(lane);
+  }
+
+  /** True if these jobs are of the lane `mail`, and batch handlers may begin all of them as soon as they are stored. */
+  hasRoomFor(jobs: readonly LaneJob[]): boolean {
     if (this.isStopping || this.#mode === "retrying" || jobs.length > this.#claims.roomForMail(this.#demand())) return false;
     return jobs.every(({ kind, lane }) => lane === "mail" && this.#attempts.runsInBatches(kind));
   }
 
-  /** Begins jobs that were added as claimed. */
+  /** Begins jobs that were claimed, or stored a moment ago. One that began in the other way meanwhile is left out. */
   begin(jobs: readonly LaneJob[]): void {
-    if (this.isStopping) void this.#store.release(jobs).catch(() => {});
-    else this.#attempts.begin(jobs);
+    if (this.isStopping) return;
+    const held = new Set(this.#held().map(({ id }) => id));
+    this.#attempts.begin(jobs.filter(({ id }) => !held.has(id)));
   }
 
   /** True from the call of `stop` until the next start. */
@@ -147,18 +175,19 @@ export class Worker {
     return this.#mode === "stopping" || this.#mode === "stopped";
   }
 
-  /** The ids of the jobs this process holds. */
-  #heldIds(): string[] {
-    return [...this.#attempts.jobIds, ...this.#claims.ahead.map(({ id }) => id)];
+  /** The jobs this process holds. */
+  #held(): ClaimedJob[] {
+    return [...this.#attempts.jobs, ...this.#claims.ahead];
   }
 
-  async #stop(): Promise<void> {
+  async #stop(others: Promise<unknown>): Promise<void> {
     this.#retry?.cancel();
     const unbegun = this.#claims.takeAhead();
     await this.#untilQuiet();
     this.#dueTimer.cancel();
     // Jobs that stay claimed are taken over at the next start, or by the other processes.
     if (unbegun.length > 0) await this.#store.release(unbegun).catch(() => {});
+    await others;
     await this.#store.close();
     this.#mode = "stopped";
   }
@@ -229,14 +258,15 @@ export class Worker {
       this.#claimedAt = this.#clock.real.now();
       if (this.isStopping) await this.#store.release([...jobs, ...this.#claims.takeAhead()]);
       else {
-        this.#attempts.begin(jobs);
+        this.begin(jobs);
         this.#beginAhead();
       }
     }
   }
 
   #demand(): Demand {
-    return { slots: this.#freeSlots(), batchSlots: this.#attempts.batchSlots, overloaded: this.#overloaded() };
+    const [slots, isBulkDue, overloaded] = [this.#freeSlots(), this.#isBulkDue(), this.#overloaded()];
+    return { slots, batchSlots: this.#attempts.batchSlots, isBulkDue, overloaded };
   }
 
   async #rest(): Promise<void> {

@@ -85,6 +85,7 @@ function traceHandlers(handlers: JobHandlers, tracing: Tracing): JobHandlers {
           freeSlots: (lane) => handler.freeSlots(lane),
           run: (jobs, settle) => handler.run(jobs, settle),
           commit: (tx, effects) => tracing.outside(() => handler.commit(tx, effects)),
+          ...(handler.giveUp && { giveUp: (job) => handler.giveUp?.(job) }),
         });
       return [kind, batches.get(handler) as BatchHandler];
     }),

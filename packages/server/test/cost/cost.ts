@@ -27,7 +27,7 @@ export interface Meter {
  * such a statement counts only when it finds something.
  */
 export function namesQueue(sql: string): boolean {
-  return /\bjobs\b|"meta"/.test(sql);
+  return /\bjobs\b|"meta"|lane is not null/.test(sql);
 }
 
 const MANY = 100;
