@@ -5,7 +5,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { BrowserRequest, DeveloperKey } from "../http/auth.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
-import type { Installation } from "../installation/access.ts";
+import type { Installation } from "../installation/installation.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { getWorkspace } from "../workspaces/workspaces.ts";
 import { type BrowserAccess, isOperator } from "./access.ts";

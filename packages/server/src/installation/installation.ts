@@ -14,6 +14,7 @@ import type { FirstKeyStore } from "./first-keys.ts";
 import type { KeyStore } from "./key-rotation.ts";
 
 export { describeHolder, findMove, HOLDER, markMovedAway, markRestored } from "./holder.ts";
+export type { Installation };
 
 type Fact = typeof FIRST_WORKSPACE | "installation" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
 
