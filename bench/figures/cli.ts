@@ -14,7 +14,7 @@ const CALLS = [
   { name: "cli.version", args: ["--version"] },
   { name: "cli.help", args: ["--help"], goal: { op: "<=", than: 3.3 } },
   { name: "cli.help.noun", args: ["emails", "--help"] },
-  { name: "cli.dev", args: ["dev", "--", "true"], goal: { op: "<=", than: 6 } },
+  { name: "cli.dev", args: ["dev", "--quiet", "--", "true"], goal: { op: "<=", than: 6 } },
 ] as const;
 
 /** Time a person waits for the command line tool, and the code that it loads. */
