@@ -20,11 +20,9 @@ export const QueueStatus = z
     paused: z.boolean().meta({ description: "True while no email is sent" }),
     pausedAt: Instant.nullable(),
     reason: z.string().nullable().meta({ description: "Why it was paused, as given" }),
-    jobs: z
-      .object({ ready: z.int(), running: z.int(), dead: z.int(), unhandled: z.int() })
-      .meta({
-        description: "Jobs by state, each counted up to 10,000, with the emails that wait (ready) and are being delivered (running)",
-      }),
+    jobs: z.object({ ready: z.int(), running: z.int(), dead: z.int(), unhandled: z.int() }).meta({
+      description: "Jobs by state, each counted up to 10,000, with the emails that wait (ready) and are being delivered (running)",
+    }),
     unhandledKinds: z
       .record(z.string(), z.int())
       .meta({ description: "Jobs that wait because this version does not know their kind, by kind" }),

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { sendAsBulk } from "../../test/bulk-mail.ts";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import { scriptedMailer } from "../../test/scripted-mailer.ts";
-import { sendAsBulk } from "../../test/bulk-mail.ts";
 import type { PostgresDb } from "../db/postgres/database.ts";
 import { silentLog } from "../lib/log.ts";
 import type { ClaimedJob, LaneJob } from "../queue/queue.ts";

@@ -6,8 +6,8 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { SECOND } from "../lib/units.ts";
 import type { StoreEvents } from "../queue/job-store.ts";
-import type { ClaimedJob, WorkerRegistry } from "../queue/queue.ts";
 import { isPaused } from "../queue/pause.ts";
+import type { ClaimedJob, WorkerRegistry } from "../queue/queue.ts";
 import { MailStore } from "./mail-store.ts";
 
 // Time after which a claim whose answer was lost has either been stored or failed.

@@ -135,7 +135,11 @@ export abstract class MailStore<Database extends Db> implements WorkSource {
             .select({ at: t.emails.nextAttemptAt })
             .from(t.emails)
             .where(
-              and(this.waitsIn(t, arg("lane")), gt(t.emails.nextAttemptAt, arg("after")), not(q.sqlDialect.among(t.emails.id, arg("held")))),
+              and(
+                this.waitsIn(t, arg("lane")),
+                gt(t.emails.nextAttemptAt, arg("after")),
+                not(q.sqlDialect.among(t.emails.id, arg("held"))),
+              ),
             )
             .orderBy(t.emails.nextAttemptAt)
             .limit(1),
