@@ -1,5 +1,6 @@
 import { contract, EXPLAINED_IDS, readContactRef, refuseExternalId } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
+import { receiver } from "../../test/receiver.ts";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask } from "../../test/scenario.ts";
 import { createWorld } from "../testing.ts";
@@ -30,6 +31,24 @@ test("a contact is found by its externalId wherever its id or address is taken",
   await expect(sdk.contacts.get("AUTH0|5f7c8e:1=a")).rejects.toMatchObject({ code: "not_found" });
   expect(await sdk.contacts.delete(named)).toMatchObject({ id: ada.id });
   await expect(sdk.explanations.get(named)).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("webhooks get the externalId of the contact that an event is about", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver();
+  const { sdk } = world;
+  await sdk.webhooks.create({ url: hook.url, events: ["contact.created", "contact.updated", "contact.tracked"] });
+  await sdk.contacts.create({ email: "ada@example.com", externalId: "user-7" });
+  await sdk.contacts.update("user-7", { firstName: "Ada" });
+  await sdk.events.track({ contact: "user-7", name: "purchase" });
+  await sdk.contacts.create({ email: "bob@example.com" });
+  await world.settle();
+  expect(hook.received.map(({ event: { type, externalId } }) => `${type} ${externalId}`).toSorted()).toEqual([
+    "contact.created null",
+    "contact.created user-7",
+    "contact.tracked user-7",
+    "contact.updated user-7",
+  ]);
 });
 
 test("an externalId is unique in its workspace, and a conflict names the field", async () => {
