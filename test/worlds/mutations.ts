@@ -41,11 +41,11 @@ export const MUTATIONS: readonly Mutation[] = [
     instead: "",
   },
   {
-    name: "readers-skip-a-batch",
-    about: "A reader goes on behind events that it has not read, when another process has read before it.",
+    name: "readers-skip-an-event",
+    about: "A reader goes on behind the first event that it has not read, when its server starts again or a workspace is new.",
     file: "events/readers.ts",
-    text: "if (from >= last) return;",
-    instead: "if (from > after || from >= last) return;",
+    text: "return { reader, workspaceId, reached: stored, stored,",
+    instead: "return { reader, workspaceId, reached: stored + 1, stored,",
   },
   {
     name: "segments-not-updated",
