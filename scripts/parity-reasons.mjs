@@ -51,6 +51,7 @@ export const REASONS = {
     members: SETTING,
     workspaces: SETTING,
     relays: "`relays.test` explains each step of the way.",
+    readers: "`readers.list` says with which error a reader cannot go on.",
     brand: SETTING,
     landingPages: SETTING,
     leadMagnets: SETTING,

@@ -41,6 +41,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"workspaces","usage":"[options]","about":"Workspaces of this server, with the operator key","group":"Server:"},
   {"name":"jobs","usage":"[options]","about":"Background jobs","group":"Server:"},
   {"name":"queue","usage":"[options]","about":"Pause all sending, hold single domains and requeue deferred emails, with the operator key","group":"Server:"},
+  {"name":"readers","usage":"[options]","about":"Readers of the log of events: see how far they are, rebuild what they keep, with the operator key","group":"Server:"},
   {"name":"relays","usage":"[options]","about":"Mail servers that take this server's mail, with the operator key","group":"Server:"},
   {"name":"whoami","usage":"[options]","about":"Show the current workspace, key and server","group":"Setup:"},
   {"name":"health","usage":"[options]","about":"Health checks","group":"Server:"},

@@ -255,6 +255,10 @@ hold POST queue/hold body
 release POST queue/release body
 requeue POST queue/requeue body
 `,
+  readers: `
+list GET readers
+rebuild POST readers/:name/rebuild body
+`,
   relays: `
 list GET relays
 get GET relays/:name

@@ -2063,6 +2063,21 @@ export type EventOf<Type extends EventType> = Omit<{
 /** All types, or those of one noun, or one type. */
 export type EventPattern = "*" | `${string}.*` | EventType;
 
+export interface EventReader {
+  name: "metrics" | "engagement" | "campaigns" | "automations" | "soft_bounces";
+  /** Null for a reader that acts, such as that of automations */
+  keeps: string | null;
+  /** Events that it still has to read, in all workspaces */
+  unread: number;
+  /** Workspaces in which it cannot go on; it is tried again once a minute */
+  failing: Array<{
+    workspaceId: string;
+    /** ISO 8601 instant */
+    since: string;
+    error: string;
+  }>;
+}
+
 export interface EventRecipient {
   id: string;
   email: string;
@@ -3221,6 +3236,16 @@ export interface Reactions {
   total: number;
   unique: number;
   machine: number;
+}
+
+export type ReaderName = "metrics" | "engagement" | "campaigns" | "automations" | "soft_bounces";
+
+export interface ReaderRebuild {
+  name: "metrics" | "engagement" | "campaigns" | "automations" | "soft_bounces";
+  /** Workspaces in which it is rebuilt */
+  workspaces: number;
+  /** What follows from earlier events stays as it is; null for the whole log */
+  from: string | null;
 }
 
 export interface ReceivedAttachment {

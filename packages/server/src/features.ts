@@ -45,6 +45,7 @@ import { DELIVER_JOB } from "./emails/emails.ts";
 import { emailHandlers, mailStateHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import type { EventReader } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
+import { REBUILD_READER_JOB, readerHandlers, rebuildReader } from "./events/rebuild.ts";
 import { explanationHandlers } from "./explain/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
@@ -93,6 +94,7 @@ import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { metricsHandlers } from "./metrics/handlers.ts";
 import { metricsReader, RECEIVERS_JOB } from "./metrics/metrics.ts";
+import { rebuildMetrics } from "./metrics/rebuild.ts";
 import { learnReceivers } from "./metrics/receivers-job.ts";
 import { eraseTargetsOf, PERSON_DATA } from "./person-data.ts";
 import { connectProposals } from "./proposals.ts";
@@ -106,6 +108,7 @@ import { RETENTION } from "./retention-data.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { listSelectedContacts } from "./segments/query.ts";
+import { rebuildEngagement } from "./segments/rebuild.ts";
 import {
   CLEAR_SEGMENT_JOB,
   engagementReader,
@@ -330,6 +333,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   workspaces: workspaceHandlers(WORKSPACE_DATA),
   jobs: jobHandlers,
   queue: queueHandlers,
+  readers: readerHandlers,
   relays: relayHandlers,
   ...marketplaceHandlers,
   me: meHandlers,
@@ -387,6 +391,10 @@ export function jobsOf(deps: Deps): JobHandlers {
     [REQUEUE_JOB]: requeueEmails(deps),
     [CHECK_JOB]: checkSender(deps),
     [CHECK_INBOUND_JOB]: checkInboundDomain(deps),
+    [REBUILD_READER_JOB]: rebuildReader(deps, {
+      metrics: rebuildMetrics,
+      engagement: (tx, workspaceId, part) => rebuildEngagement(tx, deps, workspaceId, part),
+    }),
     [RECEIVERS_JOB]: learnReceivers(deps),
     [RECHECK_JOB]: recheckDomains(deps, checkedSenders(deps)),
     [RECHECK_INBOUND_JOB]: recheckDomains(deps, checkedInboundDomains(deps)),

@@ -27,6 +27,7 @@ import { metrics } from "./metrics.ts";
 import { people } from "./people.ts";
 import { providers } from "./providers.ts";
 import { queue } from "./queue.ts";
+import { readers } from "./readers.ts";
 import { received } from "./received.ts";
 import { relays } from "./relays.ts";
 import { requests } from "./requests.ts";
@@ -69,6 +70,7 @@ export const contract = {
   workspaces,
   jobs,
   queue,
+  readers,
   relays,
   me,
   health,
@@ -157,6 +159,7 @@ export * from "./proposed-by.ts";
 export * from "./proposed-by.ts";
 export * from "./providers.ts";
 export * from "./queue.ts";
+export * from "./readers.ts";
 export * from "./received.ts";
 export * from "./recipient-texts.ts";
 export {

@@ -30,6 +30,7 @@ export const NOUN_SUMMARIES = {
   audit: "Changes of settings and content: who, what, when",
   jobs: "Background jobs",
   queue: "Pause all sending, hold single domains and requeue deferred emails, with the operator key",
+  readers: "Readers of the log of events: see how far they are, rebuild what they keep, with the operator key",
   relays: "Mail servers that take this server's mail, with the operator key",
   me: "The key you call with and its workspace",
   health: "Health checks",
@@ -81,7 +82,7 @@ export const NOUN_GROUPS = {
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
     ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
   ],
-  Server: ["workspaces", "keys", "members", "audit", "dashboard", "me", "jobs", "queue", "relays", "health"],
+  Server: ["workspaces", "keys", "members", "audit", "dashboard", "me", "jobs", "queue", "readers", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],
   Callbacks: ["inbound", "stripe"],
 } as const satisfies Record<string, readonly (keyof typeof NOUN_SUMMARIES)[]>;

@@ -28,6 +28,7 @@ export const TIMER_LABELS: Readonly<Record<string, string>> = {
   "senders.confirm": "send the confirmation of a sender",
   "members.mail": "mail a link to sign in",
   "members.request": "find who asked for a link to sign in",
+  "events.rebuild_reader": "rebuild what a reader of events keeps",
   "metrics.receivers": "find out who takes the mail of domains",
   "senders.recheck": "check the DNS records of senders again",
   "inboundDomains.check": "check the DNS records of an inbound domain",

@@ -162,6 +162,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   dashboard: ["link"],
   workspaces: [],
   queue: [],
+  readers: "What it keeps follows from the log.",
   relays: ["test"],
   listings: ["checkout", "resume"],
   activations: [],

@@ -24,6 +24,13 @@ export interface EventStreamDeps {
   readonly queue: Queue;
 }
 
+/** Dependencies of rebuilding readers. */
+export interface ReaderRebuildDeps extends EventReaderDeps {
+  readonly clock: Clock;
+  readonly queue: Queue;
+  readonly config: { readonly keepDays: { readonly events: number | null } };
+}
+
 /** Dependencies of showing the progress of readers. */
 export interface EventReaderDeps {
   readonly eventReaders: Pick<EventReaders, "failing" | "countFailing" | "countUnread">;

@@ -10,7 +10,16 @@ import type { LongerStream } from "./stream.ts";
 import { forgetTrackedIds } from "./tracked-ids.ts";
 
 export { listRecentEvents } from "./list.ts";
-export { type EventReader, type FailingReader, holdReader, isReadByReaders, isSomeUnreadBelow, type ReadEvent } from "./readers.ts";
+export {
+  type EventReader,
+  type FailingReader,
+  holdReader,
+  isReadByReaders,
+  isSomeUnreadBelow,
+  listLog,
+  type ReadEvent,
+} from "./readers.ts";
+export type { RebuildPart } from "./rebuild.ts";
 export {
   byPosition,
   continueStreams,

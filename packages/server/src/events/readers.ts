@@ -313,8 +313,8 @@ function listStreams(read: Reader): Promise<LongerStream[]> {
   return Promise.resolve(read.select().from(s));
 }
 
-/** Events of a workspace by number, of these types. */
-async function listLog(
+/** Events of a workspace by number, of the types of a reader; some hundred at most. */
+export async function listLog(
   q: Reader | Tx,
   workspaceId: string,
   { after, last }: Stretch,

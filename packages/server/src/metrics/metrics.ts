@@ -16,7 +16,7 @@ export { MailCounters } from "./mail-counters.ts";
 export { RECEIVERS_JOB } from "./receivers-job.ts";
 
 /** The name of the reader that counts. */
-const METRICS_READER = "metrics";
+export const METRICS_READER = "metrics";
 
 /** Counts what happens to mail, by quarters of an hour: all of it, and by tag, sender, receiver, relay, campaign and template. */
 export function metricsReader(deps: () => MailMetricsDeps): EventReader {

@@ -1,6 +1,6 @@
 import type { MetricsVerification } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt, gte, lt, or } from "drizzle-orm";
-import type { Reader } from "../db/db.ts";
+import { and, asc, eq, gt, gte, lt, or, type SQL } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { waitForTurn } from "../lib/turn.ts";
@@ -91,7 +91,7 @@ async function compareDay(read: Reader, workspaceId: string, day: number): Promi
   return { events, unknown, differences };
 }
 
-function nameOf({ test, dimension, day, value }: Place): string {
+export function nameOf({ test, dimension, day, value }: Place): string {
   const shown = dimension === "all" ? "" : ` ${value === OTHER ? "(other)" : value}`;
   return `${iso(day * DAY).slice(0, 10)}${test ? " test" : ""} ${dimension}${shown} `;
 }
@@ -110,7 +110,7 @@ function formatQuarter(quarter: number): string {
 }
 
 /** The counted events of a UTC day, one type after the other: so the index of types has them in their order. */
-async function* readEvents(read: Reader, workspaceId: string, day: number): AsyncGenerator<CountedEvent[]> {
+export async function* readEvents(read: Reader | Tx, workspaceId: string, day: number, also?: SQL): AsyncGenerator<CountedEvent[]> {
   const { events: e } = read.t;
   for (const type of COUNTED_TYPES)
     for (let after: { at: number; sequence: number } | null = null; ; ) {
@@ -118,13 +118,15 @@ async function* readEvents(read: Reader, workspaceId: string, day: number): Asyn
       const rows: (typeof e.$inferSelect)[] = await read
         .select()
         .from(e)
-        .where(and(eq(e.workspaceId, workspaceId), eq(e.type, type), gte(e.at, day * DAY), lt(e.at, (day + 1) * DAY), behind ?? undefined))
+        .where(
+          and(eq(e.workspaceId, workspaceId), eq(e.type, type), gte(e.at, day * DAY), lt(e.at, (day + 1) * DAY), behind ?? undefined, also),
+        )
         .orderBy(asc(e.at), asc(e.sequence))
         .limit(CHUNK);
       if (rows.length > 0) yield rows as CountedEvent[];
       const last = rows.at(-1);
       if (rows.length < CHUNK || last === undefined) break;
       after = last;
-      await waitForTurn();
+      await ("breathe" in read ? read.breathe() : waitForTurn());
     }
 }

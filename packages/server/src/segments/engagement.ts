@@ -26,14 +26,19 @@ const INSTANTS = {
 
 type EngagementType = keyof typeof INSTANTS;
 
+/** The name of the reader, and what it reads. */
+export const ENGAGEMENT: Pick<EventReader, "name" | "types"> = {
+  name: "engagement",
+  types: [...(Object.keys(INSTANTS) as EngagementType[]), "email.received", "contact.tracked"],
+};
+
 /**
  * Records what contacts did, and when they were last sent an email, received, opened or clicked one, and updates the segments that ask for
  * it. Test mail says nothing about people, and machines are none.
  */
 export function engagementReader(deps: () => SegmentDeps): EventReader {
   return {
-    name: "engagement",
-    types: [...(Object.keys(INSTANTS) as EngagementType[]), "email.received", "contact.tracked"],
+    ...ENGAGEMENT,
     plan: async (q, workspaceId, events) => {
       const own = events.filter(isOfPerson);
       const people = own.length === 0 ? [] : await findPeople(q, workspaceId, own);
@@ -52,14 +57,14 @@ interface Personal extends Instants {
 }
 
 /** True for what a person did, or what happened to their mail. An answer counts unless a program wrote it. */
-function isOfPerson({ type, emailId, contactId, machine, data }: ReadEvent): boolean {
+export function isOfPerson({ type, emailId, contactId, machine, data }: ReadEvent): boolean {
   if (emailId !== null && isTestMail(emailId)) return false;
   if (type === "contact.tracked") return contactId !== null;
   if (type === "email.received") return emailId !== null && contactId !== null && data?.autoReply === null;
   return emailId !== null && machine !== true;
 }
 
-async function findPeople(q: Reader | Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<Personal[]> {
+export async function findPeople(q: Reader | Tx, workspaceId: string, events: readonly ReadEvent[]): Promise<Personal[]> {
   const [emailIds, contactIds] = [new Set<string>(), new Set<string>()];
   for (const { type, emailId, contactId } of events) {
     if (emailId !== null) emailIds.add(emailId);
@@ -82,6 +87,15 @@ async function findPeople(q: Reader | Tx, workspaceId: string, events: readonly 
 }
 
 async function recordEngagements(tx: Tx, deps: SegmentDeps, workspaceId: string, people: readonly Personal[]): Promise<void> {
+  const { fields, movers } = await storeEngagements(tx, workspaceId, people);
+  // Events of long ago are told to be known, and start nothing, unless the contact did something now.
+  const past = [...movers.startsNothing].filter((seq) => !movers.starts.has(seq));
+  await syncMembershipBy(tx, deps, workspaceId, past, fields.startsNothing, { cause: "contact", startsNothing: true });
+  await syncMembershipBy(tx, deps, workspaceId, [...movers.starts], new Set([...fields.starts, ...fields.startsNothing]));
+}
+
+/** Stores what people did, and returns the fields that changed and the contacts, by what may start because of them. */
+export async function storeEngagements(tx: Tx, workspaceId: string, people: readonly Personal[]) {
   const { engagement: t, contactActions } = tx.t;
   const added: (EngagementRow & { readonly contactSeq: HeldContactSeq })[] = [];
   const changed: RowChange<SegmentTables["engagement"]>[] = [];
@@ -112,10 +126,7 @@ async function recordEngagements(tx: Tx, deps: SegmentDeps, workspaceId: string,
   }
   const rows = await withKinds(tx, workspaceId, actions);
   await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed), tx.insertAll(contactActions, rows)]);
-  // Events of long ago are told to be known, and start nothing, unless the contact did something now.
-  const past = [...movers.startsNothing].filter((seq) => !movers.starts.has(seq));
-  await syncMembershipBy(tx, deps, workspaceId, past, fields.startsNothing, { cause: "contact", startsNothing: true });
-  await syncMembershipBy(tx, deps, workspaceId, [...movers.starts], new Set([...fields.starts, ...fields.startsNothing]));
+  return { fields, movers };
 }
 
 /** Gives actions the numbers of their kinds. The reader of a workspace alone adds kinds to it. */

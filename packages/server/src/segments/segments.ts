@@ -248,6 +248,16 @@ async function build(tx: Tx, deps: SegmentDeps, row: SegmentRow): Promise<Segmen
   return small ? "READY" : "BUILDING";
 }
 
+/** Compares all contacts with the rules of all segments again. Nothing starts because of it. */
+export async function rebuildSegments(tx: Tx, deps: SegmentDeps, workspaceId: string): Promise<void> {
+  for (const before of await findRows(tx, tx.t.segments, { workspaceId })) {
+    if (before.deletedAt !== null) continue;
+    const row: SegmentRow = { ...before, state: "BUILDING", version: before.version + 1 };
+    await tx.update(tx.t.segments).set({ state: row.state, version: row.version }).where(eq(tx.t.segments.seq, row.seq));
+    await buildAndShow(tx, deps, row);
+  }
+}
+
 async function buildAndShow(tx: Tx, deps: SegmentDeps, row: SegmentRow): Promise<Segment> {
   const state = await build(tx, deps, row);
   if (state !== row.state) await tx.update(tx.t.segments).set({ state }).where(eq(tx.t.segments.seq, row.seq));
