@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tableUnder } from "./markdown.ts";
+import { type Import, importsOf } from "./support/imports.ts";
 import { listLongFunctions } from "./support/long-functions.ts";
 import { root, sources } from "./support/sources.ts";
 
@@ -71,19 +72,6 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],
 ];
 const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js|lru-cache)$/ };
-
-type Import = { to: string; typeOnly: boolean; lazy: boolean };
-const IMPORT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|(typeof\s+)?\bimport\(\s*"([^"]+)"\s*\)(\s*\.[A-Z])?/gm;
-
-const importsOf = (path: string, source: string): Import[] =>
-  [...source.matchAll(IMPORT)].map(([, type, fixed, typeOf, lazy, typeName]) => {
-    const to = (fixed ?? lazy) as string;
-    return {
-      to: to.startsWith(".") ? posix.join(posix.dirname(path), to) : to,
-      typeOnly: Boolean(type ?? typeOf ?? typeName),
-      lazy: lazy !== undefined,
-    };
-  });
 
 const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) => pattern.test(path))?.[0];
 /**
