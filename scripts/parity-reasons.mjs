@@ -1,5 +1,5 @@
 // Reasons an operation lacks a way on the page docs/reference/parity.md, by operation or by noun. Reasons for MCP clients are in
-// packages/server/src/mcp/policy.ts, which excludes the operations.
+// packages/server/src/mcp/api-tools.ts, which excludes the operations.
 
 const CALLBACK = "Only the provider calls it, with a signature.";
 const LINK = "Only the link in a mail calls it.";

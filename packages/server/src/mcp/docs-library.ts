@@ -1,5 +1,3 @@
-import { listWords, toWords } from "./words.ts";
-
 /** A part of a page under one heading. */
 interface Section {
   readonly page: string;
@@ -234,4 +232,24 @@ function toStem(word: string): string {
   const bare = word.replace(/(?:ations?|ions?|ments?|ings?|ied|ed|ers?)$/, "");
   const stem = (bare.length > 3 ? bare : word).replace(/[ye]$/, "");
   return stem.length > 3 ? stem : word;
+}
+
+/** The words of a query or a text, without their endings of the plural: `Paused campaigns.create` has paused, campaign, create. */
+export function toWords(text: string): string[] {
+  return [...new Set(listWords(text))];
+}
+
+/** The same with each word as often as it is there. */
+export function listWords(text: string): string[] {
+  const words = text
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}_]+/gu);
+  return (words ?? []).map((word) => (word.length > 3 ? word.replace(/(?:es|s)$/, "") : word));
+}
+
+/** Counts the words that begin a word of the text. */
+export function countMatches(text: string, words: readonly string[]): number {
+  const own = toWords(text);
+  return words.filter((word) => own.some((one) => one.startsWith(word))).length;
 }

@@ -1,15 +1,22 @@
 import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextprotocol/server";
+import { apiTools } from "./api-tools.ts";
+import type { McpSettings } from "./config.ts";
 import type { Asked } from "./confirmation.ts";
+import { devTools } from "./dev-tools.ts";
 import { readDocFiles } from "./doc-files.ts";
 import { DocsLibrary } from "./docs-library.ts";
 import { McpHttpService } from "./http-service.ts";
+import { knowledgeTools } from "./knowledge-tools.ts";
+import { mailTools } from "./mail-tools.ts";
+import { makeOperationTool } from "./operation-tool.ts";
+import { listOperations, type Operation } from "./operations.ts";
 import type { McpParts } from "./protocol-server.ts";
-import type { McpSettings } from "./settings.ts";
-import { listTools } from "./toolbox.ts";
+import { listArguments, listResult } from "./schemas.ts";
+import type { Tool } from "./tool.ts";
 
 export type { ApiAnswer, ApiRequest, Me, SendRequest } from "./api.ts";
+export type { McpSettings } from "./config.ts";
 export type { HttpCaller, McpHttpService } from "./http-service.ts";
-export type { McpSettings } from "./settings.ts";
 export { ToolError } from "./tool-error.ts";
 
 // A person may think about a question for this long.
@@ -65,4 +72,19 @@ function makeCodec(key: Uint8Array): RequestStateCodec<Asked> {
 /** The MCP service of a server, for POST /mcp. */
 export function createMcpService(parts: SharedParts & { readonly makeSessionId: () => string }): McpHttpService {
   return new McpHttpService({ ...composeMcp(parts), makeSessionId: parts.makeSessionId });
+}
+
+type WithTool = Operation & { readonly endpoint: { readonly tool: string } };
+
+/** The tools that a server offers, by name and sorted: the same for every client, so that clients can keep the list. */
+export function listTools({ dev, writes }: McpSettings): ReadonlyMap<string, Tool> {
+  const operations = listOperations().filter((one): one is WithTool => one.endpoint.tool !== undefined);
+  const all = [...operations.map(makeOperationTool), ...knowledgeTools, ...mailTools, ...devTools, ...apiTools];
+  const offered = all.filter(({ needs }) => needs === "nothing" || dev || (needs === "writes" && writes));
+  const listed = offered.map((tool) => ({
+    ...tool,
+    inputSchema: listArguments(tool.inputSchema),
+    outputSchema: listResult(tool.outputSchema),
+  }));
+  return new Map(listed.sort((a, b) => (a.name < b.name ? -1 : 1)).map((tool) => [tool.name, tool]));
 }

@@ -1,7 +1,7 @@
 import { listAddresses, type MailsTo, parseMailbox, readContactRef } from "@mailsvc/sdk/contract";
 import type { Api } from "./api.ts";
+import type { McpSettings } from "./config.ts";
 import type { Operation } from "./operations.ts";
-import type { McpSettings } from "./settings.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** People whom a write reaches. */

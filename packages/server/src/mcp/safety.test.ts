@@ -6,9 +6,9 @@ import { scriptedMailer } from "../../test/scripted-mailer.ts";
 import { findRecipient, receiveMail } from "../inbound/receive.ts";
 import { createWorld } from "../testing.ts";
 import { Api } from "./api.ts";
+import { findRefusal } from "./api-tools.ts";
+import type { McpSettings } from "./config.ts";
 import { isWrite, listOperations } from "./operations.ts";
-import { findRefusal } from "./policy.ts";
-import type { McpSettings } from "./settings.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
 const yes: Answer = { action: "accept", confirm: true };

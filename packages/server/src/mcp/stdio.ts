@@ -1,9 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Me, SendRequest } from "./api.ts";
+import type { McpSettings } from "./config.ts";
 import { composeMcp } from "./mcp.ts";
 import { makeProtocolServer } from "./protocol-server.ts";
-import type { McpSettings } from "./settings.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface StdioParts {

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { type Api, type Me, readArguments } from "./api.ts";
+import type { McpSettings } from "./config.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { DocsLibrary } from "./docs-library.ts";
 import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
-import type { McpSettings } from "./settings.ts";
 
 /** Context of a tool during one call. */
 export interface ToolContext {
