@@ -256,3 +256,10 @@ function makeReads(deps: DialectDeps, contract: Calls, context: ReadContext | Wr
     authorize: (endpoint) => contract.authorize(endpoint, context),
   };
 }
+
+/** An object without the fields that were not given. */
+export function drop<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as {
+    [Name in keyof T]?: NonNullable<T[Name]>;
+  };
+}

@@ -1,7 +1,7 @@
 import type { AutomationDetail, AutomationStep, EventFilter, SegmentRule } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import { drop } from "../drop.ts";
+import { drop } from "../operation.ts";
 import { idOf } from "./ids.ts";
 
 /** A step as Resend has it, with the fields of its config that are here. Other fields of a config are refused. */

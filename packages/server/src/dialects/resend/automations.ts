@@ -2,8 +2,7 @@ import { type Automation, type AutomationEntry, type AutomationStep, contract, t
 import * as z from "zod";
 import { invalid, notFound, nullIfNotFound } from "../../lib/api-error.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
-import { drop } from "../drop.ts";
-import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
+import { drop, type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { graphFields, nameStepType, showGraph, toOwnGraph } from "./automation-steps.ts";
 import { answerList, listQuery } from "./lists.ts";
 

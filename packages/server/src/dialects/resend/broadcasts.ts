@@ -5,10 +5,8 @@ import { invalid } from "../../lib/api-error.ts";
 import { SECOND } from "../../lib/units.ts";
 import { toPartUuid } from "../../lib/uuids.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
-import { drop } from "../drop.ts";
-import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { drop, type Operation, readOperation, writeOperation } from "../operation.ts";
 import { AudienceReader, findAudience, makeMissing, type Named } from "./broadcast-audience.ts";
-import { toOwnVariables } from "./broadcast-variables.ts";
 import { loadFallbacks } from "./contact-properties.ts";
 import { idOf } from "./ids.ts";
 import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
@@ -252,4 +250,44 @@ function showBroadcast(campaign: Shown, named: Named) {
     html,
     text,
   };
+}
+
+// Variables of broadcasts, in three braces: {{{FIRST_NAME|there}}}, {{{contact.plan}}}. A fallback may contain braces, except three
+// opening ones.
+const VARIABLE = /\{\{\{\s*([A-Za-z_][\w.]*)\s*(?:\|((?:(?!\{\{\{)[\s\S])*?))?\}\}\}(?!\})/g;
+
+const OWN_NAMES: Readonly<Record<string, string>> = {
+  FIRST_NAME: "firstName",
+  LAST_NAME: "lastName",
+  EMAIL: "email",
+  RESEND_UNSUBSCRIBE_URL: "unsubscribeUrl",
+  "contact.first_name": "firstName",
+  "contact.last_name": "lastName",
+  "contact.email": "email",
+};
+
+/**
+ * A text of a broadcast with the variables of our templates, where two braces escape a value in HTML, as three do there. A property without
+ * a fallback gets the one that it was declared with.
+ */
+function toOwnVariables(source: string, declared: ReadonlyMap<string, string | number> = new Map()): string {
+  return source.replace(VARIABLE, (found: string, name: string, given: string | undefined) => {
+    const own = findOwnName(name);
+    if (own === null) return found;
+    const fallback = given || String(declared.get(own) ?? "");
+    return fallback ? `{{default ${own} ${quote(fallback)}}}` : `{{${own}}}`;
+  });
+}
+
+function findOwnName(name: string): string | null {
+  if (Object.hasOwn(OWN_NAMES, name)) return OWN_NAMES[name] ?? null;
+  // Properties of contacts are custom fields.
+  const [, property = null] = /^contact\.(\w+)$/.exec(name) ?? [];
+  return property;
+}
+
+/** A text as a literal of our templates. One that ends with a backslash would escape the quote behind it, so a blank follows. */
+function quote(text: string): string {
+  const escaped = text.trim().replaceAll('"', '\\"');
+  return `"${escaped}${escaped.endsWith("\\") ? " " : ""}"`;
 }

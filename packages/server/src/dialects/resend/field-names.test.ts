@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
-import { FIELD_NAMES } from "./field-names.ts";
+import { FIELD_NAMES } from "./resend.ts";
 
 let server: ResendServer;
 let segment: string;

@@ -2,8 +2,7 @@ import { contract, type MailCounts } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { DAY } from "../../lib/units.ts";
-import { drop } from "../drop.ts";
-import { type Operation, readOperation } from "../operation.ts";
+import { drop, type Operation, readOperation } from "../operation.ts";
 import { idOf } from "./ids.ts";
 
 /** Resend's metrics, as far as mail is counted so here. */

@@ -5,8 +5,7 @@ import { type Contract, contract } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { receiver } from "../../../test/receiver.ts";
 import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
-import { ABSENT } from "./absent.ts";
-import { RESEND_OPERATIONS } from "./resend.ts";
+import { ABSENT, RESEND_OPERATIONS } from "./resend.ts";
 
 // Calls every method of the official package, found by reflection, with sensible arguments. It gets a right answer in Resend's shape, or
 // 501 with the way to do it here. The newest version is tested, and an older one that programs still pin.

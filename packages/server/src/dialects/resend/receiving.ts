@@ -1,12 +1,14 @@
 import { contract, type ReceivedMail, type ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { formatMailbox } from "../../lib/address-text.ts";
+import { notFound } from "../../lib/api-error.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import { MB } from "../../lib/units.ts";
+import { toPartUuid } from "../../lib/uuids.ts";
 import { readAttachment } from "../../received/received.ts";
 import { type Operation, type Reads, readOperation } from "../operation.ts";
-import { describeFile } from "./download-links.ts";
-import { answerList, listQuery } from "./lists.ts";
+import { describeFile, showFile } from "./download-links.ts";
+import { answerList, answerPart, listQuery, partQuery } from "./lists.ts";
 
 export const receivingOperations: readonly Operation[] = [
   readOperation({
@@ -78,3 +80,42 @@ function showMail({ id, to, from, fromName, subject, messageId, receivedAt }: Re
     reply_to: null as string[] | null,
   };
 }
+
+/** The files of sent and received emails. Their ids are made of their places there. */
+export const attachmentOperations: readonly Operation[] = [
+  readOperation({
+    path: "/emails/:id/attachments",
+    query: partQuery,
+    run: async ({ id, ...query }, calls) => {
+      const { attachments } = await calls.read(contract.emails.get, { id });
+      return answerPart(query, attachments, (file, i) => showFile(file, { of: "sent", mailId: id, number: i + 1 }, calls));
+    },
+  }),
+  readOperation({
+    path: "/emails/:id/attachments/:attachment",
+    run: async ({ id, attachment }, calls) => {
+      const { attachments } = await calls.read(contract.emails.get, { id });
+      const number = attachments.findIndex((_, i) => toPartUuid(id, i + 1) === attachment) + 1;
+      const file = attachments[number - 1];
+      if (!file) throw notFound("attachment", attachment);
+      return { object: "attachment", ...showFile(file, { of: "sent", mailId: id, number }, calls) };
+    },
+  }),
+  readOperation({
+    path: "/emails/receiving/:id/attachments",
+    query: partQuery,
+    run: async ({ id, ...query }, calls) => {
+      const { attachments } = await calls.read(contract.received.get, { id });
+      return answerPart(query, attachments, (file) => showFile(file, { of: "received", mailId: id, number: file.number }, calls));
+    },
+  }),
+  readOperation({
+    path: "/emails/receiving/:id/attachments/:attachment",
+    run: async ({ id, attachment }, calls) => {
+      const { attachments } = await calls.read(contract.received.get, { id });
+      const file = attachments.find(({ number }) => toPartUuid(id, number) === attachment);
+      if (!file) throw notFound("attachment", attachment);
+      return { object: "attachment", ...showFile(file, { of: "received", mailId: id, number: file.number }, calls) };
+    },
+  }),
+];

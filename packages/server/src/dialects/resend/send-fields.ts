@@ -2,9 +2,8 @@ import { type contract, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contrac
 import * as z from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
 import { type ApiError, invalid } from "../../lib/api-error.ts";
-import { drop } from "../drop.ts";
 import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
-import type { Reads } from "../operation.ts";
+import { drop, type Reads } from "../operation.ts";
 import { getSlug } from "../template-slug.ts";
 import { idOf } from "./ids.ts";
 

@@ -2,10 +2,8 @@ import { contract, type Template, type TemplateDetail } from "@mailsvc/sdk/contr
 import * as z from "zod";
 import { toPartUuid } from "../../lib/uuids.ts";
 import { findTemplateBySlug } from "../../templates/templates.ts";
-import { drop } from "../drop.ts";
-import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
+import { drop, type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
-import { toForeignSource, toOwnSource } from "./template-source.ts";
 
 const Variable = z.object({
   key: z.string(),
@@ -135,4 +133,18 @@ function showTemplate(template: TemplateDetail) {
     })),
     has_unpublished_versions: hasUnpublishedChanges,
   };
+}
+
+// A value, which both escape in HTML: Resend writes it in three braces, mailsvc in two.
+const FOREIGN = /\{\{\{\s*([A-Za-z_]\w*)\s*\}\}\}/g;
+const OWN = /(?<!\{)\{\{\s*([A-Za-z_]\w*)\s*\}\}(?!\})/g;
+
+/** Converts the source of a template to that of mailsvc. Anything but text and variables stays as it is. */
+function toOwnSource(source: string): string {
+  return source.replace(FOREIGN, "{{$1}}");
+}
+
+/** The source of a template as Resend shows it. */
+function toForeignSource(source: string): string {
+  return source.replace(OWN, "{{{$1}}}");
 }

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { drop } from "../drop.ts";
-import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { drop, type Operation, readOperation, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
 import { answerPart, partQuery } from "./lists.ts";
 import {

@@ -1,11 +1,11 @@
+import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import type { ContractCalls } from "../../http/contract-calls.ts";
-import type { Dialect } from "../../http/dialect.ts";
+import type { Dialect, DialectAnswer } from "../../http/dialect.ts";
+import type { ApiError } from "../../lib/api-error.ts";
 import type { DialectDeps } from "../deps.ts";
 import { adviseForeignKey, lookUpForeignKeys } from "../foreign-keys.ts";
 import { type AbsentOperation, buildRoutes, type Operation } from "../operation.ts";
-import { renameFields } from "../rename-fields.ts";
-import { describeError } from "./errors.ts";
-import { FIELD_NAMES } from "./field-names.ts";
+import { type FieldNames, renameFields } from "../rename-fields.ts";
 import { sendMail } from "./mail-send.ts";
 
 const PREFIX = "/sendgrid";
@@ -35,3 +35,30 @@ export function createSendgrid(deps: DialectDeps, contract: ContractCalls, devKe
     operations: buildRoutes(PREFIX, SENDGRID_OPERATIONS, ABSENT, deps, renameFields(contract, FIELD_NAMES)),
   };
 }
+
+/** An error as SendGrid answers it: one entry for each fault, with its field as a path such as `personalizations.0.to`. */
+function describeError({ code, status, message, details, hint }: ApiError): DialectAnswer {
+  const faults = details.length > 0 ? details : [{ path: "", message }];
+  const help = code === "validation_error" ? null : hint;
+  return {
+    status,
+    body: {
+      errors: faults.map((fault) => ({ message: toField(fault.message), field: fault.path === "" ? null : toField(fault.path), help })),
+    },
+  };
+}
+
+/** A path with the places in lists as SendGrid writes them. */
+function toField(path: string): string {
+  return path.replaceAll(/\[(\d+)\]/g, ".$1");
+}
+
+const MAIL: FieldNames = { replyTo: "reply_to", scheduledAt: "send_at", html: "content", text: "content", tags: "categories" };
+
+/** The fields that SendGrid calls otherwise. */
+const FIELD_NAMES: ReadonlyMap<Endpoint, FieldNames> = new Map<Endpoint, FieldNames>([
+  [
+    contract.emails.sendBatch,
+    { emails: "personalizations", ...MAIL, ...Object.fromEntries(Object.entries(MAIL).map(([name, own]) => [`emails.${name}`, own])) },
+  ],
+]);

@@ -1,13 +1,14 @@
-import { contract } from "@mailsvc/sdk/contract";
+import { BATCH_LIMITS, contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import type { PreparedCall } from "../../http/contract-calls.ts";
+import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
 import { invalid } from "../../lib/api-error.ts";
 import { prepareApiMessage } from "../../submission/submission.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
-import { drop } from "../drop.ts";
-import { type Operation, type Preparation, type Writes, writeOperation } from "../operation.ts";
+import { drop, type Operation, type Preparation, type Writes, writeOperation } from "../operation.ts";
+import { toBulkStatus } from "./errors.ts";
 import {
   Destination,
+  Headers,
   ListManagement,
   readTemplateData,
   readTemplateName,
@@ -16,9 +17,9 @@ import {
   Tags,
   TemplateUse,
   toShared,
+  toSlug,
   toTags,
 } from "./send-fields.ts";
-import { toSlug } from "./template-name.ts";
 
 const Mail = z.object({
   FromEmailAddress: z.string().nullish(),
@@ -96,4 +97,72 @@ async function prepareRaw(data: string, mail: Mail, { deps, workspaceId, test, s
     ...{ from: mail.FromEmailAddress ?? null, to, tags: toTags(mail.EmailTags, mail) },
   });
   return { from: message.from, store: ({ tx }) => message.store(tx) };
+}
+
+const Bulk = z.object({
+  FromEmailAddress: z.string().nullish(),
+  ReplyToAddresses: z.array(z.string()).max(50).nullish(),
+  DefaultEmailTags: Tags,
+  DefaultContent: z.object({ Template: TemplateUse }),
+  ConfigurationSetName: z.string().nullish(),
+  BulkEmailEntries: z
+    .array(
+      z.object({
+        Destination,
+        ReplacementTags: Tags,
+        ReplacementHeaders: Headers,
+        ReplacementEmailContent: z
+          .object({ ReplacementTemplate: z.object({ ReplacementTemplateData: z.string().nullish() }).nullish() })
+          .nullish(),
+      }),
+    )
+    .min(1)
+    .max(BATCH_LIMITS.emails),
+  ...ListManagement,
+});
+
+type BatchEmail = CallOf<typeof contract.emails.sendBatch>["emails"][number];
+
+/** `SendBulkEmail`: a mail for each entry, from one template. Entries that cannot be sent do not keep the others. */
+export const sendBulkEmail: Operation = writeOperation({
+  method: "POST",
+  path: "/v2/email/outbound-bulk-emails",
+  note: "up to 100 entries; ListManagementOptions and TemplateContent are not here",
+  body: Bulk,
+  bucket: "send",
+  prepare: async (bulk, calls) => {
+    calls.authorize(contract.emails.sendBatch);
+    refuseListManagement(bulk);
+    const emails = toEmails(bulk);
+    return calls.prepare(contract.emails.sendBatch, { emails, mode: "permissive" });
+  },
+  run: async (bulk, calls, prepared: PreparedCall<typeof contract.emails.sendBatch>) => {
+    await trustSenderInDev(bulk.FromEmailAddress ?? undefined, calls);
+    const { results } = await calls.finish(prepared);
+    return {
+      BulkEmailEntryResults: results.map((result) =>
+        result.status === "queued"
+          ? { Status: "SUCCESS", MessageId: result.id }
+          : { Status: toBulkStatus(result.error.code), Error: result.error.message },
+      ),
+    };
+  },
+});
+
+function toEmails(bulk: z.output<typeof Bulk>): BatchEmail[] {
+  const { Template: template } = bulk.DefaultContent;
+  const slug = toSlug(readTemplateName(template));
+  const values = readTemplateData(template.TemplateData, "DefaultContent.Template.TemplateData");
+  return bulk.BulkEmailEntries.map((entry, i) => {
+    const path = `BulkEmailEntries[${i}].ReplacementEmailContent.ReplacementTemplate.ReplacementTemplateData`;
+    const own = entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData;
+    const headers = [...(template.Headers ?? []), ...(entry.ReplacementHeaders ?? [])];
+    const tags = [...(bulk.DefaultEmailTags ?? []), ...(entry.ReplacementTags ?? [])];
+    return {
+      ...toShared(entry.Destination, bulk, { headers, attachments: template.Attachments, tags }),
+      ...drop({ from: bulk.FromEmailAddress }),
+      template: slug,
+      variables: { ...values, ...readTemplateData(own, path) },
+    };
+  });
 }

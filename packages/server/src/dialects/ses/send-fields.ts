@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import { drop } from "../drop.ts";
 import { toBase64 } from "../files.ts";
+import { drop } from "../operation.ts";
 
 const Addresses = z.array(z.string()).max(50).nullish();
 const Named = z
@@ -119,4 +119,21 @@ export function refuseListManagement({ ListManagementOptions: options }: { ListM
 
 function notHere(field: string, hint: string): ApiError {
   return new ApiError("not_implemented", `${field} is not here.`, { hint });
+}
+
+/** The slug of a template by its name at AWS, such as my-template for MyTemplate_1. Throws ApiError for a name that leaves none. */
+export function toSlug(name: string): string {
+  const slug = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, "-")
+    .replace(/[-_]*-[-_]*|_+/g, (run) => run[0] as string)
+    .replace(/^[-_]+|[-_]+$/g, "");
+  if (slug === "") throw invalid("TemplateName", "invalid_format", "TemplateName must have letters or digits.");
+  return slug;
+}
+
+/** The name of a template: the one it was created with, as long as it leads to its slug. */
+export function showName({ name, slug }: { readonly name: string; readonly slug: string }): string {
+  return /^[\w-]{1,64}$/.test(name) && toSlug(name) === slug ? name : slug;
 }

@@ -1,4 +1,4 @@
-import { contract } from "@mailsvc/sdk/contract";
+import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import type { ContractCalls } from "../../http/contract-calls.ts";
 import type { Dialect } from "../../http/dialect.ts";
 import type { HeaderReader } from "../../http/headers.ts";
@@ -6,11 +6,9 @@ import { DAY } from "../../lib/units.ts";
 import type { DialectDeps } from "../deps.ts";
 import { lookUpForeignKeys } from "../foreign-keys.ts";
 import { type AbsentOperation, buildRoutes, type Operation, readOperation } from "../operation.ts";
-import { renameFields } from "../rename-fields.ts";
-import { sendBulkEmail } from "./bulk.ts";
-import { sendEmail } from "./emails.ts";
+import { type FieldNames, renameFields } from "../rename-fields.ts";
+import { sendBulkEmail, sendEmail } from "./emails.ts";
 import { describeError } from "./errors.ts";
-import { FIELD_NAMES } from "./field-names.ts";
 import { suppressionOperations } from "./suppressions.ts";
 import { templateOperations } from "./templates.ts";
 
@@ -87,3 +85,39 @@ const SIGNED = /^AWS4-HMAC-SHA256 +(?:.*[ ,])?Credential=([^/,\s]+)\/\d{8}\//;
 function readKeyId(headers: HeaderReader): string | null {
   return SIGNED.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
+
+const DESTINATION: FieldNames = {
+  from: "FromEmailAddress",
+  to: "Destination.ToAddresses",
+  cc: "Destination.CcAddresses",
+  bcc: "Destination.BccAddresses",
+  replyTo: "ReplyToAddresses",
+  tags: "EmailTags",
+};
+const SIMPLE = "Content.Simple";
+const BULK: FieldNames = {
+  emails: "BulkEmailEntries",
+  ...Object.fromEntries(Object.entries(DESTINATION).map(([name, own]) => [`emails.${name}`, own])),
+  "emails.template": "TemplateName",
+  "emails.variables": "TemplateData",
+};
+const TEMPLATE: FieldNames = { name: "TemplateName", slug: "TemplateName", subject: "Subject", html: "Html", text: "Text" };
+
+/** The fields that SES calls otherwise. */
+const FIELD_NAMES: ReadonlyMap<Endpoint, FieldNames> = new Map<Endpoint, FieldNames>([
+  [
+    contract.emails.send,
+    {
+      ...DESTINATION,
+      subject: `${SIMPLE}.Subject`,
+      html: `${SIMPLE}.Body.Html`,
+      text: `${SIMPLE}.Body.Text`,
+      attachments: `${SIMPLE}.Attachments`,
+    },
+  ],
+  [contract.emails.sendTemplate, { ...DESTINATION, slug: "TemplateName", variables: "TemplateData" }],
+  [contract.emails.sendBatch, BULK],
+  [contract.templates.create, TEMPLATE],
+  [contract.templates.update, TEMPLATE],
+  [contract.suppressions.create, { email: "EmailAddress", reason: "Reason" }],
+]);

@@ -1,7 +1,6 @@
 import { contract, type Suppression } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { drop } from "../drop.ts";
-import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { drop, type Operation, readOperation, writeOperation } from "../operation.ts";
 
 const REASONS = { BOUNCE: "bounce", COMPLAINT: "complaint" } as const;
 const Reason = z.enum(["BOUNCE", "COMPLAINT"]);

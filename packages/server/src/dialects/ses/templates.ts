@@ -2,10 +2,8 @@ import { contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { invalid, notFound } from "../../lib/api-error.ts";
 import { findTemplateBySlug } from "../../templates/templates.ts";
-import { drop } from "../drop.ts";
-import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
-import { readTemplateData, TemplateContent } from "./send-fields.ts";
-import { showName, toSlug } from "./template-name.ts";
+import { drop, type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
+import { readTemplateData, showName, TemplateContent, toSlug } from "./send-fields.ts";
 
 const Content = z.object({ TemplateContent });
 
