@@ -7,8 +7,8 @@ import type { AnyHandler, Input } from "./call.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { KeyContext } from "./handler.ts";
+import { runHandler } from "./transaction.ts";
 import { parseValue } from "./validation.ts";
-import { runHandler } from "./write.ts";
 
 /** The input of a call: path parameters, query and body in one object. */
 export type CallOf<E extends Endpoint> = Params<E["path"]> & CallInput<E>;

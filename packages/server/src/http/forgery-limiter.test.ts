@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
-import { ForgeryLimiter } from "./forgery-limiter.ts";
+import { ForgeryLimiter } from "./rate-limit.ts";
 
 const forged = () => Promise.reject(new ApiError("invalid_signature", "No."));
 const broken = () => Promise.reject(new ApiError("not_ready", "Not now."));

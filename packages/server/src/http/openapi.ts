@@ -15,8 +15,16 @@ import {
 import { MAX_KEY_LENGTH } from "./idempotency.ts";
 import { takesRevision } from "./if-match.ts";
 import { createSchemaCollector, type JsonSchema } from "./json-schema.ts";
-import { createSharedAnswers, createSharedResponses, shareBodies, shareParameters, shareSuccesses } from "./openapi-components.ts";
-import { describeEvents, WEBHOOK_PARAMETERS, WEBHOOK_RESPONSE } from "./openapi-events.ts";
+import {
+  createSharedAnswers,
+  createSharedResponses,
+  describeEvents,
+  shareBodies,
+  shareParameters,
+  shareSuccesses,
+  WEBHOOK_PARAMETERS,
+  WEBHOOK_RESPONSE,
+} from "./openapi-components.ts";
 
 /** The error codes an endpoint may answer, in the order of the error table. */
 export function listErrors(e: Endpoint): ErrorCode[] {

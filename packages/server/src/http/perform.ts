@@ -5,21 +5,20 @@ import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 import { Admission, type AdmissionParts, PUBLIC_BODY_BYTES } from "./admission.ts";
 import { isForm } from "./body/form.ts";
 import { checkMediaType, parseJson, parseLongJson } from "./body/json.ts";
-import { type BodyMemory, type BodyShare, FREE_BYTES } from "./body/share.ts";
+import { type BodyMemory, type BodyShare, FREE_BYTES } from "./body/read.ts";
 import { readUpload } from "./body/upload.ts";
 import type { Call, Caller, Input, RunAny } from "./call.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import { getClientAddress } from "./client-address.ts";
 import type { HttpDeps } from "./deps.ts";
-import { ForgeryLimiter } from "./forgery-limiter.ts";
 import type { OpenContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import { parseClaim } from "./idempotency.ts";
 import { readRevision, toMismatch } from "./if-match.ts";
 import { guardDev, guardDevWrite } from "./public/dev-guard.ts";
+import { ForgeryLimiter, UploadLimiter } from "./rate-limit.ts";
 import { type AnyResponse, buildResponse, buildStream, StaticDocuments, withETag } from "./response.ts";
 import { Writes } from "./transaction.ts";
-import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
 
 // A captured mail is hostile content: opened in a browser, it gets neither scripts nor our origin.

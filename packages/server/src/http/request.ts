@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HTTPResponse as H3Response } from "h3";
-import { readNodeBody } from "./body/read.ts";
-import type { BodyShare } from "./body/share.ts";
+import { type BodyShare, readNodeBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
 import { type AnyResponse, isStreamed, writeResponse } from "./response.ts";
 

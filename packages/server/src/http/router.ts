@@ -6,7 +6,7 @@ import { readWishes } from "../html/texts.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { KeyLookup, SessionLookup } from "./auth.ts";
-import { BodyMemory } from "./body/share.ts";
+import { BodyMemory } from "./body/read.ts";
 import type { AnyHandler } from "./call.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
 import type { ErrorCode } from "@mailsvc/sdk/contract";
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -9,7 +10,6 @@ import { MINUTE } from "../lib/units.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
 import { Pipelines } from "./pipeline.ts";
-import { RecentConnections } from "./recent-connections.ts";
 import { type HttpResponse, writeResponse } from "./response.ts";
 import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
@@ -241,4 +241,27 @@ async function createSecureServer(handler: RequestListener, options: ListenOptio
     autoClose: false,
   });
   return server as Server;
+}
+
+/** Knows which open connections had a request lately. */
+class RecentConnections {
+  readonly #real: Clock["real"];
+  /** Time of the last request of each open connection, ms. */
+  readonly #usedAt = new Map<Duplex, number>();
+
+  constructor(real: Clock["real"]) {
+    this.#real = real;
+  }
+
+  /** Remembers that a request has come on a connection. */
+  use(socket: Duplex): void {
+    if (!this.#usedAt.has(socket)) socket.once("close", () => void this.#usedAt.delete(socket));
+    this.#usedAt.set(socket, this.#real.now());
+  }
+
+  /** The open connections that had a request within the last `ms`. */
+  list(ms: number): readonly Duplex[] {
+    const since = this.#real.now() - ms;
+    return [...this.#usedAt].filter(([, usedAt]) => usedAt >= since).map(([socket]) => socket);
+  }
 }

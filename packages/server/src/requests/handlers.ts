@@ -3,8 +3,8 @@ import type { Handlers, ReadContext } from "../http/handler.ts";
 import { type KeyNames, listKeyNames } from "../keys/keys.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { toPattern } from "../lib/fault-rules.ts";
-import type { RequestDeps } from "./deps.ts";
 import type { FollowedRequests, KeptRequest } from "./request-log.ts";
+import type { RequestDeps } from "./requests.ts";
 
 // Interval of messages while nothing happens, so that both sides notice a dead connection (real time).
 const PING_MS = 15_000;

@@ -4,8 +4,14 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import { KeyedSignal } from "../lib/keyed-signal.ts";
 import type { Log } from "../lib/log.ts";
 import { SECOND } from "../lib/units.ts";
-import { type AnsweredRequest, type FollowedRequests, FollowerCount, type KeptRequest, type RequestFollower } from "./request-log.ts";
-import { toSafePath } from "./safe-path.ts";
+import {
+  type AnsweredRequest,
+  type FollowedRequests,
+  FollowerCount,
+  type KeptRequest,
+  type RequestFollower,
+  toSafePath,
+} from "./request-log.ts";
 import type { RequestTables } from "./tables.ts";
 
 type Row = RequestTables["requestRecords"]["$inferSelect"];

@@ -4,7 +4,7 @@ import { ask } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { DAY } from "../lib/units.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { toSafePath } from "./safe-path.ts";
+import { toSafePath } from "./request-log.ts";
 
 const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
 const lines = async (world: TestWorld, query: Parameters<TestWorld["sdk"]["requests"]["list"]>[0] = {}): Promise<string[]> =>

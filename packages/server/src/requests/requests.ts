@@ -1,5 +1,7 @@
+import type { EventDeps } from "../events/deps.ts";
 import type { HeaderReader } from "../http/headers.ts";
 import { previewKey } from "../keys/keys.ts";
+import type { Clock } from "../lib/clock.ts";
 import { type AnsweredRequest, RequestLog } from "./request-log.ts";
 import { RequestStore } from "./request-store.ts";
 
@@ -35,4 +37,12 @@ function isLook({ headers, dev, pathname, route, keyId }: Observed, authorizatio
   const byBrowser = keyId !== null && authorization === null;
   const isRecord = RECORDS.some((record) => route?.startsWith(record));
   return dev || byBrowser || isRecord || PROBES.has(pathname) || headers.get(LOOK_HEADER) !== null;
+}
+
+export interface RequestDeps extends EventDeps {
+  readonly clock: Clock;
+  /** The latest requests, in dev mode; null outside it. */
+  readonly requestLog: RequestLog | null;
+  /** The requests that a server keeps; null where nobody asked for it, and in dev mode. */
+  readonly requestStore: RequestStore | null;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readMultipart } from "./multipart.ts";
+import { readMultipart } from "./form.ts";
 
 const TYPE = "multipart/form-data; boundary=b";
 

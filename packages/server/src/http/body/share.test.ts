@@ -3,8 +3,7 @@ import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { KB, MB } from "../../lib/units.ts";
-import { readNodeBody } from "./read.ts";
-import { BodyMemory, type BodyShare } from "./share.ts";
+import { BodyMemory, type BodyShare, readNodeBody } from "./read.ts";
 
 /** Requests that take a share and keep it until they are told to end; `bytes` counts what those at it have. */
 function crowd(take: (share: BodyShare, bytes: number) => Promise<void>) {

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Endpoint } from "@mailsvc/sdk/contract";
-import { contract } from "@mailsvc/sdk/contract";
+import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CHUNK_BYTES } from "../../lib/turn.ts";
-import { decodeBase64 } from "./base64.ts";
-import { readUpload } from "./upload.ts";
+import { decodeBase64, readUpload } from "./upload.ts";
 
 const ENDPOINT: Endpoint = contract.assets.create;
 const JSON_TYPE = new Headers({ "content-type": "application/json" });
