@@ -14,6 +14,7 @@ import {
   CONTACT_TEXT_FIELDS,
   EMAIL_STATES,
   EMAIL_STATUSES,
+  EVENT_TYPES,
   EXPLAINED_IDS,
   isReferenceField,
   PROVIDERS,
@@ -22,6 +23,7 @@ import {
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { CONNECTIONS_PER_PROCESS } from "../packages/server/src/db/postgres/pool.ts";
+import { FIELD_HEADERS } from "../packages/server/src/submission/instructions.ts";
 import { tableUnder } from "./markdown.ts";
 
 // Lists in the documentation, compared with those of the contract.
@@ -102,6 +104,16 @@ test.each<[states: string, list: readonly string[], page: string, heading: strin
 ])("the states of %s are all in a table of the documentation", (_states, list, page, heading) => {
   const named = tableUnder(pathOf(page), heading).flatMap((row) => row.join(" ").match(/(?<=`)[A-Za-z]+(?=`)/g) ?? []);
   expect(list.filter((state) => !named.includes(state))).toEqual([]);
+});
+
+test("docs/events.md names every type of event", () => {
+  const page = read("docs/events.md");
+  expect(EVENT_TYPES.filter((type) => !page.includes(code(type)))).toEqual([]);
+});
+
+test("docs/smtp.md has every header that sets a field of a send", () => {
+  const page = read("docs/smtp.md");
+  expect(Object.values(FIELD_HEADERS).filter((header) => !page.includes(code(header)))).toEqual([]);
 });
 
 describe("steps of automations", () => {

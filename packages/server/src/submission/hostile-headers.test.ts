@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../lib/api-error.ts";
 import { fingerprint } from "./fingerprint.ts";
+import { FIELD_HEADERS } from "./instructions.ts";
 import { type Envelope, readMessage } from "./message.ts";
 
 const KB = 1024;
@@ -9,7 +10,7 @@ const READ = [
   ...["From", "Sender", "To", "Cc", "Subject", "Message-ID", "Received", "Content-Type"],
   ...["Idempotency-Key", "Resend-Idempotency-Key", "X-Tag", "X-Tags", "X-Metadata-A"],
   ...["X-PM-Tag", "X-PM-Metadata-A", "X-PM-Message-Stream", "X-SES-Message-Tags", "X-SES-Configuration-Set"],
-  ...["X-Mailsvc-Tag-A", "X-Mailsvc-Template", "X-Mailsvc-Variables", "X-Mailsvc-Send-At", "X-Mailsvc-Bypass-Unsubscribe"],
+  ...["X-Mailsvc-Tag-A", ...Object.values(FIELD_HEADERS)],
 ];
 const PIECES = [
   ...[" ", "\t", "=", ";", "<", ">", ",", ":", "(", "\\", "[", "{", '"', "é"],
