@@ -78,7 +78,7 @@ const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) =>
  * Module of a file: its folder in `src` of its package; of the server, each folder of the marketplace is a module of its own. Files that
  * compose modules have none.
  */
-const roomOf = (path: string): string | undefined => {
+const moduleOf = (path: string): string | undefined => {
   const [, name, rest = ""] = /^packages\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
   const parts = rest.split("/");
   if (parts.length === 1) return undefined;
@@ -100,7 +100,7 @@ const fileFault = (from: string, imported: Import): string | null => {
   if (b === undefined) return posix.dirname(to) === from.split("/src/")[0] ? null : "leaves the packages";
   if (EXTRA.some(([f, t]) => from.startsWith(f) && to.startsWith(t))) return null;
   if (a === "feature" && b === "feature") {
-    const within = roomOf(from) === roomOf(to) || (composesMarketplace(from) && to.startsWith(`${S}/marketplace/`));
+    const within = moduleOf(from) === moduleOf(to) || (composesMarketplace(from) && to.startsWith(`${S}/marketplace/`));
     return within || isOpen(imported) ? null : "reaches into another feature past its <feature>.ts";
   }
   const { use, types = [] } = MAY[a] as { use: string[]; types?: string[] };
@@ -140,24 +140,24 @@ const cycles = (files: ReadonlyMap<string, string>): string[] => {
 const inSources = (path: string): string => path.replace(/^packages\/(?:server\/src\/)?/, "");
 
 /** Cycles of run-time imports between modules, each with one import for every step. */
-const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
+const moduleCycles = (files: ReadonlyMap<string, string>): string[] => {
   const graph = new Map<string, Map<string, string>>();
   for (const [path, source] of files) {
-    const from = /\.(test|laws)\.tsx?$/.test(path) ? undefined : roomOf(path);
+    const from = /\.(test|laws)\.tsx?$/.test(path) ? undefined : moduleOf(path);
     if (from === undefined) continue;
     for (const { to, typeOnly, lazy } of importsOf(path, source)) {
-      const room = roomOf(to);
-      if (typeOnly || lazy || room === undefined || room === from) continue;
+      const module = moduleOf(to);
+      if (typeOnly || lazy || module === undefined || module === from) continue;
       const next = graph.get(from) ?? new Map<string, string>();
-      graph.set(from, next.set(room, `${inSources(path)} -> ${inSources(to)}`));
+      graph.set(from, next.set(module, `${inSources(path)} -> ${inSources(to)}`));
     }
   }
   const done = new Set<string>();
   const found: string[] = [];
-  const visit = (room: string, trail: string[]): void => {
-    const start = trail.indexOf(room);
+  const visit = (module: string, trail: string[]): void => {
+    const start = trail.indexOf(module);
     if (start !== -1) {
-      const steps = [...trail.slice(start), room];
+      const steps = [...trail.slice(start), module];
       found.push(
         `cycle of modules: ${steps
           .slice(1)
@@ -166,11 +166,11 @@ const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
       );
       return;
     }
-    if (done.has(room)) return;
-    for (const next of graph.get(room)?.keys() ?? []) visit(next, [...trail, room]);
-    done.add(room);
+    if (done.has(module)) return;
+    for (const next of graph.get(module)?.keys() ?? []) visit(next, [...trail, module]);
+    done.add(module);
   };
-  for (const room of graph.keys()) visit(room, []);
+  for (const module of graph.keys()) visit(module, []);
   return found;
 };
 
@@ -244,7 +244,7 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
       }),
     ),
   ...cycles(files),
-  ...roomCycles(files),
+  ...moduleCycles(files),
   ...listKnots(new Map([...files].filter(([path]) => zoneOf(path) && !/\.(test|laws)\.tsx?$/.test(path))))
     .filter((knot) => knot.length > MAX_KNOT)
     .map((knot) => `knot of ${knot.length} files: ${knot.sort().join(", ")}`),
@@ -311,7 +311,7 @@ describe("the rules notice", () => {
     ],
     ["a feature in another's store", { [`${S}/keys/keys.ts`]: 'import { x } from "../senders/store.ts";' }, "past its <feature>.ts"],
     [
-      "a room of the marketplace in another's store",
+      "a module of the marketplace in another's store",
       { [`${S}/marketplace/runs/runs.ts`]: 'import { x } from "../activations/store.ts";' },
       "past its <feature>.ts",
     ],
@@ -335,17 +335,17 @@ describe("the rules notice", () => {
       "cycle of modules: cli/src/views/a.ts -> cli/src/folders/b.ts, cli/src/folders/c.ts -> cli/src/views/d.ts",
     ],
     [
-      "a room that names what composes the product",
+      "a module that names what composes the product",
       { [`${S}/keys/keys.ts`]: 'import type { Deps } from "../deps.ts";' },
       "feature may not import root",
     ],
     [
-      "a room that names the tables of all rooms",
+      "a module that names the tables of all modules",
       { [`${S}/keys/keys.ts`]: 'import type { Tables } from "../schema.ts";' },
       "feature may not import root",
     ],
     [
-      "a room that uses another's table, not only its type",
+      "a module that uses another's table, not only its type",
       { [`${S}/keys/keys.ts`]: 'import { senderTables } from "../senders/tables.ts";' },
       "past its <feature>.ts",
     ],
@@ -386,12 +386,12 @@ describe("the rules notice", () => {
   });
 });
 
-test("ARCHITECTURE.md names every room", () => {
+test("ARCHITECTURE.md names every module", () => {
   const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8");
   const ofServer = [...sources.keys()].filter((path) => path.startsWith(`${S}/`));
-  const rooms = new Set(ofServer.flatMap((path) => roomOf(path)?.split("/")[0] ?? []));
-  expect(rooms.size).toBeGreaterThan(40);
-  expect([...rooms].filter((room) => !new RegExp(`[\`/]${room}[\`/.]`).test(page))).toEqual([]);
+  const modules = new Set(ofServer.flatMap((path) => moduleOf(path)?.split("/")[0] ?? []));
+  expect(modules.size).toBeGreaterThan(40);
+  expect([...modules].filter((module) => !new RegExp(`[\`/]${module}[\`/.]`).test(page))).toEqual([]);
 });
 
 test("importing a module does nothing: no output, no timer, no listener, no open handle", () => {

@@ -84,16 +84,16 @@ test("the changelog has one line for each entry", () => {
   expect(lines.filter((line) => /^( |#{4})/.test(line))).toEqual([]);
 });
 
-test("the map of the marketplace names its rooms and their files", () => {
+test("the map of the marketplace names its modules and their files", () => {
   const folder = `${root}/${S}/marketplace`;
   const map = /^ \* Modules[\s\S]*?^ \* Three rules/m.exec(readFileSync(`${folder}/marketplace.ts`, "utf8"))?.[0] ?? "";
-  const rooms = [...map.matchAll(/^ \* {3}([a-z-]+) {2,}(.*(?:\n \* {10,}.*)*)/gm)].map(
-    ([, room, text]) => [room as string, text as string] as const,
+  const modules = [...map.matchAll(/^ \* {3}([a-z-]+) {2,}(.*(?:\n \* {10,}.*)*)/gm)].map(
+    ([, module, text]) => [module as string, text as string] as const,
   );
   const folders = globSync("*/", { cwd: folder }).map((path) => path.replace(/[\\/]$/, ""));
-  expect(rooms.map(([room]) => room).sort()).toEqual(folders.sort());
-  const missing = rooms.flatMap(([room, text]) =>
-    [...text.matchAll(/[\w-]+\.ts/g)].map(([file]) => `${room}/${file}`).filter((path) => !existsSync(`${folder}/${path}`)),
+  expect(modules.map(([module]) => module).sort()).toEqual(folders.sort());
+  const missing = modules.flatMap(([module, text]) =>
+    [...text.matchAll(/[\w-]+\.ts/g)].map(([file]) => `${module}/${file}`).filter((path) => !existsSync(`${folder}/${path}`)),
   );
   expect(missing).toEqual([]);
 });

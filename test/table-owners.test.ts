@@ -10,9 +10,9 @@ const MAX_FOREIGN = 92;
 /** Modules of the tables, by the names that queries use. */
 const OWNERS = new Map(
   [...sources].flatMap(([path, source]) => {
-    const [, room] = /^packages\/server\/src\/(.+)\/tables\.ts$/.exec(path) ?? [];
-    if (room === undefined) return [];
-    return [...source.matchAll(/c\.table\(\s*"(\w+)"/g)].map(([, name = ""]) => [toProperty(name), room] as const);
+    const [, module] = /^packages\/server\/src\/(.+)\/tables\.ts$/.exec(path) ?? [];
+    if (module === undefined) return [];
+    return [...source.matchAll(/c\.table\(\s*"(\w+)"/g)].map(([, name = ""]) => [toProperty(name), module] as const);
   }),
 );
 
@@ -32,28 +32,28 @@ function listTables(source: string): string[] {
 function listForeign(): Record<string, string[]> {
   const foreign = new Map<string, Set<string>>();
   for (const [path, source] of sources) {
-    const [, room] = /^packages\/server\/src\/(.+)\/[^/]+$/.exec(path) ?? [];
-    if (room === undefined || /\.(test|laws)\.ts$/.test(path) || /^(db|testing)(\/|$)/.test(room)) continue;
+    const [, module] = /^packages\/server\/src\/(.+)\/[^/]+$/.exec(path) ?? [];
+    if (module === undefined || /\.(test|laws)\.ts$/.test(path) || /^(db|testing)(\/|$)/.test(module)) continue;
     for (const table of listTables(source)) {
       const owner = OWNERS.get(table) ?? "";
-      if (!isWithin(room, owner) && !isWithin(owner, room)) foreign.set(room, (foreign.get(room) ?? new Set()).add(table));
+      if (!isWithin(module, owner) && !isWithin(owner, module)) foreign.set(module, (foreign.get(module) ?? new Set()).add(table));
     }
   }
-  return Object.fromEntries([...foreign].sort().map(([room, tables]) => [room, [...tables].sort()]));
+  return Object.fromEntries([...foreign].sort().map(([module, tables]) => [module, [...tables].sort()]));
 }
 
-function isWithin(room: string, other: string): boolean {
-  return room === other || room.startsWith(`${other}/`);
+function isWithin(module: string, other: string): boolean {
+  return module === other || module.startsWith(`${other}/`);
 }
 
 function toProperty(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-test("a room reads and writes its own tables, and of others those that ARCHITECTURE.md names", () => {
+test("a module reads and writes its own tables, and of others those that ARCHITECTURE.md names", () => {
   expect(OWNERS.size).toBeGreaterThan(60);
-  const named = tableUnder(`${root}/ARCHITECTURE.md`, "Tables of other rooms").map(
-    ([room = "", tables = ""]) => [room.replaceAll("`", ""), [...tables.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)] as const,
+  const named = tableUnder(`${root}/ARCHITECTURE.md`, "Tables of other modules").map(
+    ([module = "", tables = ""]) => [module.replaceAll("`", ""), [...tables.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)] as const,
   );
   expect(Object.fromEntries(named)).toEqual(listForeign());
 });

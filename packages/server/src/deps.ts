@@ -89,7 +89,7 @@ export interface Deps
     UnsubscribeDeps,
     WebhookDeps,
     WorkspaceDeps {
-  // Rooms declare the part of these that they use.
+  // Modules declare the part of these that they use.
   readonly dns: DomainRecords;
   readonly config: Config;
   readonly keyCache: KeyCache;
