@@ -1,4 +1,3 @@
-import { crc32, deflateSync } from "node:zlib";
 import type { Mailsvc } from "@mailsvc/sdk";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,6 +5,7 @@ import { listBarriers } from "./barriers.ts";
 import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
 import { tabTo } from "./keyboard.ts";
 import { connect, fillAudience } from "./marketing.ts";
+import { paint } from "./pictures/paint.ts";
 import { waitUntil } from "./waiting.ts";
 
 let stage: Stage;
@@ -23,26 +23,6 @@ const draft = async (name: string): Promise<string> =>
   (await sdk.campaigns.create({ name, subjectLine: "Spring is here", fromEmail: "news@acme.example", fromName: "Acme" })).id;
 
 const kindsOf = async (id: string): Promise<string> => ((await sdk.campaigns.get(id)).blocks ?? []).map(({ type }) => type).join(" ");
-
-/** A PNG in one color, as a person's camera would not make it. */
-function makePicture(width: number, height: number): Buffer {
-  const chunk = (type: string, data: Buffer): Buffer => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const crc = Buffer.alloc(4);
-    crc.writeUInt32BE(crc32(body));
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(data.length);
-    return Buffer.concat([length, body, crc]);
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  head.set([8, 2, 0, 0, 0], 8);
-  const row = Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, 120)]);
-  const pixels = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
-  const signature = Buffer.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-  return Buffer.concat([signature, chunk("IHDR", head), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
-}
 
 /** Drags one element above the middle of another, as a hand does. */
 async function drag(page: Page, from: string, above: string): Promise<void> {
@@ -85,7 +65,11 @@ test(
     expect(await text.inputValue()).toBe("The **new** collection is in <b>.");
 
     await add("Picture");
-    const file = { name: "coat.png", mimeType: "image/png", buffer: makePicture(300, 120) };
+    const file = {
+      name: "coat.png",
+      mimeType: "image/png",
+      buffer: Buffer.from(paint(300, 120, [120, 120, 120], [120, 120, 120]), "base64"),
+    };
     await editor.getByLabel("Picture to upload").setInputFiles(file);
     await waitUntil(async () => (await editor.getByRole("textbox", { name: "Address of the picture" }).inputValue()).includes("/a/ast_"));
     await editor.getByRole("textbox", { name: "Description" }).fill("A coat");

@@ -4212,6 +4212,8 @@ export interface Variant {
   html?: string | undefined;
   /** Plain-text body, may contain {{ variables }} */
   text?: string | undefined;
+  /** Content as blocks: heading, text, image, button, columns, divider, spacer; the HTML is rendered from them */
+  blocks?: MailBlock[] | undefined;
 }
 
 export type VariantName = "A" | "B" | "C" | "D" | "E";

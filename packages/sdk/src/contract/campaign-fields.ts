@@ -138,6 +138,7 @@ export const Variant = z
     templateId: TemplateId.optional(),
     html: CampaignContent.optional(),
     text: CampaignText.optional(),
+    blocks: MailBlocks.optional(),
   })
   .superRefine(checkContent)
   .meta({ id: "Variant" });

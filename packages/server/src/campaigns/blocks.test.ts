@@ -69,3 +69,31 @@ test("a fault in a block names the block and the field", async () => {
   await expect(of({ type: "button", label: "x", href: "ftp://x" })).rejects.toMatchObject({ details: [{ path: "blocks[0].href" }] });
   await expect(of({ type: "heading", text: "{{#if x}}" })).rejects.toMatchObject({ details: [{ path: "blocks[0].text" }] });
 });
+
+test("a variant of an A/B test has blocks of its own, which are sent, shown as they were given, and named where they are wrong", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 2);
+  const abTest = (blocks: MailBlock[]) => ({ variants: [{}, { blocks }], samplePercent: 100, winner: "manual" as const });
+  const own: MailBlock[] = [{ type: "heading", text: "Other words for {{firstName}}" }];
+  const { id } = await createCampaign(world, { html: undefined, blocks: BLOCKS, abTest: abTest(own), trackOpens: false });
+  expect((await sdk.campaigns.get(id)).abTest?.variants).toEqual([{}, { blocks: own }]);
+  expect((await sdk.campaigns.update(id, { abTest: abTest(own) })).abTest?.variants).toEqual([{}, { blocks: own }]);
+  expect((await sdk.campaigns.preview(id, { variant: "A", contact: "p1@example.com" })).html).toContain("Hello P1");
+  expect((await sdk.campaigns.preview(id, { variant: "B", contact: "p1@example.com" })).html).toContain("Other words for P1");
+  const fault = (path: string) => ({ code: "validation_error", details: [expect.objectContaining({ path })] });
+  await expect(sdk.campaigns.update(id, { abTest: abTest([{ type: "heading", text: "{{#if x}}" }]) })).rejects.toMatchObject(
+    fault("abTest.variants[1].blocks[0].text"),
+  );
+  await sdk.campaigns.update(id, { abTest: abTest([{ type: "button", label: "Look", href: "" }]) });
+  await expect(sdk.campaigns.send(id)).rejects.toMatchObject(fault("abTest.variants[1].blocks[0].href"));
+  await sdk.campaigns.update(id, { abTest: abTest([]) });
+  await expect(sdk.campaigns.send(id)).rejects.toMatchObject({ code: "validation_error" });
+  await sdk.campaigns.update(id, { abTest: abTest(own) });
+  await sdk.campaigns.send(id);
+  await world.settle();
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 2 });
+  const mails = await Promise.all((await world.inbox.all()).map((mail) => world.inbox.get(mail.id)));
+  const headings = mails.map(({ html }) => /(?:Hello|Other words for) P\d/.exec(html ?? "")?.[0]?.slice(0, -3)).sort();
+  expect(headings).toEqual(["Hello", "Other words for"]);
+});

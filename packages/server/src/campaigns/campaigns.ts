@@ -1,4 +1,5 @@
 import {
+  type AbTest,
   CAMPAIGN_LIMITS,
   type Campaign,
   type CampaignDetail,
@@ -100,7 +101,7 @@ function showCampaign(row: CampaignRow): Campaign {
     throttle: row.throttle,
     relay: row.relay,
     localTime: row.localTime,
-    abTest: row.abTest,
+    abTest: row.abTest && { ...row.abTest, variants: row.abTest.variants.map(showVariant) },
     winner: row.winner,
     trackOpens: row.trackOpens,
     trackClicks: row.trackClicks,
@@ -112,6 +113,11 @@ function showCampaign(row: CampaignRow): Campaign {
     startedAt: instant(row.startedAt),
     completedAt: instant(row.completedAt),
   };
+}
+
+/** A variant as it was given: the HTML that was rendered from its blocks is none of its fields. */
+function showVariant({ html, ...variant }: AbTest["variants"][number]): AbTest["variants"][number] {
+  return html === undefined || variant.blocks ? variant : { ...variant, html };
 }
 
 export async function showDetail(q: Tx | Reader, row: CampaignRow): Promise<CampaignDetail> {

@@ -54,7 +54,7 @@ export function listVariants(draft: Draft): DraftVariant[] {
     // A variant that brings content of its own replaces all of the campaign's.
     ...(variant.templateId !== undefined
       ? { templateId: variant.templateId, html: null, text: null }
-      : variant.html !== undefined || variant.text !== undefined
+      : variant.html !== undefined || variant.text !== undefined || variant.blocks !== undefined
         ? { templateId: null, html: variant.html ?? null, text: variant.text ?? null }
         : { templateId, html, text }),
   }));
@@ -100,6 +100,7 @@ export async function checkScheduled(q: Tx | Reader, parse: Parse, draft: Draft)
 export async function pinFinished(q: Tx | Reader, parse: Parse, draft: Draft): Promise<PinnedVariant[]> {
   const pinned = await pinContent(q, parse, draft);
   assertBlocksFinished(draft.blocks ?? []);
+  for (const [i, { blocks = [] }] of (draft.abTest?.variants ?? []).entries()) assertBlocksFinished(blocks, `abTest.variants[${i}].blocks`);
   return pinned;
 }
 

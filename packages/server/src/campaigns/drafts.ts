@@ -1,4 +1,5 @@
 import {
+  type AbTest,
   CAMPAIGN_LIMITS,
   type CampaignDetail,
   type contract,
@@ -65,7 +66,7 @@ export async function createCampaign(
     throttle: input.throttle ?? null,
     relay: input.relay ?? null,
     localTime: input.localTime ?? null,
-    abTest: input.abTest ?? null,
+    abTest: await renderVariants(tx, parse, workspaceId, input.abTest ?? null),
     winner: null,
     trackOpens: input.trackOpens,
     trackClicks: input.trackClicks,
@@ -117,8 +118,21 @@ export async function updateCampaign(
 
 /** The HTML of blocks that were sent. HTML that was sent was not rendered from the blocks before it, so those go. */
 async function renderGiven(tx: Tx, parse: Parse, workspaceId: string, given: Partial<CampaignRow>): Promise<Partial<CampaignRow>> {
-  if (given.blocks) return { html: await renderMailBlocks(tx, parse, workspaceId, given.blocks) };
-  return given.html === undefined ? {} : { blocks: null };
+  const abTest = given.abTest === undefined ? {} : { abTest: await renderVariants(tx, parse, workspaceId, given.abTest) };
+  if (given.blocks) return { ...abTest, html: await renderMailBlocks(tx, parse, workspaceId, given.blocks) };
+  return given.html === undefined ? abTest : { ...abTest, blocks: null };
+}
+
+/** An A/B test with the HTML of its variants that are in blocks beside them, as the row of the campaign has its own. */
+async function renderVariants(tx: Tx, parse: Parse, workspaceId: string, test: AbTest | null): Promise<AbTest | null> {
+  if (test === null) return null;
+  const variants: AbTest["variants"] = [];
+  for (const [i, variant] of test.variants.entries()) {
+    const { blocks } = variant;
+    const html = blocks && (await renderMailBlocks(tx, parse, workspaceId, blocks, `abTest.variants[${i}].blocks`));
+    variants.push(html ? { ...variant, html } : variant);
+  }
+  return { ...test, variants };
 }
 
 /** Deletes a campaign that has not started. Throws ApiError not_found or invalid_state. */

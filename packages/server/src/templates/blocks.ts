@@ -9,7 +9,7 @@ import type { Parse } from "./engine/parser.ts";
 const MAX_DETAILS = 20;
 
 /**
- * The HTML of a mail in blocks, in the colors and fonts that the brand has now; null for no blocks. Throws ApiError validation_error that
+ * The HTML of a mail in blocks, in the colors and fonts that the brand has now; null for no blocks. `at` is their path in the request. Throws ApiError validation_error that
  * names the block and the field whose variables are wrong.
  */
 export async function renderMailBlocks(
@@ -17,21 +17,22 @@ export async function renderMailBlocks(
   parse: Parse,
   workspaceId: string,
   blocks: readonly MailBlock[],
+  at = "blocks",
 ): Promise<string | null> {
   if (blocks.length === 0) return null;
   const brand = await getPageBrand(q, workspaceId);
   const details: ErrorDetail[] = [];
   for (const { path, html } of listVariableFields(blocks, brand)) {
     const fault = findFault(parse, html);
-    if (fault !== null) details.push({ path: `blocks${path}`, ...fault });
+    if (fault !== null) details.push({ path: `${at}${path}`, ...fault });
   }
   if (details.length > 0) throw failBlocks(details);
   return renderBlocks(blocks, brand);
 }
 
 /** Throws ApiError validation_error for blocks that a reader would miss something in, such as a button without a link. */
-export function assertBlocksFinished(blocks: readonly MailBlock[]): void {
-  const details = findUnfinished(blocks).map(({ path, message }) => ({ path: `blocks${path}`, code: "required", message }));
+export function assertBlocksFinished(blocks: readonly MailBlock[], at = "blocks"): void {
+  const details = findUnfinished(blocks).map(({ path, message }) => ({ path: `${at}${path}`, code: "required", message }));
   if (details.length > 0) throw failBlocks(details);
 }
 

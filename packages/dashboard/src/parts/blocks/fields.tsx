@@ -20,18 +20,12 @@ interface Props {
 /** The fields of a block. */
 export function BlockFields({ block, variables, message, change, resize }: Props) {
   const set = (field: string) => (value: unknown) => change({ [field]: value }, field);
+  const words = (field: string) => ({ variables, error: message(field), change: set(field) });
   switch (block.type) {
     case "heading":
       return (
         <>
-          <LineInput
-            label="Heading"
-            value={block.text}
-            max={BLOCK_LIMITS.heading}
-            variables={variables}
-            error={message("text")}
-            change={set("text")}
-          />
+          <LineInput label="Heading" value={block.text} max={BLOCK_LIMITS.heading} {...words("text")} />
           <div class="fields-row">
             <Field label="Size">
               <select value={block.level ?? 2} onChange={({ currentTarget }) => set("level")(Number(currentTarget.value))}>
@@ -45,28 +39,33 @@ export function BlockFields({ block, variables, message, change, resize }: Props
         </>
       );
     case "text":
-      return <TextFields {...{ variables, message, change, resize }} block={block} />;
+      return (
+        <>
+          <PassageInput
+            label="Text"
+            value={block.text}
+            max={BLOCK_LIMITS.text}
+            hint="An empty line begins a new paragraph. Lines that begin with - are a list."
+            {...words("text")}
+          />
+          <div class="fields-row">
+            <Field label="Size">
+              <select value={block.size ?? "normal"} onChange={({ currentTarget }) => set("size")(currentTarget.value)}>
+                <option value="normal">Normal</option>
+                <option value="small">Small print</option>
+              </select>
+            </Field>
+            <Alignment value={block.align} set={set("align")} />
+          </div>
+        </>
+      );
     case "image":
       return <ImageFields {...{ variables, message, change, resize }} block={block} />;
     case "button":
       return (
         <>
-          <LineInput
-            label="Words"
-            value={block.label}
-            max={BLOCK_LIMITS.label}
-            variables={variables}
-            error={message("label")}
-            change={set("label")}
-          />
-          <AddressInput
-            label="Link"
-            value={block.href}
-            max={BLOCK_LIMITS.href}
-            variables={variables}
-            error={message("href")}
-            change={set("href")}
-          />
+          <LineInput label="Words" value={block.label} max={BLOCK_LIMITS.label} {...words("label")} />
+          <AddressInput label="Link" value={block.href} max={BLOCK_LIMITS.href} {...words("href")} />
           <div class="fields-row">
             <ButtonColor value={block.color} set={set("color")} />
             <Alignment value={block.align} set={set("align")} />
@@ -97,32 +96,6 @@ export function BlockFields({ block, variables, message, change, resize }: Props
     case "divider":
       return <p class="soft">A line between what is above and below it.</p>;
   }
-}
-
-function TextFields({ block, variables, message, change }: Props & { readonly block: Extract<MailBlock, { type: "text" }> }) {
-  const set = (field: string) => (value: unknown) => change({ [field]: value }, field);
-  return (
-    <>
-      <PassageInput
-        label="Text"
-        value={block.text}
-        max={BLOCK_LIMITS.text}
-        variables={variables}
-        hint="An empty line begins a new paragraph. Lines that begin with - are a list."
-        error={message("text")}
-        change={set("text")}
-      />
-      <div class="fields-row">
-        <Field label="Size">
-          <select value={block.size ?? "normal"} onChange={({ currentTarget }) => set("size")(currentTarget.value)}>
-            <option value="normal">Normal</option>
-            <option value="small">Small print</option>
-          </select>
-        </Field>
-        <Alignment value={block.align} set={set("align")} />
-      </div>
-    </>
-  );
 }
 
 function ImageFields({ block, variables, message, change }: Props & { readonly block: Extract<MailBlock, { type: "image" }> }) {

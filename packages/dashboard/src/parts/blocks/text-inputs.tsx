@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
 import { VariableMenu } from "./variable-menu.tsx";
 import type { VariableChoice } from "./variables.ts";
@@ -8,8 +9,8 @@ interface Props {
   readonly value: string;
   readonly max: number;
   readonly variables: readonly VariableChoice[];
-  readonly hint?: string;
-  readonly error?: string;
+  readonly hint?: string | undefined;
+  readonly error?: string | undefined;
   readonly change: (value: string) => void;
 }
 
@@ -20,22 +21,20 @@ export function LineInput({ label, value, max, variables, hint, error, change }:
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   return (
-    <div class="field">
-      <span class="with-tools">
-        <label for={id}>{label}</label>
-        <VariableMenu variables={variables} insert={(written) => insertAt(input.current, written, change)} />
-      </span>
+    <InputFrame
+      {...{ id, label, hint, error }}
+      tools={<VariableMenu variables={variables} insert={(written) => insertAt(input.current, written, change)} />}
+    >
       <input
         ref={input}
         id={id}
         value={value}
         maxLength={max}
         autocomplete="off"
-        aria-invalid={error !== undefined && error !== ""}
+        aria-invalid={Boolean(error)}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      <Notes hint={hint} error={error} />
-    </div>
+    </InputFrame>
   );
 }
 
@@ -47,15 +46,12 @@ interface AddressProps extends Props {
 /** An address. It is taken over when it is complete: on the way, every letter would be a wrong one. */
 export function AddressInput({ label, value, max, variables, hint, error, change, isPicture = false }: AddressProps) {
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
   return (
-    <div class="field">
-      <span class="with-tools">
-        <label for={id}>{label}</label>
-        <VariableMenu variables={variables} place={isPicture ? "text" : "link"} insert={change} />
-      </span>
+    <InputFrame
+      {...{ id, label, hint, error }}
+      tools={<VariableMenu variables={variables} place={isPicture ? "text" : "link"} insert={change} />}
+    >
       <input
-        ref={input}
         id={id}
         value={value}
         maxLength={max}
@@ -63,14 +59,13 @@ export function AddressInput({ label, value, max, variables, hint, error, change
         autocomplete="off"
         spellcheck={false}
         placeholder="https://"
-        aria-invalid={error !== undefined && error !== ""}
+        aria-invalid={Boolean(error)}
         onChange={({ currentTarget }) => change(completeAddress(currentTarget.value))}
         onKeyDown={({ key, currentTarget }) => {
           if (key === "Enter") change(completeAddress(currentTarget.value));
         }}
       />
-      <Notes hint={hint} error={error} />
-    </div>
+    </InputFrame>
   );
 }
 
@@ -84,10 +79,11 @@ export function PassageInput({ label, value, max, variables, hint, error, change
     </button>
   );
   const wrap = (before: string, after: string, words: string) => () => wrapSelection(area.current, { before, after, words }, change);
+  const keys: Readonly<Record<string, () => void>> = { b: wrap("**", "**", "bold"), i: wrap("*", "*", "italic") };
   return (
-    <div class="field">
-      <span class="with-tools">
-        <label for={id}>{label}</label>
+    <InputFrame
+      {...{ id, label, hint, error }}
+      tools={
         <span class="tools" role="group" aria-label={`Format ${label.toLowerCase()}`}>
           {tool("Bold", "B", wrap("**", "**", "bold"))}
           {tool("Italic", "I", wrap("*", "*", "italic"))}
@@ -95,37 +91,50 @@ export function PassageInput({ label, value, max, variables, hint, error, change
           {tool("List", "List", () => makeList(area.current, change))}
           <VariableMenu variables={variables} insert={(written) => insertAt(area.current, written, change)} />
         </span>
-      </span>
+      }
+    >
       <textarea
         ref={area}
         id={id}
         value={value}
         maxLength={max}
         rows={Math.min(16, Math.max(4, value.split("\n").length + 1))}
-        aria-invalid={error !== undefined && error !== ""}
+        aria-invalid={Boolean(error)}
         onInput={({ currentTarget }) => change(currentTarget.value)}
         onKeyDown={(event) => {
-          if (!(event.ctrlKey || event.metaKey) || (event.key !== "b" && event.key !== "i")) return;
+          const act = event.ctrlKey || event.metaKey ? keys[event.key] : undefined;
+          if (act === undefined) return;
           event.preventDefault();
-          const mark = event.key === "b" ? "**" : "*";
-          wrapSelection(area.current, { before: mark, after: mark, words: event.key === "b" ? "bold" : "italic" }, change);
+          act();
         }}
       />
-      <Notes hint={hint} error={error} />
-    </div>
+    </InputFrame>
   );
 }
 
-function Notes({ hint, error }: { readonly hint: string | undefined; readonly error: string | undefined }) {
+interface FrameProps extends Pick<Props, "label" | "hint" | "error"> {
+  /** Id of the element to fill in. */
+  readonly id: string;
+  readonly tools: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The label of an input with its tools, and what is said about it. */
+function InputFrame({ id, label, hint, error, tools, children }: FrameProps) {
   return (
-    <>
+    <div class="field">
+      <span class="with-tools">
+        <label for={id}>{label}</label>
+        {tools}
+      </span>
+      {children}
       {hint ? <span class="hint soft">{hint}</span> : null}
       {error ? (
         <span class="hint wrong" role="alert">
           {error}
         </span>
       ) : null}
-    </>
+    </div>
   );
 }
 
