@@ -44,13 +44,8 @@ export function buildOnce() {
  */
 export async function measureDashboard() {
   const { files, outputs } = await bundle();
+  const closure = (name) => listImports(outputs, name);
   const size = (names) => [...names].reduce((sum, name) => sum + gzipSync(files.get(name) ?? "", { level: 9 }).length, 0);
-  const closure = (name, seen = new Set()) => {
-    if (seen.has(name)) return seen;
-    seen.add(name);
-    for (const { path, kind } of outputs.get(name)?.imports ?? []) if (kind === "import-statement") closure(path, seen);
-    return seen;
-  };
   const entry = [...outputs].find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"))?.[0] ?? "";
   const base = closure(entry);
   const sizes = (folder) =>
@@ -86,6 +81,7 @@ async function bundle({ plugins = [] } = {}) {
     logLevel: "warning",
     plugins,
   });
+  const outputs = new Map(Object.entries(metafile.outputs));
   const files = new Map(outputFiles.map(({ path, text }) => [toName(path), text]));
   const find = (name, type) => [...files.keys()].find((file) => new RegExp(`^assets/${name}-\\w+\\.${type}$`).test(file)) ?? "";
   const icon = readFileSync(join(here, "src/icon.svg"), "utf8");
@@ -94,9 +90,43 @@ async function bundle({ plugins = [] } = {}) {
   const page = readFileSync(join(here, "src/index.html"), "utf8")
     .replace("{style}", `/dashboard/${find("style", "css")}`)
     .replace("{script}", `/dashboard/${find("main", "js")}`)
+    .replace("{preload}", () => listPreloads(outputs, find("main", "js")))
+    .replace("{scripts}", () => JSON.stringify(listScripts(outputs, find("main", "js"))).replaceAll('"', "&quot;"))
     .replace("{icon}", `/dashboard/${iconName}`);
   files.set("index.html", page);
-  return { files, outputs: new Map(Object.entries(metafile.outputs)) };
+  return { files, outputs };
+}
+
+/** A script and all that it imports before it can run. */
+function listImports(outputs, name, seen = new Set()) {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const { path, kind } of outputs.get(name)?.imports ?? []) if (kind === "import-statement") listImports(outputs, path, seen);
+  return seen;
+}
+
+/** Links by which a browser asks for all scripts of the first view at once, instead of following their imports. */
+function listPreloads(outputs, main) {
+  const names = [...listImports(outputs, main)].filter((name) => name !== main);
+  return names.map((name) => `<link rel="modulepreload" href="/dashboard/${name}">`).join("\n");
+}
+
+/** The scripts that each route needs besides those of the first view, as places in a list of names. */
+function listScripts(outputs, main) {
+  const base = listImports(outputs, main);
+  const modules = new Map(
+    [...outputs].flatMap(([name, { entryPoint }]) => (entryPoint?.startsWith("src/pages/") ? [[entryPoint, name]] : [])),
+  );
+  const files = [];
+  const place = (name) => (files.includes(name) ? files.indexOf(name) : files.push(name) - 1);
+  const found = readFileSync(join(here, "src/routes.ts"), "utf8").matchAll(
+    /path: "([^"]+)", load: \(\) => import\("\.\/(pages\/[^"]+)"\)/g,
+  );
+  const routes = [...found].map(([, path, module]) => {
+    const names = listImports(outputs, modules.get(`src/${module}`)).difference(base);
+    return [path, [...names].map((name) => place(name.slice("assets/".length)))];
+  });
+  return { files, routes: Object.fromEntries(routes) };
 }
 
 const toName = (path) => path.slice(here.length).replaceAll("\\", "/");

@@ -105,6 +105,26 @@ export function followLinks(event: MouseEvent): void {
   go(to);
 }
 
+/** The scripts of each route, by their places among the names of files, as the build writes them into the document. */
+interface Scripts {
+  readonly files: readonly string[];
+  readonly routes: Readonly<Record<string, readonly number[]>>;
+}
+
+/** Asks at once for all scripts of the page that is opened: a browser that follows imports waits for each of them in turn. */
+export function preloadPage(routes: readonly Route[]): void {
+  const route = match(routes, path.peek() === "/" ? "/overview" : path.peek())?.route;
+  const listed = document.querySelector('meta[name="scripts"]')?.getAttribute("content");
+  if (!route || !listed) return;
+  const scripts = JSON.parse(listed) as Scripts;
+  for (const i of scripts.routes[route.path] ?? []) {
+    const link = document.createElement("link");
+    link.rel = "modulepreload";
+    link.href = `${BASE}/assets/${scripts.files[i]}`;
+    document.head.append(link);
+  }
+}
+
 /** Shows the page of the address. */
 export function Pages({ routes }: { readonly routes: readonly Route[] }) {
   const found = match(routes, path.value);
