@@ -3,6 +3,9 @@ export function now(): number {
   return Date.now();
 }
 
+/** Language of dates and numbers: the browser's English, or else British English, whose days and hours most people read. */
+export const LOCALE = navigator.language.startsWith("en") ? navigator.language : "en-GB";
+
 /** Calls `fire` once, `ms` from now; returns how to cancel that. */
 export function after(ms: number, fire: () => void): () => void {
   const timer = setTimeout(fire, ms);

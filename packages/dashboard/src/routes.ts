@@ -9,6 +9,8 @@ interface Entry {
   readonly permission: Permission | "operator";
   /** Left out for people with this permission, who have a fuller page. */
   readonly unless?: Permission;
+  /** A page outside of its path that belongs to it. */
+  readonly also?: string;
   /** Number of things there that wait for an answer, and the word for them. */
   readonly count?: { readonly load: (signal: AbortSignal) => Promise<number>; readonly what: string };
   /** Only in dev mode. */
@@ -75,7 +77,7 @@ export const NAVIGATION: readonly Group[] = [
       { name: "Lead magnets", path: "/lead-magnets", permission: "marketplace:read" },
       { name: "Credits", path: "/credits", permission: "marketplace:read" },
       { name: "Plan", path: "/plan", permission: "billing:read" },
-      { name: "My listings", path: "/listings", permission: "listings:read" },
+      { name: "My listings", path: "/listings", also: "/new-listing", permission: "listings:read" },
     ],
   },
   {

@@ -79,9 +79,9 @@ export function Shell({ session, children }: Props) {
             <div key={group} class="group">
               <h2>{group}</h2>
               <ul>
-                {entries.map(({ name, path: to, count }) => (
+                {entries.map(({ name, path: to, also, count }) => (
                   <li key={to}>
-                    <a href={toHref(to)} aria-current={path.value === to || path.value.startsWith(`${to}/`) ? "page" : undefined}>
+                    <a href={toHref(to)} aria-current={[to, also].includes(at) || at.startsWith(`${to}/`) ? "page" : undefined}>
                       {name}
                       {count ? <OpenCount {...count} /> : null}
                     </a>

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { useEffect, useState } from "preact/hooks";
 import type { RequestError } from "./api/request-error.ts";
-import { session } from "./api/session.ts";
+import { hasEnded, session } from "./api/session.ts";
 import { askForLink, loadSignInOptions, readMailedLink, type SignInOptions, signIn } from "./api/sign-in.ts";
 import { CodeBlock } from "./parts/code-block.tsx";
 import { Loading } from "./parts/empty.tsx";
@@ -43,6 +43,11 @@ export function SignIn({ refusal, problem }: Props) {
         </p>
       )}
       {refusal === null ? null : <ErrorNote error={refusal} />}
+      {hasEnded.value ? (
+        <p class="note" role="status">
+          Your session has ended: it was too old, or somebody ended it elsewhere. Sign in again to go on.
+        </p>
+      ) : null}
       {options.provider === null ? null : (
         <a
           class="button primary"

@@ -446,6 +446,7 @@ test(
     const offered = (await choice.getByRole("option").allTextContents()).join();
     expect(offered).toContain("The spring template, version 1");
     expect(offered).not.toMatch(/Frame|An archived template/);
+    await choice.selectOption({ label: "The spring template, version 1" });
     await waitUntil(async () => (await sdk.campaigns.get(id)).templateId !== null);
     await page.getByRole("radio", { name: "HTML" }).check();
     expect(await page.getByRole("textbox", { name: "HTML" }).inputValue()).toBe(SPRING);

@@ -32,6 +32,9 @@ interface Workspace {
 /** The current session: undefined while it loads, null when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** True after a session of this browser has ended without a word of the person: it was too old, or somebody ended it. */
+export const hasEnded = signal(false);
+
 /** True if the person has an endpoint's permission. */
 export function may(permission: Permission): boolean {
   return session.value?.permissions.includes(permission) ?? false;

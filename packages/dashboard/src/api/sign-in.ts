@@ -1,6 +1,6 @@
 import { request } from "./request.ts";
 import { RequestError } from "./request-error.ts";
-import { type Session, session } from "./session.ts";
+import { hasEnded, type Session, session } from "./session.ts";
 
 const CHOSEN = "mailsvc.workspace";
 
@@ -33,7 +33,9 @@ export async function loadSession(workspaceId = localStorage.getItem(CHOSEN)): P
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 401) throw error;
     // Another request may have begun a session since the question was asked.
-    if (session.peek() === before) session.value = null;
+    if (session.peek() !== before) return;
+    if (before) hasEnded.value = true;
+    session.value = null;
   }
 }
 
@@ -102,11 +104,13 @@ export async function becomeOperator(operatorKey: string): Promise<void> {
 export async function signOut(everywhere: boolean): Promise<void> {
   await post("/dashboard/sign-out", { everywhere });
   session.value = null;
+  hasEnded.value = false;
   tellTabs("out");
 }
 
 function begin(current: Session): void {
   session.value = current;
+  hasEnded.value = false;
   tellTabs("in");
 }
 

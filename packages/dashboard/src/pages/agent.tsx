@@ -85,7 +85,7 @@ interface Part {
   readonly done: () => void;
 }
 
-function Actions({ agent: { id, agentName, status, pauseReasons }, done }: Part) {
+function Actions({ agent: { id, agentName, status }, done }: Part) {
   const act = (verb: "pause" | "resume" | "deactivate", said: string) => async (): Promise<void> => {
     const { status: now } = await api.activations[verb](id);
     toast(verb === "resume" && now === "paused" ? "It stays paused: a reason is left that you cannot clear here" : said);
@@ -93,7 +93,7 @@ function Actions({ agent: { id, agentName, status, pauseReasons }, done }: Part)
   };
   return (
     <>
-      {pauseReasons.includes("user_paused") ? null : <ActionButton label="Pause" act={act("pause", "Paused")} />}
+      {status !== "active" ? null : <ActionButton label="Pause" act={act("pause", "Paused")} />}
       {status === "paused" ? <ActionButton label="Resume" primary act={act("resume", "It works again")} /> : null}
       <ConfirmButton label="Turn it off" question={`Turn ${agentName} off for good?`} danger act={act("deactivate", "Turned off")}>
         <p>Its key is revoked and its runs are cancelled. Turning it on again gives it a new key. To stop it for a while, pause it.</p>

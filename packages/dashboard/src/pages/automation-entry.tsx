@@ -1,7 +1,9 @@
 /** @jsxImportSource preact */
+
 import type { AutomationEntry } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
+import { LOCALE } from "../browser.ts";
 import { Flow } from "../parts/automations/flow.tsx";
 import { useNames } from "../parts/automations/names.ts";
 import { EntryTimeline, toPath } from "../parts/automations/path.tsx";
@@ -59,7 +61,7 @@ export default function AutomationEntryPage({ params }: PageProps) {
 }
 
 function EntryChoice({ entries, chosen }: { readonly entries: readonly AutomationEntry[]; readonly chosen: AutomationEntry }) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const format = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
   return (
     <label>
       Entered {entries.length} times:{" "}

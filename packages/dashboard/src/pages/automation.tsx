@@ -1,8 +1,10 @@
 /** @jsxImportSource preact */
+
 import type { AutomationDetail, AutomationStats, AutomationVersion, DryRun as Run } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
+import { LOCALE } from "../browser.ts";
 import { AutomationActions } from "../parts/automations/actions.tsx";
 import { DryRun } from "../parts/automations/dry-run.tsx";
 import { AutomationEntries } from "../parts/automations/entries.tsx";
@@ -154,7 +156,7 @@ function Figures({ automation, stats }: { readonly automation: AutomationDetail;
         ? null
         : figure(
             "Revenue",
-            new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: 0 }).format(revenueGenerated),
+            new Intl.NumberFormat(LOCALE, { style: "currency", currency, maximumFractionDigits: 0 }).format(revenueGenerated),
           )}
     </dl>
   );

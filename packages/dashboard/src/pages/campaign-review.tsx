@@ -231,9 +231,9 @@ function Send({
         <span class="soft">
           {start === null
             ? when.kind === "local"
-              ? "Who gets it is fixed at once."
+              ? "The audience is counted at once."
               : "It starts at once. You can pause or cancel it, but not take back what was sent."
-            : `${when.kind === "local" ? "Sending starts" : "It is sent"}${people} on ${formatInstant(start, when.timeZone)}. The audience is counted again then.`}
+            : `${when.kind === "local" ? `Sending${people} starts` : `It is sent${people}`} on ${formatInstant(start, when.timeZone)}. The audience is counted again then.`}
         </span>
       </div>
     </section>

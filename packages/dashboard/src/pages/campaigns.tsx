@@ -81,9 +81,12 @@ function listColumns(groups: readonly Group[]): readonly Column<Campaign>[] {
     { head: "Progress", width: "0 0 17rem", wide: true, cell: (campaign) => <Progress campaign={campaign} /> },
     {
       head: "Date",
-      width: "0 0 6.5rem",
+      width: "0 0 9rem",
       cell: ({ startedAt, scheduledAt, updatedAt, status }) => (
-        <Time at={startedAt ?? (status === "SCHEDULED" ? scheduledAt : null) ?? updatedAt} />
+        <span>
+          {startedAt !== null ? "sent" : status === "SCHEDULED" ? "starts" : "edited"}{" "}
+          <Time at={startedAt ?? (status === "SCHEDULED" ? scheduledAt : null) ?? updatedAt} />
+        </span>
       ),
     },
   ];

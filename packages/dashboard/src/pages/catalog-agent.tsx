@@ -32,7 +32,7 @@ export default function CatalogAgentPage({ params }: PageProps) {
                 <h2>Facts</h2>
                 <Facts
                   facts={[
-                    ["Price", describePrice(data.price)],
+                    ["Price", describePrice(data)],
                     ["Schedule", describeSchedule(data)],
                     ["Builder", data.builder.name],
                     ["Listed", <Time key="listed" at={data.listedAt} />],

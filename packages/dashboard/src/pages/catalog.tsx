@@ -37,8 +37,7 @@ export default function Catalog() {
                 <p class="soft">by {agent.builder.name}</p>
                 <p class="lines">{agent.description}</p>
                 <p class="soft tile-foot">
-                  {agent.permissions.length === 1 ? "1 permission" : `${agent.permissions.length} permissions`} ·{" "}
-                  {describePrice(agent.price)}
+                  {agent.permissions.length === 1 ? "1 permission" : `${agent.permissions.length} permissions`} · {describePrice(agent)}
                 </p>
               </li>
             ))}

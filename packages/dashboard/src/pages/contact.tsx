@@ -134,10 +134,10 @@ function listFacts(contact: ContactDetail): (readonly [string, ComponentChildren
       ([name, value]) => [name, typeof value === "string" ? value : <code key={name}>{JSON.stringify(value)}</code>] as const,
     ),
     [
-      "Their mail",
+      "Received",
       may("received:read") ? (
         <a key="received" href={toHref(`/received?${new URLSearchParams({ from: email })}`)}>
-          Received from them
+          Mail from this person
         </a>
       ) : null,
     ],

@@ -142,7 +142,16 @@ function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[
   ];
 }
 
+/** Permissions that programs of a kind need. */
+const PRESETS: Readonly<Record<string, (permission: Permission) => boolean>> = {
+  "Nothing yet": () => false,
+  "Send mail": (one) => ["transactional:send", "transactional:read", "templates:read"].includes(one),
+  "Read everything": (one) => one.endsWith(":read"),
+  "Contacts and campaigns": (one) => /^(contacts|lists|segments|campaigns|templates):/.test(one),
+};
+
 function KeyFields() {
+  const [preset, choose] = useState("Nothing yet");
   const groups = Map.groupBy(PERMISSIONS, (permission) => permission.slice(0, permission.indexOf(":")));
   return (
     <>
@@ -161,14 +170,27 @@ function KeyFields() {
       <Field label="May be used from" hint="Networks, with commas between them. Empty for anywhere.">
         <input name="networks" spellcheck={false} placeholder="203.0.113.0/24" />
       </Field>
-      <fieldset class="permissions">
+      <Field label="Begin with">
+        <select value={preset} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          {Object.keys(PRESETS).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </Field>
+      <fieldset key={preset} class="permissions">
         <legend>Permissions</legend>
         {[...groups].map(([noun, permissions]) => (
           <div key={noun}>
             <span>{noun}</span>
             {permissions.map((permission) => (
               <label key={permission} class="check">
-                <input type="checkbox" name="permission" value={permission} disabled={!may(permission)} />
+                <input
+                  type="checkbox"
+                  name="permission"
+                  value={permission}
+                  disabled={!may(permission)}
+                  defaultChecked={PRESETS[preset]?.(permission)}
+                />
                 {permission.slice(noun.length + 1)}
               </label>
             ))}

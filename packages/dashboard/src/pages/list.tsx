@@ -1,9 +1,12 @@
 /** @jsxImportSource preact */
+
 import type { List, ListMember } from "@mailsvc/sdk/contract";
 import { formatContactName } from "@mailsvc/sdk/contract/facts";
+import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ListFields, readList } from "../parts/audience/list-form.tsx";
+import { NamedBy } from "../parts/audience/named-by.tsx";
 import { STATUS_WORDS } from "../parts/audience/words.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -145,6 +148,7 @@ function Actions({ list, reload }: ActionProps) {
     toast("Saved");
     reload();
   };
+  const [asked, ask] = useState(false);
   const remove = async (): Promise<void> => {
     await api.lists.delete(id);
     toast("Deleted");
@@ -167,8 +171,9 @@ function Actions({ list, reload }: ActionProps) {
       <FormButton label="Settings" title="Settings of the list" submit="Save" act={change}>
         <ListFields list={list} />
       </FormButton>
-      <ConfirmButton label="Delete" question={`Delete the list ${name}?`} danger act={remove}>
-        <p>The people stay contacts. Campaigns and segments that name this list reach nobody by it any more.</p>
+      <ConfirmButton label="Delete" question={`Delete the list ${name}?`} danger opened={() => ask(true)} act={remove}>
+        <p>The people stay contacts.</p>
+        {asked ? <NamedBy id={id} /> : null}
       </ConfirmButton>
     </>
   );

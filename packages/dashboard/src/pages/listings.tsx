@@ -27,7 +27,7 @@ export default function Listings() {
       about="Agents that this workspace offers to brands."
       actions={
         may("listings:write") ? (
-          <a class="button" href={toHref("/new-listing")}>
+          <a class="button primary" href={toHref("/new-listing")}>
             New listing
           </a>
         ) : null

@@ -1,7 +1,9 @@
 /** @jsxImportSource preact */
+
 import type { MetricsReport } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
+import { LOCALE } from "../browser.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Loading } from "../parts/empty.tsx";
@@ -132,7 +134,7 @@ interface UnderWay {
   readonly path: string;
 }
 
-const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const WHEN = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 // Of each kind; the pages of the navigation have all.
 const SHOWN = 5;
 

@@ -3,7 +3,7 @@ import type { Job, QueueHold, QueueStatus } from "@mailsvc/sdk/contract";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { pause } from "../browser.ts";
+import { LOCALE, pause } from "../browser.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -22,7 +22,7 @@ import { toast } from "../parts/toast.tsx";
 const SAMPLE_MS = 5000;
 // Ten minutes.
 const SAMPLES = 120;
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** A look at the queue: when, what waited, and what happened to emails since the one before. */
 interface Sample {

@@ -1,8 +1,11 @@
 /** @jsxImportSource preact */
+
 import type { Segment } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ContactTable } from "../parts/audience/contact-table.tsx";
+import { NamedBy } from "../parts/audience/named-by.tsx";
 import { SegmentEditor } from "../parts/audience/segment-editor.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -92,14 +95,16 @@ function Rules({ segment, reload }: { readonly segment: Segment; readonly reload
 }
 
 function Remove({ segment: { id, name } }: { readonly segment: Segment }) {
+  const [asked, ask] = useState(false);
   const act = async (): Promise<void> => {
     await api.segments.delete(id);
     toast("Deleted");
     go("/segments");
   };
   return (
-    <ConfirmButton label="Delete" question={`Delete the segment ${name}?`} danger act={act}>
-      <p>The people stay contacts. Campaigns and automations that name this segment find nobody by it any more.</p>
+    <ConfirmButton label="Delete" question={`Delete the segment ${name}?`} danger opened={() => ask(true)} act={act}>
+      <p>The people stay contacts.</p>
+      {asked ? <NamedBy id={id} /> : null}
     </ConfirmButton>
   );
 }

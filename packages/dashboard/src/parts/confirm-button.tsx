@@ -1,7 +1,9 @@
 /** @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ErrorNote } from "./error-note.tsx";
+import { Field } from "./field.tsx";
 import { useSending } from "./sending.ts";
 
 interface Props {
@@ -10,6 +12,8 @@ interface Props {
   readonly question: string;
   readonly children?: ComponentChildren;
   readonly danger?: boolean;
+  /** Text that the person has to type first, for what many lose. */
+  readonly retype?: string;
   /** True for the main action of the page. */
   readonly primary?: boolean;
   /** Called when the dialog opens, such as to load what it says. */
@@ -18,11 +22,13 @@ interface Props {
 }
 
 /** A button whose action is confirmed in a dialog first, which stays open when the action fails. */
-export function ConfirmButton({ label, question, children, danger = false, primary = false, opened, act }: Props) {
+export function ConfirmButton({ label, question, children, danger = false, primary = false, retype, opened, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { busy, error, send, forget } = useSending();
+  const [typed, setTyped] = useState("");
   const open = (): void => {
     forget();
+    setTyped("");
     opened?.();
     dialog.current?.showModal();
   };
@@ -37,12 +43,22 @@ export function ConfirmButton({ label, question, children, danger = false, prima
       <dialog ref={dialog} aria-label={question}>
         <h2>{question}</h2>
         {children}
+        {retype === undefined ? null : (
+          <Field label={`Type ${retype} to go on`}>
+            <input value={typed} autocomplete="off" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+          </Field>
+        )}
         {error === null ? null : <ErrorNote error={error} />}
         <div class="buttons end">
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="button" class={danger ? "primary danger" : "primary"} disabled={busy} onClick={confirm}>
+          <button
+            type="button"
+            class={danger ? "primary danger" : "primary"}
+            disabled={busy || (retype !== undefined && typed.trim() !== retype)}
+            onClick={confirm}
+          >
             {label}
           </button>
         </div>

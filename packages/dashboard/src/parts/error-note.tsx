@@ -8,18 +8,23 @@ interface Props {
   readonly retry?: () => void;
 }
 
+// The hint of a request whose fields are wrong speaks of its body.
+const FOR_PROGRAMS = /listed in details/;
+
 /** Error with a hint and the request id to look up in the server's log. */
 export function ErrorNote({ title, text, error, retry }: Props) {
+  const said = text ?? error?.message ?? "";
+  const details = error?.details.filter(({ message }) => !said.includes(message));
   return (
     <div class="note bad" role="alert">
       <strong>{title ?? error?.message}</strong>
       {(text ?? (title !== undefined && error)) ? <p>{text ?? error?.message}</p> : null}
-      {error?.details.map(({ path, message }) => (
+      {details?.map(({ path, message }) => (
         <p key={path}>
           {path === "" ? "" : <code>{path}</code>} {message}
         </p>
       ))}
-      {error?.hint ? <p>{error.hint}</p> : null}
+      {error?.hint && !FOR_PROGRAMS.test(error.hint) ? <p>{error.hint}</p> : null}
       {error?.requestId ? (
         <p class="soft">
           Request <code>{error.requestId}</code>

@@ -1,5 +1,7 @@
 /** @jsxImportSource preact */
+
 import { useEffect, useRef, useState } from "preact/hooks";
+import { formatCount } from "./plural.ts";
 
 /** A line of a plot: a name, and a value for each time. */
 interface PlotLine {
@@ -44,7 +46,7 @@ export function LinePlot({ label, times, lines }: Props) {
       <figcaption>
         {lines.map((line) => (
           <span key={line.name} class={`key ${line.tone}`}>
-            {line.name} <strong>{read(line)}</strong>
+            {line.name} <strong>{formatCount(read(line))}</strong>
           </span>
         ))}
       </figcaption>

@@ -1,4 +1,6 @@
-const numbers = new Intl.NumberFormat("en-US");
+import { LOCALE } from "../browser.ts";
+
+const numbers = new Intl.NumberFormat(LOCALE);
 
 /** A number with separators: 12,345. */
 export function formatCount(n: number): string {

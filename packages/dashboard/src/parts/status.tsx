@@ -24,7 +24,7 @@ const TONES: Readonly<Record<string, string>> = {
   ),
   ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled", "ready"),
   ...of("warn", "warn", "deferred", "paused", "held", "waiting", "retrying", "disabled", "unhandled", "test", "unsubscribed"),
-  ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired", "down", "fail"),
+  ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "refused", "expired", "down", "fail"),
 };
 
 /** A state, as a word with a color. See \`parts/states.tsx\` for objects whose state is more than one field. */

@@ -1,6 +1,8 @@
 /** @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { formatCount } from "./plural.ts";
 
 interface Tab {
   readonly name: string;
@@ -46,7 +48,7 @@ export function Tabs({ label, tabs, chosen, choose, children }: Props) {
             onClick={() => choose(name)}
           >
             {text}
-            {count === undefined ? null : <span class="count">{count}</span>}
+            {count === undefined ? null : <span class="count">{typeof count === "number" ? formatCount(count) : count}</span>}
           </button>
         ))}
       </div>

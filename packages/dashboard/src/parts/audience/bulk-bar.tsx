@@ -103,6 +103,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
         label="Delete"
         question={selection.all && isMinimum ? `Delete ${formatMinimum(n, true)} contacts?` : `Delete ${count(n, "contact")}?`}
         danger
+        {...(n >= MANY && { retype: String(n) })}
         act={async () => void run("Deleting", deleteAll(signal), (k) => `${count(k, "contact")} deleted`)}
       >
         <p>
@@ -122,6 +123,9 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
     </div>
   );
 }
+
+// From so many on, the number is typed before they are deleted.
+const MANY = 1000;
 
 /** Progress of the work, with a button to stop it. */
 function RunningBar({ running: { what, of, done }, stop }: { readonly running: Running; readonly stop: () => void }) {

@@ -1,5 +1,7 @@
 /** @jsxImportSource preact */
+
 import type { LandingPageStats, LandingPageSubmission, Page } from "@mailsvc/sdk/contract";
+import { LOCALE } from "../../browser.ts";
 import { LinePlot } from "../line-plot.tsx";
 import { ListStates } from "../list-states.tsx";
 import { Loaded } from "../loaded.tsx";
@@ -9,7 +11,7 @@ import { useList, useResource } from "../resource.ts";
 import { formatShare } from "../share.ts";
 import { Time } from "../time.tsx";
 
-const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+const DAY = new Intl.DateTimeFormat(LOCALE, { month: "short", day: "numeric", timeZone: "UTC" });
 
 interface NumbersProps {
   readonly id: string;

@@ -23,7 +23,7 @@ export function ContentFields({ draft, templates }: Props) {
   const campaign = draft.fields.value;
   const { html, text, blocks } = campaign;
   // The choice of a person who has not written anything yet, or has removed all of it.
-  const [wanted, want] = useState<"blocks" | "html">(() => (findSource(campaign) === "html" ? "html" : "blocks"));
+  const [wanted, want] = useState<Source>(() => findSource(campaign) ?? "blocks");
   const sendable = templates.filter((one) => one.version !== null && isSendable(one));
   const source = findSource(campaign) ?? wanted;
   // Keeps the person's own content while they try something else.
@@ -31,8 +31,8 @@ export function ContentFields({ draft, templates }: Props) {
   if (source === "html") written.current = { ...written.current, html, text };
   if (source === "blocks") written.current = { ...written.current, blocks };
   const choose = (to: Source): void => {
-    if (to !== "template") want(to);
-    if (to === "template") draft.set({ templateId: sendable[0]?.id ?? null, html: null, text: null, blocks: null });
+    want(to);
+    if (to === "template") draft.set({ templateId: null, html: null, text: null, blocks: null });
     else if (to === "blocks") draft.set({ templateId: null, text: null, blocks: written.current.blocks ?? [] });
     else draft.set({ templateId: null, blocks: null, html: written.current.html, text: written.current.text });
   };
@@ -144,11 +144,15 @@ function TemplateChoice({ draft, sendable }: { readonly draft: CampaignDraft; re
       hint="Its published version at the start of sending is sent."
       error={
         findMessages(draft.error.value, "templateId") ||
-        (isThere ? undefined : "This template is gone, archived or not published. Choose another one.")
+        (isThere || templateId === null ? undefined : "This template is gone, archived or not published. Choose another one.")
       }
     >
-      <select value={templateId ?? ""} onChange={({ currentTarget }) => draft.set({ templateId: currentTarget.value })}>
-        {isThere ? null : <option value={templateId ?? ""}>{template?.name ?? "A template that is gone"}</option>}
+      <select value={templateId ?? ""} onChange={({ currentTarget }) => draft.set({ templateId: currentTarget.value || null })}>
+        {isThere ? null : (
+          <option value={templateId ?? ""}>
+            {templateId === null ? "Choose a template" : (template?.name ?? "A template that is gone")}
+          </option>
+        )}
         {sendable.map(({ id, name, version }) => (
           <option key={id} value={id}>
             {name}, version {version}

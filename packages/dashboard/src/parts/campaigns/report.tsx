@@ -1,9 +1,11 @@
 /** @jsxImportSource preact */
+
 import type { CampaignDetail, CampaignStats, SkipReason } from "@mailsvc/sdk/contract";
 import { EMAIL_STATUSES } from "@mailsvc/sdk/contract/facts";
 import type { ComponentChildren } from "preact";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
+import { LOCALE } from "../../browser.ts";
 import { toHref } from "../../router.tsx";
 import { ConfirmButton } from "../confirm-button.tsx";
 import { Empty } from "../empty.tsx";
@@ -78,8 +80,8 @@ function Figures({ campaign: { trackOpens, trackClicks }, stats }: { readonly ca
 }
 
 const FORMATS = {
-  hour: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }),
-  day: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" }),
+  hour: new Intl.DateTimeFormat(LOCALE, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }),
+  day: new Intl.DateTimeFormat(LOCALE, { month: "short", day: "numeric", timeZone: "UTC" }),
 };
 
 function OverTime({ stats, interval, setScale }: Pick<Props, "stats" | "interval" | "setScale">) {
@@ -287,7 +289,7 @@ function Revenue({ stats: { revenue } }: { readonly stats: CampaignStats }) {
           {revenue.map(({ currency, amount, events }) => (
             <tr key={currency}>
               <th scope="row">{plural(events, "event")}</th>
-              <td>{new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount)}</td>
+              <td>{new Intl.NumberFormat(LOCALE, { style: "currency", currency }).format(amount)}</td>
             </tr>
           ))}
         </tbody>

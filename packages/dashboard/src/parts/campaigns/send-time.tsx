@@ -88,7 +88,7 @@ export function WhenFields({ when, choose, localFault, error = "" }: Props) {
       )}
       {kind === "local" && fault === null ? (
         <p class="hint soft">
-          The custom field timeZone of a contact says where they are. Who gets it is fixed{" "}
+          The custom field timeZone of a contact says where they are. The audience is counted{" "}
           {start === null ? "now" : formatInstant(start, timeZone)}
           {start === null ? "; readers whose clocks are past this time get it at once." : ", before the first clock shows this time."}
         </p>

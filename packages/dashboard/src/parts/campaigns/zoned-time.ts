@@ -1,3 +1,5 @@
+import { LOCALE } from "../../browser.ts";
+
 const MINUTE = 60_000;
 
 /** The time zone of this machine. */
@@ -42,5 +44,5 @@ function offsetAt(instant: number, timeZone: string): number {
 
 /** An instant in words, in a zone: Monday, 9 March 2026 at 09:00. */
 export function formatInstant(instant: number, timeZone: string): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short", timeZone }).format(instant);
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "short", timeZone }).format(instant);
 }

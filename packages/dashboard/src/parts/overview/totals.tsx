@@ -1,5 +1,7 @@
 /** @jsxImportSource preact */
+
 import type { MetricsReport, MetricsRow } from "@mailsvc/sdk/contract";
+import { LOCALE } from "../../browser.ts";
 import { LinePlot } from "../line-plot.tsx";
 import { formatCount } from "../plural.ts";
 import { formatShare } from "../share.ts";
@@ -19,7 +21,7 @@ export function Totals({ report: { total, data, zone } }: Props) {
       </dd>
     </div>
   );
-  const format = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: zone });
+  const format = new Intl.DateTimeFormat(LOCALE, { month: "short", day: "numeric", timeZone: zone });
   const times = data.map(({ from }) => format.format(Date.parse(from)));
   const line = (name: string, tone: string, read: (row: MetricsRow) => number) => ({ name, tone, values: data.map(read), sum: true });
   return (
