@@ -23,7 +23,10 @@ export interface DatabaseSchema {
  * The queries both databases support, with Postgres' types: they forbid the calls only SQLite has, and SQLite conforms.
  * `.for()`, `distinctOn`, relational queries and raw SQL functions stay inside `db/`.
  */
-export type Queries = Pick<PgDatabase<PgQueryResultHKT>, "select" | "selectDistinct" | "insert" | "update" | "delete" | "$count">;
+export type Queries = Pick<
+  PgDatabase<PgQueryResultHKT>,
+  "select" | "selectDistinct" | "insert" | "update" | "delete" | "with" | "$with" | "$count"
+>;
 
 /** Names a value of a prepared statement, which is given when it is executed. */
 export type Arg = typeof sql.placeholder;

@@ -77,23 +77,27 @@ export class PostgresMailStore extends MailStore<PostgresDb> {
     }
   }
 
-  /** Without BEGIN: at READ COMMITTED a claim passes over what another one has just committed, and one round trip is enough. */
+  /**
+   * Without BEGIN: at READ COMMITTED a claim passes over what another one has just committed, and one round trip is enough. Its rows are found
+   * in a `with`, which runs once: a subquery that skips locked rows finds others each time that a join reads it.
+   */
   async #claim(claimedBy: string, lane: number, now: number, limit: number): Promise<EmailRow[]> {
     const { sqlDialect } = this.db.read;
     return (this.db.read as unknown as Tx)
       .prepared("claim_emails", (q, t, arg) => {
         const { emails } = t;
-        const due = sqlDialect
-          .passingLocked(
+        const due = q.$with("due").as(
+          sqlDialect.passingLocked(
             q
               .select({ workspaceId: emails.workspaceId, id: emails.id })
               .from(emails)
               .where(and(this.waitsIn(t, arg("lane")), lte(emails.nextAttemptAt, arg("now")), not(isPaused(t))))
               .orderBy(emails.nextAttemptAt, emails.id)
               .limit(arg("limit")),
-          )
-          .as("due");
+          ),
+        );
         return q
+          .with(due)
           .update(emails)
           .set({ claimedBy: sql`${arg("claimedBy")}` })
           .from(due)

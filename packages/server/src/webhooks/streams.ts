@@ -271,8 +271,7 @@ function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, cla
         .update(s)
         .set({ claim: sql`${arg("claim")}`, dueAt: sql`${arg("leaseEndsAt")}`, interrupted: sql`${s.claim} is not null` })
         .where(
-          inArray(
-            s.streamId,
+          tx.sqlDialect.amongFound(s.streamId, [
             tx.sqlDialect.passingLocked(
               q
                 .select({ streamId: s.streamId })
@@ -281,7 +280,7 @@ function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, cla
                 .orderBy(asc(s.dueAt))
                 .limit(arg("limit")),
             ),
-          ),
+          ]),
         )
         .returning({ streamId: s.streamId, held: s.held, interrupted: s.interrupted }),
     )
