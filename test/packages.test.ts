@@ -297,41 +297,6 @@ describe("a release", () => {
   });
 });
 
-describe("the server", () => {
-  test("ships as one lean program with the migrations next to it", () => {
-    const dist = join(work, "node_modules/@mailsvc/server/dist");
-    const [program = "", ...others] = readdirSync(join(dist, "chunks")).filter((file) => file.startsWith("main-program-"));
-    expect(others).toEqual([]);
-    expect(readFileSync(join(dist, "main.js"), "utf8")).toContain(`await import("./chunks/${program}")`);
-    // Load of a start: the program and the chunks that it imports, directly or not.
-    const loaded = new Map<string, string>();
-    const foreign = new Set<string>();
-    const load = (chunk: string): void => {
-      const text = readFileSync(join(dist, "chunks", chunk), "utf8");
-      loaded.set(chunk, text);
-      for (const [, id = ""] of text.matchAll(/(?:^|;)import(?:[^"'();]*?from)?\s*["']([^"']+)["']/gm)) {
-        if (!id.startsWith("./")) foreign.add(id);
-        else if (!loaded.has(id.slice(2))) load(id.slice(2));
-      }
-    };
-    load(program);
-    // In few files: Node finds, reads and compiles each by itself.
-    expect(loaded.size).toBeLessThan(5);
-    const texts = [...loaded.values()];
-    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(2_620_000);
-    // All of zod is in it as soon as one file imports `{ z }`, instead of `* as z`.
-    expect(texts.some((text) => text.includes("fromJSONSchema"))).toBe(false);
-    // Traces are loaded only where they are on.
-    expect(texts.some((text) => text.includes("resourceSpans"))).toBe(false);
-    // The APIs of other services, explanations and lint are loaded when they are first asked for.
-    for (const later of ["missing_required_field", "function checkColors(", "function describeRefusal("])
-      expect([later, texts.some((text) => text.includes(later))]).toEqual([later, false]);
-    expect([...foreign].filter((id) => !isBuiltin(id))).toEqual(["better-sqlite3"]);
-    for (const dialect of ["sqlite", "pg"])
-      expect(readdirSync(join(dist, "migrations", dialect)).some((f) => f.endsWith(".sql"))).toBe(true);
-  });
-});
-
 describe("the agent kit", () => {
   test("contains no other package", () => {
     const files = listed("@mailsvc/agent-kit").filter((path) => path.endsWith(".js"));
