@@ -314,11 +314,11 @@ export const MUTATIONS: readonly Mutation[] = [
     instead: "if (row.startedAt === null)\n",
   },
   {
-    name: "rescheduled-mail-without-job",
-    about: "A mail that is moved to another time is not sent at it.",
+    name: "rescheduled-mail-keeps-its-turn",
+    about: "A mail that is moved to another time is sent at the former one.",
     file: "emails/emails.ts",
-    text: "await deps.queue.enqueue(\n    tx,\n    mailId === null",
-    instead: "if (mailId !== null) await deps.queue.enqueue(\n    tx,\n    mailId === null",
+    text: "{ scheduledAt: at, nextAttemptAt: at, updatedAt",
+    instead: "{ scheduledAt: at, updatedAt",
   },
   {
     name: "retention-forgets-events",

@@ -19,7 +19,7 @@ test("a list is made, filled, asked to confirm, shown and emptied from the comma
 
   const pending = await mailsvc(["lists", "contacts", id, "--status", "PENDING"], tty);
   expect(pending.stdout).toMatch(/ada@example\.com\s+A B\s+PENDING/);
-  expect((await mailsvc(["lists", "resend", id, "ada@example.com"], tty)).stdout).toContain("can confirm until");
+  expect((await mailsvc(["lists", "resend", id, "ada@example.com"], tty)).stdout).toContain("link expires");
   expect((await mailsvc(["lists", "list"], tty)).stdout).toMatch(/Newsletter\s+0\s+1\s+yes/);
   expect((await mailsvc(["lists", "remove", id, "ada@example.com"])).json).toEqual({ removed: 1, failed: [] });
   expect((await mailsvc(["lists", "get", id], tty)).stdout).toMatch(/pending\s+0/);

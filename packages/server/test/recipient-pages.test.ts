@@ -232,9 +232,9 @@ async function follow(met: Crawl): Promise<void> {
 
 /** All paths that recipients can come to, of the server and of the contract. */
 function listPaths(): { path: string; method: "GET" | "POST" }[] {
-  const pages = publicPages(world.app.deps, {} as never).flatMap(({ path, methods }) =>
-    methods.map((method) => ({ path: path as string, method })),
-  );
+  const pages = publicPages(world.app.deps, {} as never)
+    .filter(({ errors }) => errors === undefined)
+    .flatMap(({ path, methods }) => methods.map((method) => ({ path: path as string, method })));
   const endpoints = Object.values(contract)
     .flatMap((noun) => Object.values(noun as Record<string, { method: "GET" | "POST"; path: string; access: unknown; produces?: string }>))
     .filter(({ access, produces }) => access === "public" && produces === "text/html");

@@ -190,10 +190,10 @@ test("the same path with another id is another request", async () => {
 test("an internal error stores nothing, so the retry does the work", async () => {
   await using world = await createWorld();
   const { queue } = world.app.deps;
-  const { enqueue } = queue;
-  queue.enqueue = () => Promise.reject(new Error("trouble"));
+  const { announce } = queue;
+  queue.announce = () => Promise.reject(new Error("trouble"));
   expect((await send(world, "k")).status).toBe(500);
-  queue.enqueue = enqueue;
+  queue.announce = announce;
   const again = await send(world, "k");
   expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, null]);
 });
