@@ -9,7 +9,7 @@ const CLI = fileURLToPath(new URL("../../packages/cli/bin/mailsvc.mjs", import.m
 const COUNT = new URL("../count-loaded.mjs", import.meta.url).href;
 const ROUNDS = 11;
 
-/** What is measured of the command line, with the goals for its ratio to Node with nothing to do. */
+/** Measured commands, with the goals for their ratio to Node with nothing to do. */
 const CALLS = [
   { name: "cli.version", args: ["--version"] },
   { name: "cli.help", args: ["--help"], goal: { op: "<=", than: 3.3 } },

@@ -19,7 +19,7 @@ export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promis
       const first = element.querySelector(
         "input:not([type=hidden]):enabled, select:enabled, textarea:enabled, button:enabled, a[href], summary",
       );
-      // What is loaded after the dialog has opened takes no focus from its first button.
+      // Content that is loaded after the dialog has opened takes no focus from its first button.
       const button = first?.matches("input, select, textarea") ? first : element.querySelector(".buttons.end button:enabled");
       const { activeElement: at } = document;
       return at === first || at === button

@@ -3206,7 +3206,7 @@ export interface QueueStatus {
   };
   /** Jobs that wait because this version does not know their kind, by kind */
   unhandledKinds: Record<string, number>;
-  /** When the job or email that has waited longest was due; null while none is due */
+  /** Time at which the job or email that has waited longest was due; null while none is due */
   oldestDueAt: string | null;
   /** Domains to which no email is sent */
   holds: QueueHold[];
@@ -3244,7 +3244,7 @@ export interface ReaderRebuild {
   name: "metrics" | "engagement" | "campaigns" | "automations" | "soft_bounces";
   /** Workspaces in which it is rebuilt */
   workspaces: number;
-  /** What follows from earlier events stays as it is; null for the whole log */
+  /** Time of the first event that is read again; results of earlier ones stay as they are. Null for the whole log */
   from: string | null;
 }
 

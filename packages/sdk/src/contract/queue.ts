@@ -26,7 +26,9 @@ export const QueueStatus = z
     unhandledKinds: z
       .record(z.string(), z.int())
       .meta({ description: "Jobs that wait because this version does not know their kind, by kind" }),
-    oldestDueAt: Instant.nullable().meta({ description: "When the job or email that has waited longest was due; null while none is due" }),
+    oldestDueAt: Instant.nullable().meta({
+      description: "Time at which the job or email that has waited longest was due; null while none is due",
+    }),
     holds: z.array(QueueHold).meta({ description: "Domains to which no email is sent" }),
   })
   .meta({ id: "QueueStatus" });

@@ -29,7 +29,9 @@ const ReaderRebuild = z
   .object({
     name: Name,
     workspaces: z.int().meta({ description: "Workspaces in which it is rebuilt" }),
-    from: Instant.nullable().meta({ description: "What follows from earlier events stays as it is; null for the whole log" }),
+    from: Instant.nullable().meta({
+      description: "Time of the first event that is read again; results of earlier ones stay as they are. Null for the whole log",
+    }),
   })
   .meta({ id: "ReaderRebuild" });
 

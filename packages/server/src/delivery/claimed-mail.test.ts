@@ -61,7 +61,7 @@ test("a marked email is handed over as it was moved; one that was not moved is s
   const moved = { ...email, status: "sending" } as EmailRow;
   const { claimed } = setUp({ mark: () => moved });
   expect(await claimed.mark(mail)).toEqual({ next: "handOver", mail: { email: moved } });
-  // What becomes of it from now on is decided by the row as it was marked.
+  // The row as it was marked decides what becomes of it from now on.
   expect(claimed.email).toBe(moved);
   expect(await setUp({ mark: () => null }).claimed.mark(mail)).toEqual({ next: "settle" });
   expect(await setUp({ refuse: () => true }).claimed.mark(mail)).toEqual({ next: "fail", error: new Error("no") });

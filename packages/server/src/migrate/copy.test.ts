@@ -135,7 +135,7 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
   const job = (id: string) => queue.get(db.read, id);
   expect(await job("1")).toMatchObject({ state: "running", attempts: 1, payload: { n: 0 }, runAt: 1_800_000_000_123 });
   expect(await job("2")).toMatchObject({ state: "dead", attempts: 10, maxAttempts: 10, lastError: "Error: no" });
-  // What makes bulk mail keeps its lane, which a pause of all sending holds.
+  // Work that makes bulk mail keeps its lane, which a pause of all sending holds.
   const lanes = await db.read.raw<{ lane: number; n: number }>("select lane, count(*)::int as n from jobs group by 1 order by 1");
   expect(lanes).toEqual([0, 1].map((lane) => ({ lane, n: 600 })));
   // New rows continue the sequences.

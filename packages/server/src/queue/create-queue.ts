@@ -35,7 +35,7 @@ export function createQueue(store: JobStore, options: WorkerOptions, sources: re
   const worker = new Worker(store, {
     ...options,
     isBulkDue: () => others.some((one) => !one.worker.isDrained("bulk")),
-    // What the other processes add they announce for all work.
+    // Other processes announce what they add for all work.
     heard: () => {
       for (const one of others) one.worker.wake();
     },

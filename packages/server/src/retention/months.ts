@@ -112,7 +112,7 @@ function columnOf(table: MonthlyTable["table"], name: string) {
 }
 
 async function tend(months: Months, deps: RetentionDeps, groups: readonly Group[], before: number): Promise<Progress> {
-  // What earlier sweeps left.
+  // Leftovers of earlier sweeps.
   for (const group of groups) if ((await months.clear(group)) === "locked") return "locked";
   for (const group of groups) {
     const progress = await drop(months, deps, group, before);

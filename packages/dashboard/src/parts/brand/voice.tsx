@@ -5,7 +5,7 @@ import { FormButton, type FormValues } from "../form-button.tsx";
 import { splitPhrases } from "../split-list.ts";
 import { type BrandProps, BrandSection } from "./section.tsx";
 
-/** How the brand speaks. Agents follow it in what they write. */
+/** The brand's voice. Agents follow it in what they write. */
 export function BrandVoice({ brand: { voice }, save }: BrandProps) {
   const { tone, description, dos, donts } = voice;
   const change = (values: FormValues): Promise<void> =>

@@ -150,7 +150,7 @@ function showImport({ id, createdAt, rows }: ContactImportSummary) {
     status: "completed",
     created_at: createdAt,
     completed_at: createdAt,
-    // What was the same already counts as updated, so that the sum is the number of rows.
+    // Rows that change nothing count as updated, so that the sum is the number of rows.
     counts: { total: created + updated + unchanged + skipped + failed, created, updated: updated + unchanged, skipped, failed },
   };
 }
