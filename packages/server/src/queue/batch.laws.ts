@@ -64,7 +64,10 @@ export function batchLaws(t: LawsContext): void {
           else void settle(job, { effect: nameOf(job) });
       });
       await t.queue.start({ work: handler }, 1);
-      await add(...["a", "hangs", "b"].map((n) => work(n)));
+      await add(work("a"));
+      while ((await names()).length < 1) await realTime.sleep(1);
+      // Claimed together, because one has begun a moment ago.
+      await add(...["hangs", "b"].map((n) => work(n)));
       while ((await names()).length < 2) await realTime.sleep(1);
       await add(work("later"), work("bulk", { lane: "background" }));
       while ((await names()).length < 4) await realTime.sleep(1);

@@ -198,9 +198,10 @@ export class Worker {
     this.#checkQuiet();
   }
 
-  /** Begins the jobs that were claimed ahead, as many as there are slots. */
+  /** Begins the jobs that were claimed ahead, as many as there are slots: those of batch handlers take none. */
   #beginAhead(): void {
-    if (!this.isStopping && this.#claims.ahead.length > 0) this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
+    while (!this.isStopping && this.#claims.ahead.length > 0 && this.#freeSlots() > 0)
+      this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
   }
 
   #freeSlots(): number {
