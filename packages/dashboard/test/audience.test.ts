@@ -30,7 +30,7 @@ const pages = (): readonly Look[] => [
   ["segment-rules", `/dashboard/segments/${audience?.vips}?tab=rules`, "people match"],
   ["new-segment", "/dashboard/segments/new", "Complete the conditions"],
   ["suppressions", "/dashboard/suppressions", "linus@example.com"],
-  ["suppression", `/dashboard/suppressions/${audience?.bounced}`, "The email that caused it"],
+  ["suppression", `/dashboard/suppressions/${audience?.bounced}`, "Came from"],
 ];
 
 testLooks({
