@@ -49,11 +49,11 @@ const listTests = (changed) => {
 };
 
 const run = (name, args) => {
-  const start = Date.now();
+  const start = performance.now();
   console.log(`\n${name}`);
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
   const failed = status !== 0;
-  console.log(`${name}: ${failed ? "failed" : "passed"} after ${Math.round((Date.now() - start) / 1000)} s`);
+  console.log(`${name}: ${failed ? "failed" : "passed"} after ${Math.round((performance.now() - start) / 1000)} s`);
   return failed ? [name] : [];
 };
 

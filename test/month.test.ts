@@ -223,7 +223,7 @@ test.each(KILLED_STORES)(
     const house = new Installation(data, old.apiKey, [...FLAGS, "--smtp-url", `${sink.url}?pool=8&messages=1000`, ...store.flags]);
     try {
       await house.start();
-      // What was under way in the earlier version ends.
+      // Work that was under way in the earlier version ends.
       await call(house.api(), "POST", "/__dev/clock/advance", { by: "1d" });
       await house.rest();
       const began = await house.readNow();

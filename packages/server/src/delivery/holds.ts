@@ -136,7 +136,7 @@ export function releaseEmails(deps: DeliveryDeps): JobHandler {
   });
 }
 
-/** Those that were cancelled, or wait for their campaign, stay out of the queue. */
+/** Emails that were cancelled, or wait for their campaign, stay out of the queue. */
 async function queueAgain(tx: Tx, { queue }: Pick<DeliveryDeps, "queue">, workspaceId: string, ids: readonly string[]): Promise<void> {
   const { emails: t } = tx.t;
   const queued = await tx

@@ -97,7 +97,7 @@ export abstract class MailStore<Database extends Db> implements WorkSource {
   async readStats(read: Reader | Tx): Promise<{ waiting: number; running: number; dueAt: number | null }> {
     const { emails } = read.t;
     const [unclaimed, claimed] = [await countRows(read, emails, IN_QUEUE), await countRows(read, emails, CLAIMED)];
-    // Those that this process has claimed in memory are among the unclaimed.
+    // Emails that this process has claimed in memory are among the unclaimed.
     const inMemory = this.held().filter((job) => readDeliveryJob(job).claimedBy === null).length;
     return {
       waiting: Math.max(0, unclaimed.total - inMemory),
