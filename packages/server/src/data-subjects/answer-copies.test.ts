@@ -24,7 +24,8 @@ test("an answer that spells an address in another case goes with the person, tho
 
 test("all answers of a workspace are searched, some at a time; those that are committed meanwhile are found at the end", async () => {
   await using world = await createWorld();
-  const { db } = world.app.deps;
+  const { db, clock } = world.app.deps;
+  const start = clock.now();
   const { keys, idempotency } = db.read.t;
   const [key] = await db.read.select({ id: keys.id }).from(keys);
   const toRow = (n: number, createdAt: number) => ({
@@ -32,7 +33,7 @@ test("all answers of a workspace are searched, some at a time; those that are co
     answer: JSON.stringify({ to: n % 100 === 0 ? 'A "D" A@example.com' : "bob@example.com" }),
   });
   const insert = (rows: ReturnType<typeof toRow>[]): Promise<void> => db.tx((tx) => tx.insertAll(tx.t.idempotency, rows));
-  await insert(Array.from({ length: 1700 }, (_, n) => toRow(n, 1)));
+  await insert(Array.from({ length: 1700 }, (_, n) => toRow(n, start - 1)));
   const texts = ['a "d" a@example.com'];
   let turns = 0;
   let isOver = false;
@@ -41,12 +42,12 @@ test("all answers of a workspace are searched, some at a time; those that are co
     if (!isOver) setImmediate(countTurns);
   };
   setImmediate(countTurns);
-  const found = await findAnswerCopies(db.read, world.workspaceId, texts, 2);
+  const found = await findAnswerCopies(db.read, world.workspaceId, texts, start);
   isOver = true;
   expect(found.keys).toHaveLength(17);
   expect(turns).toBeGreaterThanOrEqual(3);
   // The second one got its time before the search began.
-  await insert([toRow(1800, 3), toRow(1900, 1), toRow(1801, 3)]);
+  await insert([toRow(1800, start + 1), toRow(1900, start - 1), toRow(1801, start + 1)]);
   expect(await db.tx((tx) => deleteAnswers(tx, world.workspaceId, found, texts))).toBe(19);
   expect(await db.read.$count(idempotency)).toBe(1684);
 });
