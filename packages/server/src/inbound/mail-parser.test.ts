@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { postfixDsn } from "../../test/bounce-samples.ts";
 import { hostileMails } from "../../test/hostile-mails.ts";
 import { realTime } from "../lib/clock.ts";
-import { MailNotRead, MailParser, type ParserLimits } from "./mail-parser.ts";
-import type { LoadProgram } from "./mail-parser-program.ts";
+import { MailParser, type ParserLimits } from "./mail-parser.ts";
+import { type LoadProgram, MailNotRead } from "./mail-thread.ts";
 
 const DSN = postfixDsn({ messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.test>", to: "ada@example.com" });
 const BOUNCED = { outcome: { kind: "bounced", error: { enhancedCode: "5.1.1" } }, fault: null };

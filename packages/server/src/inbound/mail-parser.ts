@@ -1,9 +1,9 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Clock, Timer } from "../lib/clock.ts";
 import { MB } from "../lib/units.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
-import type { LoadProgram, ThreadProgram } from "./mail-parser-program.ts";
+import { type LoadProgram, MailNotRead, MailThread, stopped } from "./mail-thread.ts";
 import type { ParsedMail, ReportEnvelope } from "./parse-mail.ts";
 import type { CapturedContent } from "./read-captured.ts";
 import type { ReadResult } from "./read-mail.ts";
@@ -36,18 +36,6 @@ const HEAP_CHECK_MS = 20;
 const LAST_RESORT = 8;
 
 const NO_ENVELOPE: ReportEnvelope = { sender: null, about: [] };
-
-/** A mail that was not read, though another attempt, perhaps of another version, might. */
-export class MailNotRead extends Error {
-  override readonly name = "MailNotRead";
-  /** True when the mail itself is the reason, not how busy the parser is. */
-  readonly isLasting: boolean;
-
-  constructor(message: string, isLasting = false) {
-    super(message);
-    this.isLasting = isLasting;
-  }
-}
 
 /** Task for the thread: a mail in which to look for a report, a captured mail, or a mail to be stored. */
 export type ParserTask =
@@ -90,19 +78,23 @@ interface Request {
 export class MailParser {
   readonly #real: Clock["real"];
   readonly #limits: ParserLimits;
-  readonly #load: LoadProgram;
-  #program: ThreadProgram | null = null;
+  readonly #thread: MailThread<ParserTask, ThreadAnswer>;
   readonly #waiting: Request[] = [];
   #reading: { readonly request: Request; readonly deadline: Timer } | null = null;
   #heapCheck: Timer | null = null;
-  #thread: Worker | null = null;
-  #idle: Timer | null = null;
-  #closed = false;
 
   constructor(real: Clock["real"], limits: Partial<ParserLimits> = {}, load: LoadProgram = loadProgram) {
     this.#real = real;
     this.#limits = { ...LIMITS, ...limits };
-    this.#load = load;
+    const { idleMs, heapMb } = this.#limits;
+    this.#thread = new MailThread({
+      ...{ name: "mail-parser", load, real, idleMs },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb * LAST_RESORT, maxYoungGenerationSizeMb: YOUNG_MB },
+      onAnswer: (answer) => this.#answered(answer),
+      onEnd: (reason) => this.#finish(({ reject }) => reject(reason)),
+      describe: (error) =>
+        error === null ? new MailNotRead("The thread that read it ended.") : new MailNotRead(`Reading it failed: ${describe(error)}`, true),
+    });
   }
 
   /** Looks for a report in the start of a mail. Throws MailNotRead when it took too much, or too many others wait. */
@@ -126,8 +118,7 @@ export class MailParser {
 
   /** The thread answers each kind of task with its own type. */
   async #ask(task: ParserTask): Promise<unknown> {
-    this.#program ??= await this.#load();
-    if (this.#closed) throw stopped();
+    await this.#thread.open();
     if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be read.`);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ task, resolve, reject });
@@ -137,81 +128,41 @@ export class MailParser {
 
   /** Ends the thread; mails that are not read yet are refused with MailNotRead. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#idle?.cancel();
+    const closing = this.#thread.close();
     for (const { reject } of this.#waiting.splice(0)) reject(stopped());
-    await this.#endThread(stopped());
+    await closing;
   }
 
   #readNext(): void {
-    if (this.#reading !== null || this.#closed) return;
+    if (this.#reading !== null || this.#thread.isClosed) return;
     const request = this.#waiting.shift();
-    this.#idle?.cancel();
     if (request === undefined) {
-      if (this.#thread !== null) this.#idle = this.#real.after(this.#limits.idleMs, () => void this.#endThread(stopped()));
+      this.#thread.rest();
       return;
     }
-    this.#thread ??= this.#start();
+    this.#thread.post(request.task, [request.task.raw.buffer]);
     const { timeMs } = this.#limits;
     const late = new MailNotRead(`Reading it took more than ${timeMs} ms.`);
-    this.#reading = { request, deadline: this.#real.after(timeMs, () => void this.#endThread(late)) };
-    this.#thread.postMessage(request.task, [request.task.raw.buffer]);
-    this.#watchHeap(this.#thread);
+    this.#reading = { request, deadline: this.#real.after(timeMs, () => void this.#thread.end(late)) };
+    this.#watchHeap(this.#thread.worker);
   }
 
   /** Ends the thread if it takes too much memory for the mail that it reads now. */
-  #watchHeap(thread: Worker): void {
+  #watchHeap(worker: Worker | null): void {
     const reading = this.#reading;
     this.#heapCheck = this.#real.after(HEAP_CHECK_MS, async () => {
       // A thread that only starts has no heap yet.
-      const heap = await thread.getHeapStatistics().catch(() => null);
-      if (this.#thread !== thread || this.#reading !== reading) return;
-      if (heap !== null && heap.used_heap_size > this.#limits.heapMb * MB) await this.#endThread(tooLarge());
-      else this.#watchHeap(thread);
+      const heap = await worker?.getHeapStatistics().catch(() => null);
+      if (this.#thread.worker !== worker || this.#reading !== reading) return;
+      if (heap && heap.used_heap_size > this.#limits.heapMb * MB) await this.#thread.end(tooLarge());
+      else this.#watchHeap(worker);
     });
   }
 
-  #start(): Worker {
-    if (this.#program === null) throw new Error("The program of the thread is loaded before mails wait.");
-    const { source, eval: isText } = this.#program;
-    const thread = new Worker(source, {
-      name: "mail-parser",
-      eval: isText,
-      // It reads what strangers write, and needs nothing that this process was given.
-      env: {},
-      argv: [],
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb * LAST_RESORT, maxYoungGenerationSizeMb: YOUNG_MB },
-    });
-    thread.unref();
-    thread.on("message", (answer: ThreadAnswer) => this.#answered(thread, answer));
-    thread.on("error", (error) => this.#threadEnded(thread, new MailNotRead(`Reading it failed: ${describe(error)}`, true)));
-    thread.on("exit", () => this.#threadEnded(thread, new MailNotRead("The thread that read it ended.")));
-    return thread;
-  }
-
-  #answered(thread: Worker, { answer, heapUsed }: ThreadAnswer): void {
-    if (this.#thread !== thread) return;
+  #answered({ answer, heapUsed }: ThreadAnswer): void {
     // Its garbage would count as what the next mail takes.
-    if (heapUsed > this.#limits.reuseMb * MB) {
-      this.#thread = null;
-      void thread.terminate();
-    }
+    if (heapUsed > this.#limits.reuseMb * MB) this.#thread.replace();
     this.#finish(({ resolve }) => resolve(answer));
-  }
-
-  /** Ends the thread, and with it the reading of the current mail. */
-  async #endThread(reason: MailNotRead): Promise<void> {
-    const thread = this.#thread;
-    if (thread === null) return;
-    this.#threadEnded(thread, reason);
-    await thread.terminate();
-  }
-
-  #threadEnded(thread: Worker, reason: MailNotRead): void {
-    if (this.#thread !== thread) return;
-    this.#thread = null;
-    this.#finish(({ reject }) => reject(reason));
   }
 
   #finish(settle: (request: Request) => void): void {
@@ -230,10 +181,6 @@ async function loadProgram(): Promise<ThreadProgram> {
 
 function tooLarge(): MailNotRead {
   return new MailNotRead("Reading it failed: it took too much memory.", true);
-}
-
-function stopped(): MailNotRead {
-  return new MailNotRead("The server is stopping.");
 }
 
 /** The error of a thread, without what the mail contains. */

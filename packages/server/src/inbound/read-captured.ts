@@ -6,7 +6,8 @@ import { ApiError } from "../lib/api-error.ts";
 import { concatInTurns } from "../lib/turn.ts";
 import { takeStart } from "../mail/mail-start.ts";
 import { cutBase64 } from "./cut-base64.ts";
-import { MailNotRead, type MailParser } from "./mail-parser.ts";
+import type { MailParser } from "./mail-parser.ts";
+import { MailNotRead } from "./mail-thread.ts";
 import { READ_LIMITS, toBytes } from "./read-mail.ts";
 
 /** A file of a captured mail. */

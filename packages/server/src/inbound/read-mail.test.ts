@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { hostileMails } from "../../test/hostile-mails.ts";
 import { realTime } from "../lib/clock.ts";
 import { cutBase64 } from "./cut-base64.ts";
-import { MailNotRead, MailParser } from "./mail-parser.ts";
+import { MailParser } from "./mail-parser.ts";
+import { MailNotRead } from "./mail-thread.ts";
 import { readMail } from "./read-mail.ts";
 
 const MAX_TEXT = 1024 * 1024;

@@ -7,7 +7,7 @@ import { readUnsubscribeSubject, unsubscribe } from "../unsubscribe/unsubscribe.
 import { applyReports } from "./apply.ts";
 import type { Peer } from "./authentication/authenticate.ts";
 import type { InboundDeps } from "./deps.ts";
-import { MailNotRead } from "./mail-parser.ts";
+import { MailNotRead } from "./mail-thread.ts";
 import type { ParsedMail } from "./parse-mail.ts";
 import type { Report } from "./report.ts";
 import type { InboundAddress } from "./return-path.ts";

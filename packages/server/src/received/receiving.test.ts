@@ -4,7 +4,7 @@ import { mail } from "../../test/bounce-samples.ts";
 import { ADA, CRLF, message, newest, type Setting, start, write } from "../../test/receiving.ts";
 import { ask } from "../../test/scenario.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
-import { MailNotRead } from "../inbound/mail-parser.ts";
+import { MailNotRead } from "../inbound/mail-thread.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 describe("a workspace that receives replies", () => {

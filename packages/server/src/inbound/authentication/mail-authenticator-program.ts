@@ -1,4 +1,4 @@
-import type { ThreadProgram } from "../mail-parser-program.ts";
+import type { ThreadProgram } from "../mail-thread.ts";
 
 /** Among the sources it is a file. The bundles and the single binary contain its text: their build replaces this module. */
 export const mailAuthenticatorProgram: ThreadProgram = {

@@ -4,8 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ACME_IP, acme, signedMail } from "../../../test/authenticated-mail.ts";
 import { realTime } from "../../lib/clock.ts";
 import type { DomainRecords } from "../../lib/domain-records.ts";
-import { MailNotRead } from "../mail-parser.ts";
-import type { LoadProgram } from "../mail-parser-program.ts";
+import { type LoadProgram, MailNotRead } from "../mail-thread.ts";
 import { type AuthenticatorLimits, MailAuthenticator } from "./mail-authenticator.ts";
 
 const PEER = { ip: ACME_IP, helo: "mx.acme.example", envelopeFrom: "hello@acme.example" };

@@ -1,10 +1,8 @@
-import { Worker } from "node:worker_threads";
 import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import { type Clock, type Timer, withinTime } from "../../lib/clock.ts";
 import type { DomainRecords } from "../../lib/domain-records.ts";
 import { MB, SECOND } from "../../lib/units.ts";
-import { MailNotRead } from "../mail-parser.ts";
-import type { LoadProgram, ThreadProgram } from "../mail-parser-program.ts";
+import { type LoadProgram, MailNotRead, MailThread, stopped } from "../mail-thread.ts";
 import type { Peer } from "./authenticate.ts";
 
 /** Message to the thread. */
@@ -73,20 +71,22 @@ export class MailAuthenticator {
   readonly #dns: DomainRecords;
   readonly #real: Clock["real"];
   readonly #limits: AuthenticatorLimits;
-  readonly #load: LoadProgram;
-  #program: ThreadProgram | null = null;
+  readonly #thread: MailThread<ToThread, FromThread>;
   readonly #waiting: Waiting[] = [];
   readonly #underWay = new Map<number, UnderWay>();
-  #thread: Worker | null = null;
-  #idle: Timer | null = null;
   #ids = 0;
-  #closed = false;
 
   constructor(dns: DomainRecords, real: Clock["real"], limits: Partial<AuthenticatorLimits> = {}, load: LoadProgram = loadProgram) {
     this.#dns = dns;
     this.#real = real;
-    this.#load = load;
     this.#limits = { ...LIMITS, ...limits };
+    this.#thread = new MailThread({
+      ...{ name: "mail-authenticator", load, real, idleMs: this.#limits.idleMs },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      onAnswer: (message) => (message.kind === "question" ? void this.#answer(message) : this.#finish(message)),
+      onEnd: (reason) => this.#threadEnded(reason),
+      describe: () => new MailNotRead("The thread that checked its signatures ended."),
+    });
   }
 
   /**
@@ -97,8 +97,7 @@ export class MailAuthenticator {
     raw: Uint8Array<ArrayBuffer>,
     peer: Peer,
   ): Promise<{ readonly raw: Uint8Array<ArrayBuffer>; readonly authentication: MailAuthentication }> {
-    this.#program ??= await this.#load();
-    if (this.#closed) throw new MailNotRead("The server is stopping.");
+    await this.#thread.open();
     if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be checked.`);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ raw, peer, resolve, reject });
@@ -108,56 +107,31 @@ export class MailAuthenticator {
 
   /** Ends the thread; mails that are under way, or wait, are refused with MailNotRead. */
   async close(): Promise<void> {
-    this.#closed = true;
-    const stopping = new MailNotRead("The server is stopping.");
-    for (const { reject } of this.#waiting.splice(0)) reject(stopping);
-    await this.#endThread(stopping);
+    const closing = this.#thread.close();
+    for (const { reject } of this.#waiting.splice(0)) reject(stopped());
+    await closing;
   }
 
   /** Gives the thread the mails that it has room for, in the order of their arrival. */
   #takeNext(): void {
     const { dnsMs, hashMs, bytes } = this.#limits;
-    for (let next = this.#waiting[0]; next !== undefined && !this.#closed; next = this.#waiting[0]) {
+    for (let next = this.#waiting[0]; next !== undefined && !this.#thread.isClosed; next = this.#waiting[0]) {
       const taken = [...this.#underWay.values()].reduce((sum, { size }) => sum + size, 0);
       if (taken > 0 && taken + next.raw.length > bytes) return;
       this.#waiting.shift();
-      this.#idle?.cancel();
-      const thread = (this.#thread ??= this.#start());
       this.#ids += 1;
       const { raw, peer, resolve, reject } = next;
+      const size = raw.length;
+      this.#thread.post({ kind: "mail", id: this.#ids, raw, peer }, [raw.buffer]);
       const late = new MailNotRead(`Checking its signatures took more than ${dnsMs + hashMs} ms.`);
-      const deadline = this.#real.after(dnsMs + hashMs, () => void this.#endThread(late));
-      this.#underWay.set(this.#ids, { size: raw.length, until: null, deadline, lookups: 0, resolve, reject });
-      this.#tell(thread, { kind: "mail", id: this.#ids, raw, peer }, [raw.buffer]);
+      const deadline = this.#real.after(dnsMs + hashMs, () => void this.#thread.end(late));
+      this.#underWay.set(this.#ids, { size, until: null, deadline, lookups: 0, resolve, reject });
     }
   }
 
-  #start(): Worker {
-    if (this.#program === null) throw new Error("The program of the thread is loaded before mails wait.");
-    const { source, eval: isText } = this.#program;
-    const thread = new Worker(source, {
-      name: "mail-authenticator",
-      eval: isText,
-      // It reads what strangers write, and needs nothing that this process was given.
-      env: {},
-      argv: [],
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-    });
-    thread.unref();
-    thread.on("message", (message: FromThread) => {
-      if (this.#thread !== thread) return;
-      if (message.kind === "question") void this.#answer(thread, message);
-      else this.#finish(message);
-    });
-    const ended = (): void => this.#threadEnded(thread, new MailNotRead("The thread that checked its signatures ended."));
-    thread.on("error", ended);
-    thread.on("exit", ended);
-    return thread;
-  }
-
   /** Answers a question of the thread, within the number and the time of lookups that its mail has left. */
-  async #answer(thread: Worker, { question, id, method, name }: Extract<FromThread, { kind: "question" }>): Promise<void> {
+  async #answer({ question, id, method, name }: Extract<FromThread, { kind: "question" }>): Promise<void> {
+    const { worker } = this.#thread;
     const mail = this.#underWay.get(id);
     if (mail) mail.until ??= this.#real.now() + this.#limits.dnsMs;
     const left = (mail?.until ?? 0) - this.#real.now();
@@ -173,11 +147,7 @@ export class MailAuthenticator {
       return withinTime(this.#real, left, asked, silence("ETIMEOUT"));
     };
     const answer = await ask();
-    if (this.#thread === thread) this.#tell(thread, answer);
-  }
-
-  #tell(thread: Worker, message: ToThread, transfer: ArrayBuffer[] = []): void {
-    thread.postMessage(message, transfer);
+    if (this.#thread.worker === worker) this.#thread.post(answer, []);
   }
 
   #finish({ id, raw, result }: Extract<FromThread, { kind: "result" }>): void {
@@ -186,22 +156,10 @@ export class MailAuthenticator {
     mail?.deadline.cancel();
     mail?.resolve({ raw, authentication: result });
     this.#takeNext();
-    if (this.#underWay.size > 0) return;
-    this.#idle?.cancel();
-    this.#idle = this.#real.after(this.#limits.idleMs, () => void this.#endThread(new MailNotRead("The thread was ended.")));
+    if (this.#underWay.size === 0) this.#thread.rest();
   }
 
-  async #endThread(reason: MailNotRead): Promise<void> {
-    const thread = this.#thread;
-    this.#idle?.cancel();
-    if (thread === null) return;
-    this.#threadEnded(thread, reason);
-    await thread.terminate();
-  }
-
-  #threadEnded(thread: Worker, reason: MailNotRead): void {
-    if (this.#thread !== thread) return;
-    this.#thread = null;
+  #threadEnded(reason: MailNotRead): void {
     const lost = [...this.#underWay.values()];
     this.#underWay.clear();
     for (const { deadline, reject } of lost) {
