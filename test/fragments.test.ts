@@ -6,7 +6,7 @@ import { sources } from "./support/sources.ts";
 // A file is one noun of 100 to 300 lines. What only its neighbour imports is part of that. Some remain; the numbers may only go down.
 
 /** Files imported by one file alone, of the same folder, that would have at most 300 lines with it. */
-const MOST_FRAGMENTS: Readonly<Record<string, number>> = { server: 80, sdk: 8, cli: 20, "agent-kit": 4, dashboard: 20 };
+const MOST_FRAGMENTS: Readonly<Record<string, number>> = { server: 62, sdk: 8, cli: 20, "agent-kit": 4, dashboard: 20 };
 
 /** Files with less than 30 lines, in per cent. */
 const MOST_SHORT: Readonly<Record<string, number>> = { server: 11, sdk: 17, cli: 11, "agent-kit": 18, dashboard: 18 };

@@ -71,7 +71,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "dead-address-not-suppressed",
     about: "An address that bounced for good is not suppressed.",
-    file: "delivery/consequences.ts",
+    file: "delivery/effects.ts",
     text: "if (invalidRecipient)\n",
     instead: "if (invalidRecipient && workspaceId === '')\n",
   },

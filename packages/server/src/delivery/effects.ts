@@ -1,12 +1,14 @@
 import type { Tx } from "../db/db.ts";
+import { assumeEmailHeld } from "../db/held.ts";
 import { type EmailRow, findEmailRows, labelSent, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
+import { suppress } from "../suppressions/suppressions.ts";
 import { findLiving } from "../workspaces/workspaces.ts";
-import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { type Held, storeHeld } from "./holds.ts";
 import { type Left, leaveQueue, type Postponed, putBack } from "./in-queue.ts";
 import { type EmailOutcome, suppressedOutcome } from "./outcome.ts";
+import { REACT_JOB } from "./react.ts";
 import { listSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -158,4 +160,36 @@ function splitRepeats(steps: readonly Step[]): Step[][] {
     round.steps.push(step);
   }
   return rounds.map((round) => round.steps);
+}
+
+/**
+ * Stores what follows from outcomes beyond the emails themselves; few have consequences.
+ *
+ * | outcome                                | consequence                                                       |
+ * | -------------------------------------- | ----------------------------------------------------------------- |
+ * | the mailbox does not exist             | the address is suppressed                                         |
+ * | a simulated recipient reacts           | a job for each reaction                                           |
+ * | skipped                                | its campaign counts it                                            |
+ * | put back                               | its campaign releases it again, at once if it was resumed         |
+ */
+async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {
+  for (const outcome of outcomes) await storeConsequencesOf(tx, deps, outcome);
+  const putBack = outcomes.flatMap(({ move, putBack: isBack }) => (isBack ? move.email : []));
+  if (putBack.length > 0) await deps.deliveryHooks.putBack(tx, putBack);
+  const skipped = outcomes.flatMap(({ move: { email, patch } }) => {
+    const { campaignId, variant } = email;
+    return campaignId !== null && patch.skipReason ? { campaignId, variant, reason: patch.skipReason } : [];
+  });
+  if (skipped.length > 0) await deps.deliveryHooks.skipped(tx, skipped);
+}
+
+async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOutcome): Promise<void> {
+  const { move, reactions = [], invalidRecipient } = outcome;
+  const { workspaceId, id, toKey } = move.email;
+  if (invalidRecipient)
+    await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: assumeEmailHeld(id) });
+  for (const { type, afterMs } of reactions) {
+    const payload = { workspaceId, emailId: id, type };
+    await deps.queue.enqueue(tx, { kind: REACT_JOB, payload, runAt: move.patch.updatedAt + afterMs });
+  }
 }

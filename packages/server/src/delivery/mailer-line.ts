@@ -1,4 +1,4 @@
-import type { Timer } from "../lib/clock.ts";
+import type { Clock, Timer } from "../lib/clock.ts";
 import { MAX_AGE_MS } from "../lib/freshness.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
@@ -9,7 +9,6 @@ import type { DeliveryDeps } from "./deps.ts";
 import { handOver } from "./hand-over.ts";
 import { MAX_MARKED_AHEAD, Marks } from "./marks.ts";
 import type { Ended, Next } from "./next.ts";
-import { OutcomeBatch } from "./outcome-batch.ts";
 import { renewMails, type WaitingMail } from "./renew.ts";
 import { Slots } from "./slots.ts";
 import { checkSuppressed } from "./suppressed.ts";
@@ -219,5 +218,32 @@ export class MailerLine {
       this.#filling = false;
       this.fillSlots();
     });
+  }
+}
+
+// Longest wait of an outcome for the next marks, or for other outcomes, ms.
+const MAX_WAIT_MS = 25;
+
+/** Outcomes that are known and wait to be stored, so that they share a transaction with the next marks or with each other. */
+export class OutcomeBatch {
+  readonly #real: Clock["real"];
+  #waiting: (() => void)[] = [];
+  #timer: Timer | null = null;
+
+  constructor(real: Clock["real"]) {
+    this.#real = real;
+  }
+
+  /** Adds what settles an outcome. It is called by `settleAll`, 25 ms from now at the latest. Must not throw. */
+  add(settle: () => void): void {
+    this.#waiting.push(settle);
+    this.#timer ??= this.#real.after(MAX_WAIT_MS, () => this.settleAll());
+  }
+
+  /** Settles all that wait, in one turn of the event loop: the queue stores them together. */
+  settleAll(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    for (const settle of this.#waiting.splice(0)) settle();
   }
 }

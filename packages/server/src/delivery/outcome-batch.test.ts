@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../lib/clock.ts";
-import { OutcomeBatch } from "./outcome-batch.ts";
+import { OutcomeBatch } from "./mailer-line.ts";
 
 /** Real time whose timers a test fires. */
 const setUp = () => {

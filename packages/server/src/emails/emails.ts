@@ -6,15 +6,18 @@ import {
   type EmailReaction,
   type EmailStatus,
   type Page,
+  type SendResponse,
 } from "@mailsvc/sdk/contract";
+import { and, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { assumeEmailHeld } from "../db/held.ts";
+import { assumeEmailHeld, type HeldEmailId } from "../db/held.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { firstIdAt, toTestId } from "../lib/ids.ts";
 import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "../lib/message-id.ts";
+import { acceptSend, type NewSend } from "./accept.ts";
 import type { EmailDeps, MessageReading } from "./deps.ts";
 import { listExamined } from "./examine.ts";
 import { announceEmails, parseScheduledAt } from "./schedule.ts";
@@ -34,17 +37,16 @@ import {
   selectNewestEmails,
   updateEmails,
 } from "./store.ts";
+import { storeSends } from "./store-sends.ts";
 
 export { type AcceptedSend, acceptSend } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, getMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
-export { holdEmail } from "./held.ts";
 export type { RenderedMail } from "./hooks.ts";
 export { deleteLabels, findMailByMessageId, joinThread, labelSent } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { announceEmails, DELIVER_JOB, readDeliveryJob, sizeOfLarge, toDeliveryJob } from "./schedule.ts";
-export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { buildMessageId } from "./show.ts";
 export { type Move, moveEmails, OPEN, STATUS_OF_EVENT, type StatusChange, type StatusListener, transition, WAITING } from "./states.ts";
@@ -258,4 +260,30 @@ async function getMail(q: Tx | Reader, workspaceId: string, id: string): Promise
 
 function invalidState(mail: FullMail, from: readonly EmailStatus[], what: string): ApiError {
   return new ApiError("invalid_state", `This email is ${showEmail(mail).status}. Only ${from.join(" and ")} emails can be ${what}.`);
+}
+
+/**
+ * Holds an email that was read in this transaction and is not changed by it, so that rows about it may be inserted: an erasure that
+ * deletes it at the same time collides with this transaction, and the later of both runs again. On Postgres this is an UPDATE that changes
+ * nothing.
+ */
+export async function holdEmail(tx: Tx, { workspaceId, id }: { readonly workspaceId: string; readonly id: string }): Promise<HeldEmailId> {
+  await tx
+    .prepared("hold_email", (q, { emails: t }, arg) =>
+      q
+        .update(t)
+        .set({ inDoubt: sql`${t.inDoubt}` })
+        .where(and(tx.sqlDialect.concurrent, eq(t.workspaceId, arg("workspaceId")), eq(t.id, arg("id")))),
+    )
+    .execute({ workspaceId, id });
+  return assumeEmailHeld(id);
+}
+
+/**
+ * Queues one message for each recipient, or one mail to all of them, with their first events and the jobs that will deliver it: all rows
+ * of one transaction (docs/emails.md#sending). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
+ */
+export async function send(tx: Tx, deps: EmailDeps, send: NewSend): Promise<SendResponse> {
+  const [response] = await storeSends(tx, deps, [await acceptSend(tx, deps, send)]);
+  return response as SendResponse;
 }

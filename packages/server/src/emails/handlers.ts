@@ -1,5 +1,5 @@
-import type { contract } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import { type contract, DELIVERY_EVENTS, type Email, type MailState, type MailStateDetail, type Page } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
 import type { Handlers, KeyContext } from "../http/handler.ts";
 import { notFound } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/ids.ts";
@@ -8,8 +8,7 @@ import { type AcceptedSend, acceptSend, type Origin } from "./accept.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
-import { cancelEmail, getReadableEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
-import { getMailState, listMailStates } from "./mail-states.ts";
+import { cancelEmail, getEmailHistory, getReadableEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
 import { measureMessage } from "./schedule.ts";
 import { storeSends } from "./store-sends.ts";
 import { acceptPrepared, type PreparedSend, prepareTemplateSend, prepareTestSend, storeTemplateSends } from "./template-send.ts";
@@ -85,4 +84,47 @@ function toOrigin({
 function visibleTo({ test }: KeyContext<EmailDeps>["key"], id: string): string {
   if (test && !isTestMail(id)) throw notFound("email", id);
   return id;
+}
+
+type Query = Pick<
+  Parameters<typeof listEmails>[3],
+  "page" | "limit" | "cursor" | "test" | "status" | "to" | "template" | "campaign" | "since" | "until"
+>;
+
+const SHOWN: ReadonlySet<string> = new Set(DELIVERY_EVENTS);
+
+/** The states of a workspace's mails, newest first. */
+async function listMailStates(
+  read: Reader,
+  deps: Pick<EmailDeps, "clock" | "renderHooks">,
+  workspaceId: string,
+  query: Query,
+): Promise<Page<MailState>> {
+  const page = await listEmails(read, deps, workspaceId, query);
+  return { ...page, data: page.data.map(toState) };
+}
+
+/** One mail with its way to each recipient, by its id or that of a recipient. Throws ApiError not_found. */
+async function getMailState(read: Reader, workspaceId: string, id: string): Promise<MailStateDetail> {
+  const { events, ...email } = await getEmailHistory(read, workspaceId, id);
+  const shown = events.filter((event): event is typeof event & { type: MailStateDetail["events"][number]["type"] } =>
+    SHOWN.has(event.type),
+  );
+  return {
+    ...toState(email),
+    events: shown.map((event) => ({ id: event.id, type: event.type, at: event.at, email: event.recipient.email })),
+  };
+}
+
+/** Names each field that is shown, so that one that emails get later is not shown by itself. */
+function toState(email: Email): MailState {
+  const { id, status, to, from, template, campaignId, attempts, inDoubt, lastError, recipients } = email;
+  const { createdAt, scheduledAt, nextAttemptAt } = email;
+  return {
+    ...{ id, status, to, from, template: template?.slug ?? null, campaignId, attempts, inDoubt, lastError },
+    recipients: recipients.map((one) => ({
+      ...{ id: one.id, email: one.email, kind: one.kind, status: one.status, lastError: one.lastError, updatedAt: one.updatedAt },
+    })),
+    ...{ createdAt, scheduledAt, nextAttemptAt },
+  };
 }

@@ -3,8 +3,8 @@ import type { Reader } from "../db/db.ts";
 import { listEventsOfEmails, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/ids.ts";
+import { getMessage } from "./attachments.ts";
 import type { MessageReading, MessageTexts } from "./deps.ts";
-import { readTexts } from "./read-texts.ts";
 import { type ContentsRow, type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";
 
 /**
@@ -130,4 +130,10 @@ function parseTemplate(name: string | null): Email["template"] {
   if (name === null) return null;
   const at = name.lastIndexOf("@");
   return { slug: name.slice(0, at), version: Number(name.slice(at + 1)) };
+}
+
+/** The texts of a mail; those of a message that goes out as it came in are read from it. Throws ApiError as `MessageReading` does. */
+async function readTexts(read: Reader, deps: MessageReading, contents: ContentsRow): Promise<MessageTexts> {
+  if (contents.asIs !== true) return { html: contents.html, text: contents.text, truncated: false };
+  return deps.readMessage(await getMessage(read, contents));
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
-import { DEV_ONLY } from "@mailsvc/sdk/contract";
+import { type Contract, DEV_ONLY, type Endpoint } from "@mailsvc/sdk/contract";
 import type { H3, H3Event } from "h3";
 import { readWishes } from "../html/texts.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -10,18 +9,17 @@ import { BodyMemory } from "./body/read.ts";
 import type { AnyHandler } from "./call.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import type { HttpDeps } from "./deps.ts";
-import type { Dialect, DialectLoaders } from "./dialect.ts";
-import { listDialectRoutes, respondInDialect } from "./dialect-routes.ts";
+import type { Dialect, DialectAnswer, DialectLoaders, DialectOperation } from "./dialect.ts";
 import type { FaultInjector } from "./fault-injection.ts";
-import type { HeaderReader } from "./headers.ts";
+import type { HeaderList, HeaderReader } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { OperatorRights, type WorkspaceLookup } from "./operator-rights.ts";
 import { Performer } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest } from "./request.ts";
-import { errorResponse, type HttpResponse, type RespondToError } from "./response.ts";
+import { type AnyResponse, buildResponse, errorResponse, type HttpResponse, type RespondToError } from "./response.ts";
 import type { AbsentPath, Refuse, Route, Serve } from "./routes.ts";
-import { makeServe, type ObservedRequest } from "./serve-requests.ts";
+import { type Api, makeServe, type ObservedRequest } from "./serve-requests.ts";
 
 interface RouterParts {
   readonly contract: Contract;
@@ -161,3 +159,43 @@ const respondInContract: RespondToError = (error, requestId, headers, request, e
     readWishes(request.search(), (name) => request.headers.get(name)),
   );
 };
+
+type MakeServe = (api: Api) => (endpoint: Endpoint, handler: AnyHandler) => Serve;
+
+/** The routes of a dialect. */
+function listDialectRoutes(dialect: Dialect, performer: Performer, makeServe: MakeServe): Route[] {
+  const respondToError = respondInDialect(dialect);
+  return dialect.operations.flatMap(({ endpoint, handler, reshape }) => {
+    const api = { performer, respondToError, ...(reshape && { reshape: reshapeWith(reshape) }) };
+    const serve = makeServe(api)(endpoint, handler);
+    return listPaths(dialect, endpoint).map((path) => ({ endpoint, path, serve, follow: null }));
+  });
+}
+
+/** The paths of an operation: its own, and that of a client which puts the path behind an address that ends with a slash. */
+function listPaths({ prefix }: Dialect, { path }: Endpoint): Route["path"][] {
+  return path === prefix ? [path] : [path, `${prefix}/${path.slice(prefix.length)}`];
+}
+
+/** Answers errors in the words of a dialect. */
+function respondInDialect({ describeError }: Pick<Dialect, "describeError">): RespondToError {
+  return (error, _requestId, headers, request) =>
+    toResponse(describeError(error, request.headers), [...headers, ...Object.entries(error.headers)]);
+}
+
+/** Rewrites a response, which may have been stored for an Idempotency-Key, so that only outputs are stored. */
+function reshapeWith(reshape: NonNullable<DialectOperation["reshape"]>) {
+  return (response: AnyResponse): AnyResponse => {
+    if (typeof response.body !== "string" || response.body === "") return response;
+    const own = response.headers.filter(([name]) => !HEADERS_OF_BODY.has(name));
+    return toResponse(reshape(JSON.parse(response.body)), own);
+  };
+}
+
+// Headers that `buildResponse` writes itself.
+const HEADERS_OF_BODY = new Set(["content-type", "cache-control", "x-content-type-options"]);
+
+function toResponse({ status, body, headers = {} }: DialectAnswer, common: HeaderList): HttpResponse {
+  const all: HeaderList = [...common, ...Object.entries(headers)];
+  return buildResponse(status, "application/json", body === null ? "" : JSON.stringify(body), all);
+}

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { manualTime, rest } from "../../test/manual-time.ts";
 import { claimedJob } from "../../test/queue-scripted-store.ts";
 import { silentLog } from "../lib/log.ts";
-import { BatchRun } from "./batch-run.ts";
+import { BatchRun } from "./attempts.ts";
 import { LEASE_MS } from "./lease.ts";
 import type { ClaimedJob, LaneJob, Settle } from "./queue.ts";
 import type { Settlement } from "./settling.ts";

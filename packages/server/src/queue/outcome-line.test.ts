@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rest } from "../../test/manual-time.ts";
-import { OutcomeLine, type Unstored } from "./outcome-line.ts";
+import { OutcomeLine, type Unstored } from "./settling.ts";
 
 interface Outcome {
   readonly bytes?: number;
