@@ -175,9 +175,7 @@ export class MailParser {
   }
 }
 
-async function loadProgram(): Promise<ThreadProgram> {
-  return (await import("./mail-parser-program.ts")).mailParserProgram;
-}
+const loadProgram: LoadProgram = async () => (await import("./mail-parser-program.ts")).mailParserProgram;
 
 function tooLarge(): MailNotRead {
   return new MailNotRead("Reading it failed: it took too much memory.", true);

@@ -170,9 +170,7 @@ export class MailAuthenticator {
   }
 }
 
-async function loadProgram(): Promise<ThreadProgram> {
-  return (await import("./mail-authenticator-program.ts")).mailAuthenticatorProgram;
-}
+const loadProgram: LoadProgram = async () => (await import("./mail-authenticator-program.ts")).mailAuthenticatorProgram;
 
 /** A record of the DNS, short enough to be worked on. */
 function shorten(record: unknown): unknown {
