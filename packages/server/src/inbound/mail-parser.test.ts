@@ -47,11 +47,13 @@ test("a report is read on the parser's thread, and mails are read in their order
 test("whatever a mail repeats, it is read within a second of processor time while the event loop goes on", async () => {
   const parser = open({ timeMs: 60_000 });
   await parser.parse(DSN);
-  let last = performance.now();
+  // Of this thread's own time: others may have the processor meanwhile.
+  let last = process.threadCpuUsage();
   let longest = 0;
   const ticks = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    const { user, system } = process.threadCpuUsage(last);
+    longest = Math.max(longest, (user + system) / 1000);
+    last = process.threadCpuUsage();
   }, 5);
   onTestFinished(() => clearInterval(ticks));
   const took: Record<string, number> = {};
@@ -59,7 +61,7 @@ test("whatever a mail repeats, it is read within a second of processor time whil
     const raw = make();
     // Making the mail is work of this test.
     await new Promise(setImmediate);
-    last = performance.now();
+    last = process.threadCpuUsage();
     const from = process.cpuUsage();
     const { outcome } = await parser.parse(raw);
     const { user, system } = process.cpuUsage(from);
