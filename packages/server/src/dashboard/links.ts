@@ -14,7 +14,8 @@ type LinkRow = DashboardTables["dashboardLinks"]["$inferSelect"];
 
 /** Path of a sign-in link. Its token is in the fragment, so the browser does not send it to the server in an address. */
 export const SIGN_IN_PATH = "/dashboard#:token";
-const LINK_MS = SIGN_IN_LIMITS.linkMinutes * MINUTE;
+/** Time for which a link that somebody asks for works, ms. */
+export const LINK_MS = SIGN_IN_LIMITS.linkMinutes * MINUTE;
 const INVITATION_MS = MEMBER_LIMITS.invitationHours * HOUR;
 
 /** Makes a link that signs one browser in. Its token stands behind the #, so it gets into no log. */

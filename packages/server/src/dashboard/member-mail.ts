@@ -8,11 +8,11 @@ import { ApiError } from "../lib/api-error.ts";
 import { HOUR } from "../lib/units.ts";
 import { hidePlacesOf } from "../mail/hide-places.ts";
 import { type Mailer, type OutgoingMail, recordDeliveries } from "../mail/mailer.ts";
-import type { JobHandler, Queue } from "../queue/queue.ts";
+import { ATTEMPTS_OF_OWN_MAIL, type JobHandler, type NewJob, type Queue } from "../queue/queue.ts";
 import type { MailCapture } from "../relays/deps.ts";
 import { getWorkspace } from "../workspaces/workspaces.ts";
 import type { SessionDeps } from "./deps.ts";
-import { createMailedLink } from "./links.ts";
+import { createMailedLink, LINK_MS } from "./links.ts";
 import { type OidcConfig, usesProvider } from "./oidc-config.ts";
 import type { MemberRow } from "./sessions.ts";
 
@@ -30,7 +30,11 @@ export interface MemberMailDeps extends SessionDeps, MailCapture {
 interface MemberMail {
   readonly memberId: string;
   readonly invitation: boolean;
+  /** Instant from which nobody waits for it any more, ms. */
+  readonly until?: number;
 }
+
+const toJob = (mail: MemberMail): NewJob => ({ kind: MEMBER_MAIL_JOB, payload: { ...mail }, maxAttempts: ATTEMPTS_OF_OWN_MAIL });
 
 /**
  * True if the service's own mail reaches people. Captured mail is read by every viewer of the workspace, and a link of an owner is not for
@@ -46,8 +50,7 @@ export async function enqueueInvitation(tx: Tx, { queue, clock }: MemberMailDeps
     throw new ApiError("limit_reached", `${row.email} got ${MEMBER_LIMITS.mailsPerHour} mails within an hour.`, {
       hint: "Wait for an hour.",
     });
-  const payload: MemberMail = { memberId: row.id, invitation: true };
-  await queue.enqueue(tx, { kind: MEMBER_MAIL_JOB, payload: { ...payload } });
+  await queue.enqueue(tx, toJob({ memberId: row.id, invitation: true }));
 }
 
 /** Plans the mails to an address that asked for a link: one for each workspace of which it is a member. */
@@ -67,18 +70,21 @@ export function findRequested(deps: MemberMailDeps): JobHandler {
       .from(t)
       .where(and(eq(t.emailKey, String(payload.address)), isNull(t.removedAt)));
     const now = deps.clock.now();
-    const mails = rows.filter((row) => !isOverLimit(row, now)).map(({ id }): MemberMail => ({ memberId: id, invitation: false }));
+    const mails = rows
+      .filter((row) => !isOverLimit(row, now))
+      .map(({ id }): MemberMail => ({ memberId: id, invitation: false, until: now + LINK_MS }));
     return {
       commit: async (tx) => {
-        for (const mail of mails) await deps.queue.enqueue(tx, { kind: MEMBER_MAIL_JOB, payload: { ...mail } });
+        for (const mail of mails) await deps.queue.enqueue(tx, toJob(mail));
       },
     };
   };
 }
 
-/** Sends the mail with a link to a member. */
+/** Sends the mail with a link to a member. An invitation is tried for about a day, another link for as long as somebody waits for it. */
 export function mailMember(deps: MemberMailDeps): JobHandler {
   return async ({ id, payload, attempt }) => {
+    if (typeof payload.until === "number" && deps.clock.now() >= payload.until) return {};
     const [row] = await findRows(deps.db.read, deps.db.read.t.members, { id: String(payload.memberId) });
     if (!row || row.removedAt !== null || !(await reachesPeople(deps.db.read, deps))) return {};
     const isInvitation = payload.invitation === true;

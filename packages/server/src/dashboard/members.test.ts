@@ -76,6 +76,24 @@ describe("an invitation", () => {
     expect((await browse(captured, "GET", "/dashboard/sign-in-options")).body).toEqual({ mail: false, provider: null });
   });
 
+  test("waits for a mail server that is away for half a day, and a link that was asked for is given up in time", async () => {
+    const away = { isAway: false };
+    const refused = { outcome: "deferred", error: { message: "connect ECONNREFUSED", smtpCode: null, enhancedCode: null } } as const;
+    const server = acceptingMailer(() => (away.isAway ? refused : { outcome: "sent", response: "250 OK" }));
+    await using own = await createWorld({ dev: false, mailer: server, flags: { "smtp-url": "smtp://127.0.0.1:2525" } });
+    await own.sdk.members.invite({ email: "bob@acme.example", role: "viewer" });
+    await own.settle();
+    away.isAway = true;
+    await own.sdk.members.invite({ email: ADA, role: "viewer" });
+    await browse(own, "POST", "/dashboard/sign-in-mail", { body: { email: "bob@acme.example" } });
+    await own.clock.advance("12h");
+    away.isAway = false;
+    const tried = server.mails.length;
+    await own.clock.advance("75m");
+    expect(server.mails.slice(tried).map(({ envelopeTo }) => envelopeTo)).toEqual([ADA]);
+    expect((await own.sdk.jobs.list({})).data).toEqual([]);
+  });
+
   test("can be read in the inbox of dev mode", async () => {
     await using dev = await createWorld();
     await dev.sdk.members.invite({ email: ADA, role: "viewer" });

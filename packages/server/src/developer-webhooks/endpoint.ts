@@ -5,6 +5,7 @@ import { findRows } from "../db/find.ts";
 import { readByKeys, recordEvents, showEvent } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../lib/units.ts";
+import { ATTEMPTS_OF_OWN_MAIL } from "../queue/queue.ts";
 import {
   type ComposedEvent,
   type Endpoint,
@@ -130,7 +131,8 @@ async function announce(
   await recordEvents(tx, deps, [
     { workspaceId, type: "webhook.disabled", at: now, data: { webhookId: id, failingSince: iso(failingSince) } },
   ]);
-  if (alertEmail !== null) await deps.queue.enqueue(tx, { kind: ALERT_JOB, payload: { webhookId: id }, runAt: now });
+  if (alertEmail !== null)
+    await deps.queue.enqueue(tx, { kind: ALERT_JOB, payload: { webhookId: id }, runAt: now, maxAttempts: ATTEMPTS_OF_OWN_MAIL });
 }
 
 /** States in which a webhook takes part in a test or a redelivery by hand: all. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HOUR, type LawsContext, SECOND } from "../../test/queue-laws-context.ts";
 import { StorageUnavailable } from "../db/errors.ts";
-import type { ClaimedJob, JobHandler } from "./queue.ts";
+import { ATTEMPTS_OF_OWN_MAIL, type ClaimedJob, type JobHandler } from "./queue.ts";
 import { backoff } from "./settling.ts";
 
 /** Jobs that fail, are dead, hold a key, or run again by their plan. */
@@ -106,6 +106,13 @@ export function failingLaws(t: LawsContext): void {
       expect(backoff(1, 0)).toBe(800);
       expect(backoff(1, 0.5)).toBe(1000);
       expect(backoff(500, 0.999_999)).toBeLessThanOrEqual(1.2 * HOUR);
+    });
+
+    test("mail of the service itself is tried for about a day", () => {
+      const waits = Array.from({ length: ATTEMPTS_OF_OWN_MAIL - 1 }, (_, i) => backoff(i + 1, 0.5));
+      const total = waits.reduce((sum, ms) => sum + ms, 0);
+      expect(total).toBeGreaterThan(22 * HOUR);
+      expect(total).toBeLessThan(24 * HOUR);
     });
   });
 

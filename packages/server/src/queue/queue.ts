@@ -23,6 +23,9 @@ export const MAX_INTERRUPTIONS = 100;
 /** The last error of such a job. */
 export const INTERRUPTED = `The process died in each of the last ${MAX_INTERRUPTIONS} attempts.`;
 
+/** Attempts of a job that hands over a mail of the service itself, such as an invitation: they last for about a day. */
+export const ATTEMPTS_OF_OWN_MAIL = 35;
+
 /** Work to be done later, at least once. */
 export interface NewJob {
   /** Selects the handler, e.g. `email.deliver`. */

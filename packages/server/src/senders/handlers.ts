@@ -1,6 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { ATTEMPTS_OF_OWN_MAIL } from "../queue/queue.ts";
 import { readRequest, renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
 import { lookForRecord, type RecordLook } from "./dns.ts";
 import {
@@ -36,7 +37,10 @@ export const senderHandlers: Handlers<typeof contract.senders, SenderDeps> = {
       if (look !== null) return toSender(await recordLook(tx, deps, row, look));
       if (force) return toSender(await recordVerification(tx, deps, row, null));
       if (row.status === "PENDING")
-        await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { workspaceId, senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
+        await deps.queue.enqueue(tx, {
+          ...{ kind: CONFIRM_JOB, payload: { workspaceId, senderId: id } },
+          ...{ dedupeKey: `${CONFIRM_JOB}:${id}`, maxAttempts: ATTEMPTS_OF_OWN_MAIL },
+        });
       return toSender(row);
     },
   },

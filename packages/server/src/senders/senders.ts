@@ -12,7 +12,7 @@ import type { Ids } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { Queue } from "../queue/queue.ts";
+import { ATTEMPTS_OF_OWN_MAIL, type Queue } from "../queue/queue.ts";
 import type { RelayNames } from "../relays/deps.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
@@ -80,7 +80,10 @@ export async function addSender(
     throw new ApiError("conflict", `${value} is already a sender of this workspace.`, { hint: "See: mailsvc senders list" });
   }
   if (row.status === "PENDING")
-    await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { workspaceId, senderId: row.id } });
+    await deps.queue.enqueue(tx, {
+      ...(kind === "domain" ? { kind: CHECK_JOB } : { kind: CONFIRM_JOB, maxAttempts: ATTEMPTS_OF_OWN_MAIL }),
+      payload: { workspaceId, senderId: row.id },
+    });
   return toSender(row);
 }
 
