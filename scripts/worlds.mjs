@@ -5,11 +5,11 @@
 //   npm run worlds -- --mutation NAME|all [--seed 17] [--minutes 10] [--noun campaign] [--disturbance restart]
 //   npm run worlds -- --script FILE [--mutation NAME]
 //
-// It uses as many processes as there are cores, unless --processes says otherwise. Without --seed it begins with a fresh one. A world
-// --untried leaves out worlds whose pair of a noun and a disturbance was tried, as FILE notes, until all pairs were tried; stopped, it goes
-// on with the same FILE. A world that fails is made as short as it can be, and printed as a test to paste. With --mutation it plants a fault into the server, and fails
-// unless the worlds find it. --script lives through one world, of a script in JSON.
-import { readFileSync } from "node:fs";
+// It uses as many processes as there are cores, unless --processes says otherwise. Without --seed it begins with a fresh one. A world that
+// fails is made as short as it can be, and printed as a test to paste. With --untried each world aims at several pairs of a noun and a
+// disturbance that FILE does not name yet, until it names all; stopped, it goes on with the same FILE. With --mutation it plants a fault
+// into the server, and fails unless the worlds find it. --script lives through one world, of a script in JSON.
+import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import "./sources.mjs";
 
@@ -29,6 +29,9 @@ const { values } = parseArgs({
     share: { type: "string" },
   },
 });
+// Threads of the server load the packages as they were built.
+if (!existsSync(new URL("../packages/sdk/dist/contract/index.js", import.meta.url)))
+  throw new Error("Build the packages first: npm run build");
 const { database, noun, disturbance, untried, mutation } = values;
 if (database !== "sqlite" && database !== "postgres") throw new Error("--database is sqlite or postgres.");
 const from = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);

@@ -7,8 +7,8 @@ import type { Part } from "./part.ts";
 
 // Some minutes.
 const WORLDS_OF_STEP = 100;
-// A world tries the pair of its seed, and others that happen beside it.
-const PAIRS_OF_STEP = 200;
+// A world tries many pairs at once, and those that it could not try are left to later ones.
+const PAIRS_OF_STEP = 1000;
 
 /** Worlds that are disturbed at random, until each pair of a noun and a disturbance was tried on each database. */
 export const worlds: Part = {
@@ -18,7 +18,7 @@ export const worlds: Part = {
     "Whole services live for a month within seconds, while people pause, edit and erase, servers die and mail servers fail. Each pair of a thing and a disturbance is tried on SQLite and on Postgres, with fresh random choices. At rest nothing may be lost, doubled, leaked, miscounted or left behind: test/worlds/README.md says what must hold.",
   steps: (share) => 2 * Math.max(1, Math.ceil((share * PAIRS) / PAIRS_OF_STEP)),
   run: async (step, { seed, share, folder }) => {
-    // Every other step is about the other database. Later ones have less to do: a world tries other pairs beside its own.
+    // Every other step is about the other database.
     const database = step % 2 === 0 ? "sqlite" : "postgres";
     const untried = join(folder, `tried-on-${database}`);
     const failures: string[] = [];
@@ -32,7 +32,6 @@ export const worlds: Part = {
       log,
     });
     const lived = sumUp(parts, () => {});
-    for (const pair of lived.missing) failures.push(`The pair ${pair} was not tried on ${database}.`);
     if (share === 1 && step >= worlds.steps(share) - 2) {
       const tried = readTried(untried);
       for (const pair of listPairs()) if (!tried.has(pair)) failures.push(`No step has tried the pair ${pair} on ${database}.`);

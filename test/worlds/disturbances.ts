@@ -27,12 +27,26 @@ async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () =>
   const made = NOUNS[thing.noun]?.verbs.pause || pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
   if (made) await u.add({ ...made, label, noun: thing.noun, tenant: thing.tenant });
   const waiting = u.things.get(label) ?? thing;
+  if (pick.oneIn(3)) await flicker(u, waiting);
   await u.pass(pick.of(0, HOUR));
-  await verb(pick.of("pause", "pause", "pause", "cancel", "edit"))(u, waiting, pick);
+  const deeds = (["pause", "pause", "pause", "cancel", "edit"] as const).filter((name) => NOUNS[thing.noun]?.verbs[name]);
+  if (deeds.length > 0) await verb(pick.of(...deeds))(u, waiting, pick);
   await u.pass(pick.of(0, HOUR, 5 * HOUR));
   await goOn();
+  if (pick.oneIn(2)) await flicker(u, waiting);
   await u.pass(pick.of(0, HOUR, DAY));
   await verb("resume")(u, waiting, pick);
+}
+
+/** Pauses a campaign and lets it go on, several times and at once, while its mail is on its way. */
+async function flicker(u: Universe, { noun, tenant, id }: Thing): Promise<void> {
+  if (!noun.endsWith("ampaign")) return;
+  const { campaigns } = u.sdk(tenant);
+  u.ledger.go(id);
+  for (let i = 0; i < 6; i += 1) {
+    await u.call(() => campaigns.pause(id));
+    await u.call(() => campaigns.resume(id));
+  }
 }
 
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
@@ -46,7 +60,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   ...INSTALLATION_DISTURBANCES,
   import: async (u, { tenant }, pick) => {
     const rows = Array.from({ length: 10 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: [pick.of("vip", "imported")] }));
-    return u.call(() => u.sdk(tenant).contacts.import({ rows }));
+    // One that can be undone, now and then.
+    const begun = pick.oneIn(2) ? await u.value(() => u.sdk(tenant).contacts.startImport({ file: "people.csv" })) : null;
+    return u.call(() => u.sdk(tenant).contacts.import({ rows, ...(begun && { import: begun.id }) }));
   },
   bulkTag: async (u, { tenant }, pick) => {
     const contacts = Array.from({ length: 8 }, (_, i) => addressOf(i));
@@ -75,13 +91,27 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   undo: async (u, { tenant }, pick) => {
     const { contacts } = u.sdk(tenant);
-    const rows = Array.from({ length: 12 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: ["undone"] }));
-    await u.call(() => contacts.import({ rows }));
-    const imports = await u.value(async () => (await contacts.imports({ limit: 5 })).data);
-    await u.pass(pick.of(0, HOUR));
-    if (!imports || imports.length === 0) return false;
-    const undone = await u.call(() => contacts.undoImport(pick.of(...imports).id));
+    const rows = Array.from({ length: 12 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: [pick.of("undone", "vip")] }));
     await u.settle();
+    const before = new Set((await u.value(() => contacts.list({ limit: 100 }).toArray()))?.map(({ email }) => email));
+    const begun = await u.value(() => contacts.startImport({ file: "people.csv" }));
+    const imported = begun && (await u.value(() => contacts.import({ rows, import: begun.id })));
+    await u.pass(pick.of(0, HOUR));
+    const imports = await u.value(async () => (await contacts.imports({ limit: 5 })).data);
+    if (!imports || imports.length === 0) return false;
+    const chosen = pick.of(...imports);
+    const undone = await u.call(() => contacts.undoImport(chosen.id));
+    await u.settle();
+    if (imported && chosen.id === begun?.id && "value" in undone) {
+      const now = await u.value(() => contacts.list({ limit: 100 }).toArray());
+      const left = now?.filter(({ email }) => rows.some((row) => row.email === email) && !before.has(email)) ?? [];
+      for (const { id, email } of left) {
+        // Who was put into a list meanwhile, by an automation, stays.
+        const contact = await u.value(() => contacts.get(id));
+        if (contact && contact.lists.length === 0)
+          u.ledger.note("follows", `${email} is a contact, and the import that has brought them was undone.`);
+      }
+    }
     return undone;
   },
   erase: async (u, thing, pick) => {
@@ -185,6 +215,12 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     if (changed && answer) await u.call(() => u.sdk(agent.tenant).activations[answer](agent.id, { version: changed.version }));
     await followAll(u);
     return changed !== null;
+  },
+  rebuild: async (u, _thing, pick) => {
+    const rebuilt = await u.call(() => operator(u).readers.rebuild(pick.of("metrics" as const, "engagement" as const), {}));
+    // Now and then the next things happen while it is under way.
+    await u.pass(pick.of(0, 1000, HOUR));
+    return rebuilt;
   },
   report: async (u, { tenant }, pick) => {
     if (u.peer) return false;

@@ -57,6 +57,19 @@ held("crash", {
   ],
 });
 
+// An invitation is given up when the mail server is away for longer than a quarter of an hour.
+held("ends", {
+  seed: 1001008,
+  database: "sqlite",
+  delivery: "relay",
+  servers: 1,
+  keepDays: null,
+  steps: [
+    { do: "make", noun: "member", as: "member-8", tenant: "a", seed: 979602086 },
+    { do: "disturb", by: "relayDead", on: "member-8", seed: 1200429290 },
+  ],
+});
+
 // Queries that a transaction asked together with the one that found the disk full were stored alone.
 held("ends", {
   seed: 4261758,

@@ -1,6 +1,6 @@
 import { DISTURBANCES } from "./disturbances.ts";
 import { NOUNS } from "./nouns.ts";
-import { DELIVERED_BY } from "./pairs.ts";
+import { type Aim, deliveryOf, type Pair } from "./pairs.ts";
 import { type Pick, picker, type Script, STARTS, type Step, TENANTS, type Tenant } from "./script.ts";
 
 const NOUN_NAMES = Object.keys(NOUNS);
@@ -13,10 +13,10 @@ export const PAIRS = NOUN_NAMES.length * DISTURBANCE_NAMES.length;
 const BASIS = ["crowd", "list", "segment", "template", "webhook"] as const;
 
 /**
- * The script of a seed: people and what they are in, some things that are begun, and disturbances while these are under way. The first
- * thing and its first disturbance are the pair that belongs to the seed; the rest is chance.
+ * The script of a seed: people and what they are in, some things that are begun, and disturbances while these are under way. It tries what
+ * it aims at first: by default the pair that belongs to the seed. The rest is chance.
  */
-export function generate(seed: number, database: Script["database"]): Script {
+export function generate(seed: number, database: Script["database"], { nouns, deeds }: Aim = aimOf(seed)): Script {
   const pick = picker(seed);
   const steps: Step[] = [];
   const things: string[] = [];
@@ -45,13 +45,16 @@ export function generate(seed: number, database: Script["database"]): Script {
 
   const basis = BASIS.map((noun, i) => `${noun}-${i}`);
   for (const [i, noun] of BASIS.entries()) steps.push({ do: "make", noun, as: basis[i] as string, tenant: TENANTS[0], seed: chance(pick) });
-  const { noun, disturbance } = pairOf(seed);
   const tenant = choose();
-  for (const needed of NEEDS[noun] ?? []) make(needed, tenant);
+  const needed = [...nouns.flatMap((noun) => NEEDS[noun] ?? []), ...deeds.flatMap(({ disturbance }) => NEEDED_BY[disturbance] ?? [])];
+  for (const noun of new Set(needed)) make(noun, tenant);
   for (let i = pick.int(0, 3); i > 0; i -= 1) make(pick.of(...NOUN_NAMES));
-  const first = make(noun, tenant);
-  if (pick.oneIn(3)) pass();
-  disturb(disturbance, first);
+  const labels = new Map(nouns.map((noun) => [noun, make(noun, tenant)]));
+  const [first = ""] = labels.values();
+  for (const { noun, disturbance } of deeds) {
+    if (pick.oneIn(3)) pass();
+    disturb(disturbance, labels.get(noun) ?? first);
+  }
   if (pick.oneIn(2)) pass();
   for (let i = pick.int(2, 6); i > 0; i -= 1) {
     const next = pick.int(0, 3);
@@ -60,12 +63,12 @@ export function generate(seed: number, database: Script["database"]): Script {
     else disturbOne();
   }
   const servers = database === "postgres" && pick.oneIn(2) ? 2 : 1;
-  const delivery = DELIVERED_BY[noun] ?? DELIVERED_BY[disturbance] ?? pick.of("captured" as const, "relay" as const);
+  const delivery = deliveryOf(nouns, deeds) ?? pick.of("captured" as const, "relay" as const);
   return { seed, database, delivery, servers, keepDays: pick.oneIn(6) ? 5 : null, start: pick.of(...STARTS), steps };
 }
 
 /** The pair that a seed tries for certain. */
-export function pairOf(seed: number): { readonly noun: string; readonly disturbance: string } {
+export function pairOf(seed: number): Pair {
   const n = seed % PAIRS;
   return {
     noun: NOUN_NAMES[n % NOUN_NAMES.length] as string,
@@ -74,9 +77,16 @@ export function pairOf(seed: number): { readonly noun: string; readonly disturba
   };
 }
 
+function aimOf(seed: number): Aim {
+  const pair = pairOf(seed);
+  return { nouns: [pair.noun], deeds: [pair] };
+}
+
 /** Nouns that a noun needs before it. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(["run", "wakeup", "approval", "waitingRun", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]])),
+  ...Object.fromEntries(
+    ["run", "wakeup", "approval", "waitingRun", "proposal", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]]),
+  ),
   submission: ["agent", "landingPage"],
   signUp: ["form"],
   resentCampaign: ["campaign"],
@@ -84,5 +94,8 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   clicking: ["mail"],
   leaving: ["campaign"],
 };
+
+/** Nouns that a disturbance needs before it. */
+const NEEDED_BY: Readonly<Record<string, readonly string[]>> = { scopes: ["agent"], report: ["mail"] };
 
 const chance = (pick: Pick): number => pick.int(1, 2_000_000_000);

@@ -1,5 +1,6 @@
 import { AGAIN } from "./invariants/again.ts";
 import { APART } from "./invariants/apart.ts";
+import { CONTENT } from "./invariants/content.ts";
 import { ENDS } from "./invariants/ends.ts";
 import { FOLLOWS } from "./invariants/follows.ts";
 import { FORGOTTEN } from "./invariants/forgotten.ts";
@@ -17,5 +18,5 @@ import { WHY } from "./invariants/why.ts";
 /** All that holds in every world at rest. The last one starts another server, so nothing comes after it. */
 export const INVARIANTS: readonly Invariant[] = [
   ...[ENDS, SUMS, REFUSALS, ONCE, STILL, EARLY, STORY, EVENTS, WEBHOOKS, FOLLOWS],
-  ...[KEYS, APART, WHY, FORGOTTEN, LEFT, KEPT, AGAIN],
+  ...[CONTENT, KEYS, APART, WHY, FORGOTTEN, LEFT, KEPT, AGAIN],
 ];

@@ -1,3 +1,4 @@
+import type { Role } from "@mailsvc/sdk/contract";
 import type { Tenant } from "./script.ts";
 
 /** The time at which something happened. */
@@ -13,6 +14,10 @@ interface HandOver extends Mark {
   readonly emailId: string | null;
   readonly to: string;
   readonly messageId: string;
+  /** The words `Says …` of its HTML and of its text. */
+  readonly says: readonly (string | null)[];
+  /** True if it offers to unsubscribe. */
+  readonly hasWayOut: boolean;
   /** Workspaces whose words are in it. */
   readonly words: readonly Tenant[];
   /** False if the connection broke or the mail server refused, so that nobody has the mail for certain. */
@@ -72,6 +77,16 @@ interface Secrets {
 /** The invariants that read notes. */
 type NotedInvariant = "follows" | "forgotten" | "keys" | "once";
 
+/** A browser in which somebody has signed in. */
+interface Browser {
+  readonly tenant: Tenant;
+  readonly cookie: string;
+  /** What they may do with it; null if they were signed out. */
+  readonly role: Role | null;
+  /** Time of its last request by the clock of the world, ms. */
+  readonly seenAt: number;
+}
+
 /** Something that a reader did with a mail, and that the service has answered. */
 interface Reaction {
   readonly tenant: Tenant;
@@ -95,6 +110,8 @@ export class Ledger {
   readonly reactions: Reaction[] = [];
   /** The secrets of each webhook, by its name; null where a call that was lost may have changed them. */
   readonly secrets = new Map<string, Secrets[] | null>();
+  /** The browsers of members of a workspace, by the labels of these. */
+  readonly browsers = new Map<string, Browser>();
   /** Violations seen at a time that is over at rest, by the name of the invariant. */
   readonly notes = new Map<NotedInvariant, string[]>();
   /** The clock of the world. */

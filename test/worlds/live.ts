@@ -1,10 +1,10 @@
 import { openDatabases } from "./databases.ts";
 import { generate, PAIRS, pairOf } from "./generate.ts";
-import { listPairs, noteTried, readTried, whySenseless } from "./pairs.ts";
+import { chooseAim, listPairs, noteTried, readTried, whySenseless } from "./pairs.ts";
 import type { Part } from "./processes.ts";
 import { Receivers } from "./receivers.ts";
 import { type Report, runScript } from "./run.ts";
-import type { Script } from "./script.ts";
+import { picker, type Script } from "./script.ts";
 import { shrink, toTest } from "./shrink.ts";
 
 export interface Living {
@@ -17,10 +17,7 @@ export interface Living {
   /** Only worlds of this noun, or this disturbance, in the pair of their seed. */
   readonly noun?: string | undefined;
   readonly disturbance?: string | undefined;
-  /**
-   * A file of the pairs that were tried, to which each world adds its own. Only worlds whose pair is not in it are lived through; each seed
-   * from the first on is about another pair, up to the last of them.
-   */
+  /** A file of the pairs that were tried, to which each world adds its own. Each world aims at several that are not in it. */
   readonly untried?: string | undefined;
   readonly log: (line: string) => void;
 }
@@ -55,6 +52,13 @@ interface Lives {
 // Further worlds to try for a pair whose thing the first one could not make.
 const ATTEMPTS = 5;
 
+interface Aimed {
+  readonly seed: number;
+  readonly script: Script;
+  /** The pairs that it is to try, as `noun disturbance`. */
+  readonly due: readonly string[];
+}
+
 /**
  * Lives through one world after another, and prints each that fails as the shortest test that fails like it. A pair that its own world could
  * not try, because the service refused to make its thing, gets others.
@@ -64,8 +68,7 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
   const end = performance.now() + minutes * 60_000;
   const [tried, due] = [new Set<string>(), new Set<string>()];
   let [worlds, failures] = [0, 0];
-  const liveThroughOne = async (seed: number): Promise<void> => {
-    const script = generate(seed, database);
+  const liveThroughOne = async ({ seed, script }: Aimed): Promise<void> => {
     const report = await lives.live(script);
     worlds += 1;
     for (const pair of report.pairs) tried.add(pair);
@@ -75,18 +78,56 @@ export async function livePart({ from, count, minutes, database, log, ...wanted 
     log(`seed ${seed}:\n${report.broken.map((what) => `  ${what}`).join("\n")}`);
     log(await shorten(script, report, lives));
   };
-  for (const seed of listSeeds({ from, ...wanted }, share)) {
-    if (worlds >= count || performance.now() >= end || (wanted.untried && seed >= from + PAIRS)) break;
-    const { noun, disturbance } = pairOf(seed);
-    const pair = `${noun} ${disturbance}`;
-    const isSensible = whySenseless(noun, disturbance) === null;
-    if (wanted.untried && (!isSensible || readTried(wanted.untried).has(pair))) continue;
-    if (isSensible) due.add(pair);
-    await liveThroughOne(seed);
-    for (let i = 1; i <= ATTEMPTS && due.has(pair) && !tried.has(pair); i += 1) await liveThroughOne(seed + i * PAIRS);
+  const { untried, ...about } = wanted;
+  const scripts = untried
+    ? listUntried({ from, database, untried, ...about }, share)
+    : listScripts({ from, database, ...about, tried }, share);
+  for (const one of scripts) {
+    if (worlds >= count || performance.now() >= end) break;
+    for (const pair of one.due) due.add(pair);
+    await liveThroughOne(one);
   }
   await lives.close();
   return { worlds, failures, due: [...due], tried: [...tried] };
+}
+
+type About = Pick<Living, "from" | "database" | "noun" | "disturbance">;
+
+/** A script of each seed, and others for a pair that its own world did not try. */
+function* listScripts({ tried, database, ...about }: About & { readonly tried: ReadonlySet<string> }, share: Share): Generator<Aimed> {
+  for (const seed of listSeeds(about, share)) {
+    const { noun, disturbance } = pairOf(seed);
+    const pair = `${noun} ${disturbance}`;
+    const due = whySenseless(noun, disturbance) === null ? [pair] : [];
+    yield { seed, script: generate(seed, database), due };
+    for (let i = 1; i <= ATTEMPTS && due.length > 0 && !tried.has(pair); i += 1)
+      yield { seed: seed + i * PAIRS, script: generate(seed + i * PAIRS, database), due };
+  }
+}
+
+/** Scripts that aim at pairs which the file of those that were tried lacks, until it lacks none, or only such as no attempt could try. */
+function* listUntried(
+  { from, database, noun, disturbance, untried }: About & { readonly untried: string },
+  { which, of }: Share,
+): Generator<Aimed> {
+  const attempts = new Map<string, number>();
+  for (let seed = from + which; ; seed += of) {
+    const tried = readTried(untried);
+    const left = listPairs().filter((pair) => {
+      const [ownNoun, ownDisturbance] = pair.split(" ");
+      const isWanted = (noun ?? ownNoun) === ownNoun && (disturbance ?? ownDisturbance) === ownDisturbance;
+      return isWanted && !tried.has(pair) && (attempts.get(pair) ?? 0) <= ATTEMPTS;
+    });
+    const aim = chooseAim(left, picker(seed));
+    if (aim === null) return;
+    const happens = new Set(aim.deeds.map((deed) => deed.disturbance));
+    const due = left.filter((pair) => {
+      const [ownNoun = "", ownDisturbance = ""] = pair.split(" ");
+      return aim.nouns.includes(ownNoun) && happens.has(ownDisturbance);
+    });
+    for (const pair of due) attempts.set(pair, (attempts.get(pair) ?? 0) + 1);
+    yield { seed, script: generate(seed, database, aim), due };
+  }
 }
 
 /** The seeds of a share, without end: of those whose pair is about the noun and the disturbance that are wanted, every `of`-th one. */

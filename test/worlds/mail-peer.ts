@@ -49,6 +49,8 @@ export class MailPeer {
           emailId,
           to,
           messageId: mail.messageId,
+          says: [html, text].map((part) => /Says [\w-]+ [A-E]/.exec(part ?? "")?.[0] ?? null),
+          hasWayOut: Object.keys(headers ?? {}).some((name) => name.toLowerCase() === "list-unsubscribe"),
           words: TENANTS.filter((tenant) => `${mail.subject} ${mail.html} ${mail.text}`.includes(MARKS[tenant])),
           taken: receipt.outcome === "sent" || receipt.outcome === "unknown",
         });

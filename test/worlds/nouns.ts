@@ -3,6 +3,7 @@ import { AGENT_NOUNS } from "./nouns/agents.ts";
 import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
 import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
 import { FORM_NOUNS } from "./nouns/forms.ts";
+import { MEMBER_NOUNS } from "./nouns/members.ts";
 import { OPERATOR_NOUNS } from "./nouns/operator.ts";
 import { PEOPLE_NOUNS } from "./nouns/people.ts";
 import { RECIPIENT_NOUNS } from "./nouns/recipients.ts";
@@ -21,5 +22,6 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   ...AGENT_NOUNS,
   ...RECIPIENT_NOUNS,
   ...FORM_NOUNS,
+  ...MEMBER_NOUNS,
   ...OPERATOR_NOUNS,
 };

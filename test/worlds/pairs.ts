@@ -2,10 +2,22 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { DISTURBANCES } from "./disturbances.ts";
 import { VERBS, type Verb } from "./noun.ts";
 import { NOUNS } from "./nouns.ts";
-import type { Script } from "./script.ts";
+import type { Pick, Script } from "./script.ts";
 
-/** The way of mail in worlds whose first noun or disturbance needs that. */
-export const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
+/** A noun, and what happens to a world that has one. */
+export interface Pair {
+  readonly noun: string;
+  readonly disturbance: string;
+}
+
+/** The nouns that a world is to have, and what is to happen to it, in order: each deed to the thing of its noun. */
+export interface Aim {
+  readonly nouns: readonly string[];
+  readonly deeds: readonly Pair[];
+}
+
+/** The way of mail in worlds whose nouns or disturbances need that. */
+const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
   relay: "relay",
   reply: "captured",
   relayDead: "relay",
@@ -13,6 +25,11 @@ export const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
   relayRefuses: "relay",
   report: "captured",
 };
+
+/** The way of mail that nouns and deeds need; null if they need none. */
+export function deliveryOf(nouns: readonly string[], deeds: readonly Pair[]): Script["delivery"] | null {
+  return [...nouns, ...deeds.map(({ disturbance }) => disturbance)].flatMap((name) => DELIVERED_BY[name] ?? [])[0] ?? null;
+}
 
 const isVerb = (disturbance: string): disturbance is Verb => VERBS.some((verb) => verb === disturbance);
 
@@ -31,10 +48,51 @@ export function listPairs(): readonly string[] {
   );
 }
 
-/** The pairs that a disturbance of a thing tries: what is done to a thing concerns its noun, all else everything that a world has. */
-export function pairsOf(disturbance: string, on: string, nouns: Iterable<string>): readonly string[] {
-  if (isVerb(disturbance)) return whySenseless(on, disturbance) === null ? [`${on} ${disturbance}`] : [];
-  return [...nouns].map((noun) => `${noun} ${disturbance}`);
+/** The pairs that a disturbance tries beside what it does to single things: it concerns everything that a world has. */
+export function pairsOf(disturbance: string, nouns: Iterable<string>): readonly string[] {
+  return isVerb(disturbance) ? [] : [...nouns].map((noun) => `${noun} ${disturbance}`);
+}
+
+/** Nouns and disturbances of a world that tries many pairs: enough to be quick, few enough to be understood when it fails. */
+const [NOUNS_AT_ONCE, DISTURBANCES_AT_ONCE] = [8, 5];
+
+/** What ends a thing comes after all else that happens to it. */
+const TURNS: readonly string[] = ["pause", "pauseSending", "resume", "cancel", "delete"];
+
+/** Chooses nouns that lack the same disturbance, and what else they lack most, so that one world tries many pairs. Null if none is left. */
+export function chooseAim(untried: readonly string[], pick: Pick): Aim | null {
+  const pairs = shuffle(untried, pick).map((pair): Pair => {
+    const [noun = "", disturbance = ""] = pair.split(" ");
+    return { noun, disturbance };
+  });
+  const deeds = pairs.filter(({ disturbance }) => isVerb(disturbance));
+  const others = pairs.filter(({ disturbance }) => !isVerb(disturbance));
+  if (pairs.length === 0) return null;
+  const begun = others.length === 0 ? deeds : pick.of(...group(others).slice(0, DISTURBANCES_AT_ONCE));
+  const delivery = deliveryOf(
+    begun.slice(0, 1).map(({ noun }) => noun),
+    begun.slice(0, 1),
+  );
+  const fits = (pair: Pair): boolean => [null, delivery ?? null].includes(deliveryOf([pair.noun], [pair]));
+  const nouns = [...new Set(begun.filter(fits).map(({ noun }) => noun))].slice(0, NOUNS_AT_ONCE);
+  const lacks = (pair: Pair): boolean => nouns.includes(pair.noun) && fits(pair);
+  const chosen = group(others.filter(lacks)).slice(0, DISTURBANCES_AT_ONCE);
+  const own = deeds.filter(lacks);
+  // Only what waits can be paused or cancelled.
+  const waiting = own.filter(({ disturbance }) => TURNS.includes(disturbance)).map(({ noun }) => ({ noun, disturbance: "pauseSending" }));
+  const all = [...chosen.flatMap((same) => same.slice(0, 1)), ...waiting.slice(0, 1), ...own];
+  return { nouns, deeds: all.sort((one, other) => TURNS.indexOf(one.disturbance) - TURNS.indexOf(other.disturbance)) };
+}
+
+/** Pairs by their disturbance, the largest group first. */
+const group = (pairs: readonly Pair[]): readonly (readonly Pair[])[] =>
+  [...Map.groupBy(pairs, ({ disturbance }) => disturbance).values()].sort((one, other) => other.length - one.length);
+
+function shuffle<T>(values: readonly T[], pick: Pick): readonly T[] {
+  return values
+    .map((value) => ({ value, at: pick.int(0, 1_000_000) }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ value }) => value);
 }
 
 /** The pairs that worlds of earlier runs, and of processes beside this one, have tried: the lines of a file. */

@@ -23,7 +23,6 @@ const REST = [
 ] as const;
 
 interface Progress {
-  readonly pairs: Set<string>;
   /** Present step, for people. */
   doing: string;
 }
@@ -39,7 +38,7 @@ export interface Report {
 /** Lives a world through to its end and holds every invariant against it. */
 export async function runScript(script: Script, receivers: Receivers, databases: Databases | null): Promise<Report> {
   const universe = await Universe.open(script, receivers, databases);
-  const progress: Progress = { pairs: new Set(), doing: "" };
+  const progress: Progress = { doing: "" };
   const end = new AbortController();
   const broken = await Promise.race([
     live(universe, progress).catch((error: unknown) => [
@@ -52,7 +51,7 @@ export async function runScript(script: Script, receivers: Receivers, databases:
   // A world that hangs would do so at its end as well.
   if (hangs) void universe.close().catch(() => {});
   else await universe.close();
-  return { broken, pairs: progress.pairs };
+  return { broken, pairs: universe.pairs };
 }
 
 /** Waits until a world stands still: neither does its time pass nor does it take a step. */
@@ -73,7 +72,7 @@ async function live(universe: Universe, progress: Progress): Promise<string[]> {
   };
   for (const step of universe.script.steps) {
     progress.doing = JSON.stringify(step);
-    await take(universe, step, progress.pairs);
+    await take(universe, step);
     await universe.poll();
     if (step.do === "pass") await look();
   }
@@ -89,7 +88,7 @@ async function live(universe: Universe, progress: Progress): Promise<string[]> {
   return broken;
 }
 
-async function take(universe: Universe, step: Step, pairs: Set<string>): Promise<void> {
+async function take(universe: Universe, step: Step): Promise<void> {
   if (step.do === "pass") return universe.pass(durationMs(step.by));
   if (step.do === "make") {
     const made = await NOUNS[step.noun]?.make({ universe, tenant: step.tenant, pick: picker(step.seed), label: step.as });
@@ -102,7 +101,7 @@ async function take(universe: Universe, step: Step, pairs: Set<string>): Promise
   // A pair is tried where both did something.
   if (acted === undefined || !hasActed(acted)) return;
   const nouns = [...universe.things.values()].map(({ noun }) => noun);
-  for (const pair of pairsOf(step.by, thing.noun, nouns)) pairs.add(pair);
+  for (const pair of pairsOf(step.by, nouns)) universe.pairs.add(pair);
 }
 
 /** Mends what was broken on purpose, and does what is due. */

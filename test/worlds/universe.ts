@@ -33,6 +33,8 @@ export class Universe {
   readonly hooks: WorldHooks;
   readonly things = new Map<string, Thing>();
   readonly workspaces: Record<Tenant, string>;
+  /** The pairs of a noun and a disturbance that were tried, as `noun disturbance`. */
+  readonly pairs = new Set<string>();
   /** True while something is broken on purpose for which the service may answer with an error of its own. */
   mayFail = false;
   /** Readers that poll the events of a workspace by their numbers, now and then. */

@@ -1,4 +1,4 @@
-import type { Acted, Verb } from "../noun.ts";
+import { type Acted, hasActed, type Verb } from "../noun.ts";
 import { NOUNS } from "../nouns.ts";
 import type { Pick } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
@@ -9,9 +9,13 @@ export const DAY = 24 * HOUR;
 /** Something that happens to a world while `thing` is under way. */
 export type Disturbance = (universe: Universe, thing: Thing, pick: Pick) => Promise<Acted>;
 
-/** Does to the thing what its noun says; nothing where that has no such verb. */
+/** Does to the thing what its noun says, and notes the pair as tried; nothing where that has no such verb. */
 export function verb(name: Verb): Disturbance {
-  return async (u, thing, pick) => NOUNS[thing.noun]?.verbs[name]?.(u, thing, pick) ?? false;
+  return async (u, thing, pick) => {
+    const acted = (await NOUNS[thing.noun]?.verbs[name]?.(u, thing, pick)) ?? false;
+    if (hasActed(acted)) u.pairs.add(`${thing.noun} ${name}`);
+    return acted;
+  };
 }
 
 /** Says that something was done, once it was. */

@@ -8,7 +8,8 @@ export const FOLLOWS: Invariant = {
   promise: "What is to follow from an event has followed.",
   says: [
     "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
-    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact.",
+    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact. An import that is undone leaves nobody whom it has brought.",
+    "What an agent proposes is made once when the brand approves it, and never otherwise.",
     "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
   ],
   check: async (universe) => {
@@ -23,6 +24,7 @@ export const FOLLOWS: Invariant = {
       ...(await findWrongWays(universe)),
       ...(await findLeftOut(universe)),
       ...(await noesListed(universe)),
+      ...(await proposalsMade(universe)),
       ...(universe.ledger.notes.get("follows") ?? []),
     ];
   },
@@ -105,6 +107,19 @@ async function reactionsTold({ world, ledger, script }: Universe): Promise<strin
   return ledger.reactions.flatMap(({ emailId, type }) =>
     told.has(`${type} ${emailId}`) ? [] : [`A reader did what ${type} tells with the mail ${emailId}, and no event tells it.`],
   );
+}
+
+async function proposalsMade({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const approvals = new Map((await read.select().from(read.t.approvals)).map((row) => [row.messageId, row.status]));
+  const made = [...(await read.select().from(read.t.campaigns)), ...(await read.select().from(read.t.templates))];
+  const times = Map.groupBy(made, ({ proposedBy }) => proposedBy?.approvalId);
+  return (await read.select().from(read.t.proposals)).flatMap(({ messageId, created }) => {
+    const status = approvals.get(messageId) ?? "gone";
+    const count = times.get(messageId)?.length ?? 0;
+    const isRight = status === "APPROVED" ? created !== null && count <= 1 : created === null && count === 0;
+    return isRight ? [] : [`The proposal ${messageId} is ${status}, and ${count} were made of it.`];
+  });
 }
 
 async function noesListed({ world, ledger, script, workspaces }: Universe): Promise<string[]> {

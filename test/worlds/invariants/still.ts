@@ -7,7 +7,7 @@ export const STILL: Invariant = {
   name: "still",
   promise: "What was paused or cancelled stands still from the moment that was acknowledged until it is resumed.",
   says: [
-    "While a campaign is paused, and for good once it is cancelled, none of its mail is handed over, also not mail that was ready to leave. While an automation is paused, none of its entries takes a step; mail of steps that it took before may still leave. A mail that was cancelled is not handed over unless a person queues it again. While the operator has paused sending, no mail is handed over but what a server had claimed before.",
+    "While a campaign is paused, and for good once it is cancelled, none of its mail is handed over, also not mail that was ready to leave. While an automation is paused, none of its entries takes a step; mail of steps that it took before may still leave. A mail that was cancelled is not handed over unless a person queues it again. While the operator has paused sending, no mail is handed over but what a server had claimed before, and what the service itself writes to those who work with it.",
     "It counts from the answer of the service to the answer before it goes on. A call that was lost with its server counts as neither.",
   ],
   check: async (universe) => {
@@ -16,7 +16,8 @@ export const STILL: Invariant = {
     const campaigns = new Map((await read.select().from(read.t.emails)).map(({ id, campaignId }) => [id, campaignId]));
     const { stops } = universe.ledger;
     const found = (await listSends(universe)).flatMap((one) => {
-      const names = [one.emailId, campaigns.get(one.emailId ?? ""), "sending"];
+      // Links to sign in leave at any time.
+      const names = one.emailId === null ? [] : [one.emailId, campaigns.get(one.emailId), "sending"];
       const stop = stops.find(
         ({ what, from, until }) => names.includes(what) && one.isAfter(from) && (until === null || one.isBefore(until)),
       );

@@ -1,9 +1,14 @@
 import { type AutomationStep, durationMs } from "@mailsvc/sdk/contract";
 import type { Universe } from "../universe.ts";
 
-/** Says which entries of automations did not go along the connections of their version, ended on their way, or did not wait long enough. */
-export async function findWrongWays({ world }: Universe): Promise<string[]> {
+/**
+ * Says which entries of automations did not go along the connections of their version, ended on their way, did not wait long enough, or
+ * waited on although what they waited for had happened.
+ */
+export async function findWrongWays({ world, ledger, script }: Universe): Promise<string[]> {
   const { read } = world.app.deps.db;
+  // A server that is dead or has no place, or a pause whose answer was lost, can keep an entry where it is.
+  const isLate = script.steps.some((step) => step.do === "disturb" && /^(month|fullDisk|faults|kill)/.test(step.by));
   const versions = new Map((await read.select().from(read.t.automationVersions)).map((row) => [`${row.automationId} ${row.version}`, row]));
   const moves = Map.groupBy(await read.select().from(read.t.automationMoves), ({ entryId }) => entryId);
   return (await read.select().from(read.t.automationEntries)).flatMap((entry) => {
@@ -18,6 +23,11 @@ export async function findWrongWays({ world }: Universe): Promise<string[]> {
       if (next === undefined) return [];
       if (!leads(stepId, branch).includes(next.stepId))
         return [`The entry ${entry.id} went from ${stepId} to ${next.stepId}, which are not connected.`];
+      const wasPaused = ledger.stops.some(
+        ({ what, from, until }) => what === entry.automationId && from.at < next.at && (until === null || until.at > at),
+      );
+      if (branch === "event" && next.at - at >= timeoutOf(steps, stepId) && !wasPaused && !isLate)
+        return [`The entry ${entry.id} was at ${stepId} to the end of its time, although the event that it waits for has happened.`];
       const [waited, wait] = [next.at - at, waitOf(steps, stepId)];
       // A wait of a minute or more ends with a full second.
       const least = wait < 60_000 ? wait : wait - 999;
@@ -27,6 +37,11 @@ export async function findWrongWays({ world }: Universe): Promise<string[]> {
     const isCut = entry.status === "COMPLETED" && entry.goalReachedAt === null && last && leads(last.stepId, last.branch).length > 0;
     return isCut ? [...found, `The entry ${entry.id} is completed, and stands at ${last.stepId}, which leads on.`] : found;
   });
+}
+
+function timeoutOf(steps: readonly AutomationStep[], id: string): number {
+  const step = steps.find((one) => one.id === id);
+  return step?.type === "wait_for_event" && step.timeout !== undefined ? durationMs(step.timeout) : Number.POSITIVE_INFINITY;
 }
 
 function waitOf(steps: readonly AutomationStep[], id: string): number {

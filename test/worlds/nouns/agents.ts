@@ -93,6 +93,16 @@ const ANSWERED: Noun["verbs"] = {
   },
 };
 
+function propose(making: Making): Parameters<AgentClient["messages"]["create"]>[0] {
+  const { tenant, pick } = making;
+  const list = find(making, "list");
+  const content = { name: `Idea ${brandOf(tenant)}`, subject: "Hello", html: `<p>Dear {{firstName}} of ${MARKS[tenant]}</p>` };
+  const proposal = pick.oneIn(3)
+    ? { kind: "template" as const, ...content }
+    : { kind: "campaign" as const, ...content, lists: list ? [list.id] : [] };
+  return { type: "APPROVAL_REQUEST", text: "Shall I?", approval: { title: brandOf(tenant), proposal } };
+}
+
 /** Agents, and what they work on. */
 export const AGENT_NOUNS = {
   agent: {
@@ -133,6 +143,20 @@ export const AGENT_NOUNS = {
     const question = { type: "APPROVAL_REQUEST" as const, text: "Shall I?", approval: { title: brandOf(tenant) }, runId };
     return client.messages.create(question);
   }, ANSWERED),
+  // A campaign or a template that is made when the brand approves.
+  proposal: work((client, making) => client.messages.create(propose(making)), {
+    ...ANSWERED,
+    resume: async (u, { tenant, id }, pick) => {
+      const shown = await u.value(() => u.sdk(tenant).approvals.get(id));
+      const hash = shown?.proposal?.hash;
+      const ending = shown?.proposal?.kind === "campaign" && {
+        create: pick.of("draft" as const, "send" as const),
+        fromEmail: "news@acme.test",
+      };
+      const answer = pick.oneIn(4) ? { decision: "reject" } : { decision: "approve", ...(hash && { hash }), ...ending };
+      return u.call(() => u.sdk(tenant).messages.answer(id, answer));
+    },
+  }),
   message: work((client, { tenant }) => client.messages.create({ text: `Hello ${brandOf(tenant)}` })),
   spending: work(async (client) => ({ id: (await client.credits.consume({ amount: 5, action: "draft-page" })).transactionId })),
   landingPage: work(

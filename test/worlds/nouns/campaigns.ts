@@ -1,4 +1,4 @@
-import type { NewCampaign } from "@mailsvc/sdk/contract";
+import type { MailBlocks, NewCampaign } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, nextChangeOfTime } from "../script.ts";
 
@@ -13,7 +13,7 @@ export const draft = ({ tenant }: Making): NewCampaign => ({
 });
 
 /** A kind of campaign: what it has besides the fields of all. */
-function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true): Noun {
+function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true, also: Readonly<Record<string, string>> = {}): Noun {
   return {
     make: async (making) => {
       const { universe, tenant } = making;
@@ -23,7 +23,7 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       const to = group && making.pick.oneIn(2) ? audience(group) : {};
       const made = await universe.value(() => universe.sdk(tenant).campaigns.create({ ...draft(making), ...to, ...extra(making) }));
       if (made && starts) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
-      return known(made);
+      return known(made, also);
     },
     verbs: {
       pause: async (u, { tenant, id }, pick) => {
@@ -90,6 +90,34 @@ const SCHEDULED = campaign(
   false,
 );
 
+/** A mail of blocks that says whose it is, and which of its variants. */
+const blocks = ({ label, tenant }: Making, variant: "A" | "B"): MailBlocks => [
+  { type: "heading", text: `Says ${label} ${variant}` },
+  { type: "text", text: `Dear {{firstName}} of **${MARKS[tenant]}**` },
+  {
+    type: "columns",
+    columns: [
+      { blocks: [{ type: "button", label: "Look", href: "https://acme.test/launch" }] },
+      { blocks: [{ type: "divider" }, { type: "text", text: `[Read on](https://acme.test/more)`, size: "small" }] },
+    ],
+  },
+];
+
+const OF_BLOCKS = campaign(
+  (making) => {
+    const { pick } = making;
+    const test = { variants: [{}, { blocks: blocks(making, "B") }], samplePercent: pick.of(50, 100), winner: "opens" as const };
+    return {
+      html: undefined,
+      blocks: blocks(making, "A"),
+      ...(pick.oneIn(2) && { abTest: { ...test, decideAfterMinutes: pick.of(1, 60) } }),
+      ...(pick.oneIn(3) && { throttle: { perSecond: pick.of(0.05, 2) } }),
+    };
+  },
+  true,
+  { says: "blocks" },
+);
+
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
@@ -139,6 +167,7 @@ export const CAMPAIGN_NOUNS = {
     },
     verbs: CAMPAIGN_WITH_CHOICE.verbs,
   },
+  blocksCampaign: OF_BLOCKS,
   localCampaign: campaign(({ universe }) => {
     // Some other day if no clock changes before the world is at rest.
     const at = Math.min(nextChangeOfTime(universe.now()), universe.now() + 15 * 24 * HOUR);

@@ -59,6 +59,16 @@ async function linksInInbox(u: Universe, tenant: Tenant): Promise<readonly Sourc
   return found;
 }
 
+/** All that the last mail to an address has; empty if there is none. */
+export async function findLastMail(u: Universe, tenant: Tenant, to: string): Promise<string> {
+  await u.settle();
+  if (u.peer) return linksOf(u.peer.arrived.filter((mail) => mail.to === to)).at(-1)?.source ?? "";
+  const { inbox } = u.sdk(tenant);
+  const [last] = (await u.value(async () => (await inbox.list({ to, limit: 1 })).data)) ?? [];
+  const mail = last && (await u.value(() => inbox.get(last.id)));
+  return mail ? JSON.stringify([mail.html, mail.text]) : "";
+}
+
 /** Sends something that has links of all kinds to all contacts. */
 async function sendLinks(making: Making): Promise<void> {
   const { campaigns } = making.universe.sdk(making.tenant);

@@ -130,11 +130,17 @@ export const SENDING_NOUNS = {
   limitedKey: {
     make: async ({ universe, tenant, pick }) => {
       const expiresAt = later(universe, pick.int(1, 200));
-      const wanted = { name: "till", permissions: ["transactional:read" as const], senders: ["hello@acme.test"], expiresAt };
+      const permissions = ["transactional:read" as const, "transactional:send" as const];
+      const wanted = { name: "till", permissions, senders: ["hello@acme.test"], expiresAt };
       const key = await universe.value(() => universe.sdk(tenant).keys.create(wanted));
       if (!key) return null;
       const until = Date.parse(expiresAt);
       await keepKey(universe, { tenant, key: key.key, path: "/api/v1/emails", forbidden: "/api/v1/contacts", until });
+      const { emails } = universe.sdk(tenant, key.key);
+      const to = addressOf(pick.int(0, 23));
+      await universe.call(() => emails.send({ ...mail(tenant), to }));
+      if ("value" in (await universe.call(() => emails.send({ ...mail(tenant), from: "boss@acme.test", to }))))
+        universe.ledger.note("keys", "A key that may send as hello@acme.test has sent as boss@acme.test.");
       return { id: key.id, also: { key: key.key } };
     },
     verbs: { delete: revoke },
