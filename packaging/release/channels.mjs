@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
-import { renderChart } from "./chart.mjs";
 import { cleanEnvironment, findProgram, pack, run } from "./command.mjs";
 import { serveFiles } from "./serve-files.mjs";
 
@@ -35,10 +34,9 @@ export const channels = {
     const [compose] = parseYaml(readFileSync(join(folder, "compose.yaml"), "utf8"), "compose.yaml");
     if (compose.services.mailsvc.image !== `${IMAGE}:${version}`) throw new Error("compose.yaml names another image.");
     ok("compose.yaml is YAML and names the image of this version");
-    const unpacked = place("chart");
-    await run("tar", ["-xzf", join(folder, chartOf(version)), "-C", unpacked]);
-    checkChart(join(unpacked, "mailsvc"), version, ok);
+    await checkChart(join(folder, chartOf(version)), version, place, { ok, notTried });
     await checkFormula(folder, place, { ok, notTried });
+    await checkFlake(folder, version, place, { ok, notTried });
     assertSums(folder, version);
     ok("the formula, the flake and install.sh name the checksums of the files beside them");
     await checkInstaller(folder, version, place, { ok, notTried });
@@ -75,7 +73,7 @@ export async function writeChannels(folder, version, epoch) {
   chmodSync(join(folder, "install.sh"), 0o755);
   const work = mkdtempSync(join(tmpdir(), "mailsvc-chart-"));
   try {
-    for (const file of globSync("chart/**/*.yaml", { cwd: sources })) {
+    for (const file of globSync("chart/**/*.{yaml,json}", { cwd: sources })) {
       const to = join(work, file.replace(/^chart/, "mailsvc"));
       mkdirSync(dirname(to), { recursive: true });
       writeFileSync(to, fill(readFileSync(join(sources, file), "utf8")));
@@ -102,11 +100,19 @@ function parseYaml(text, name) {
   return documents.map((document) => document.toJS());
 }
 
-/** Renders the chart with little and with all that can be set, as Helm does. */
-function checkChart(chart, version, ok) {
-  const [{ version: own, appVersion }] = parseYaml(readFileSync(join(chart, "Chart.yaml"), "utf8"), "Chart.yaml");
+/** Lets Helm lint and render the chart, with little and with all that can be set. */
+async function checkChart(archive, version, place, { ok, notTried }) {
+  const unpacked = place("chart");
+  await run("tar", ["-xzf", archive, "-C", unpacked]);
+  const [{ version: own, appVersion }] = parseYaml(readFileSync(join(unpacked, "mailsvc/Chart.yaml"), "utf8"), "Chart.yaml");
   if (own !== version || appVersion !== version) throw new Error(`The chart says that it is ${own} of ${appVersion}.`);
-  const whole = {
+  ok("the chart names this version");
+  if (findProgram("helm") === null) {
+    notTried("the chart: helm is not installed, so it was not rendered");
+    return;
+  }
+  const few = { publicUrl: "https://mail.example.com", replicas: 5 };
+  const all = {
     publicUrl: "https://mail.example.com",
     secret: "mailsvc",
     postgres: true,
@@ -115,17 +121,34 @@ function checkChart(chart, version, ok) {
     persistence: { size: "20Gi", storageClass: "fast" },
     service: { type: "ClusterIP", port: 2526, smtpPort: 587 },
     ingress: { enabled: true, className: "nginx", host: "mail.example.com", tlsSecret: "tls", annotations: { "example.com/note": "yes" } },
+    nodeSelector: { disk: "ssd" },
+    tolerations: [{ key: "mail", operator: "Exists" }],
   };
-  const kinds = [{ publicUrl: "https://mail.example.com" }, whole].map((values) =>
-    Object.entries(renderChart(chart, values))
-      .flatMap(([name, text]) => parseYaml(text, name))
-      .filter((object) => object !== null)
-      .map(({ kind }) => kind)
-      .sort()
-      .join(", "),
-  );
-  if (kinds.join("; ") !== "Service, StatefulSet; Ingress, Service, StatefulSet") throw new Error(`The chart renders ${kinds.join("; ")}.`);
-  ok("the chart renders Service and StatefulSet, and all it can with every value set");
+  const env = cleanEnvironment(place("helm"));
+  const render = async (values) => {
+    const file = join(unpacked, "given.json");
+    writeFileSync(file, JSON.stringify(values));
+    await run("helm", ["lint", "--strict", "--values", file, archive], { env });
+    const objects = parseYaml(await run("helm", ["template", "test", archive, "--values", file], { env }), "the chart");
+    return Object.fromEntries(objects.filter((object) => object !== null).map((object) => [object.kind, object]));
+  };
+  const [one, many] = [await render(few), await render(all)];
+  const kinds = [one, many].map((objects) => Object.keys(objects).sort().join(", ")).join("; ");
+  if (kinds !== "Service, StatefulSet; Ingress, Service, StatefulSet") throw new Error(`The chart renders ${kinds}.`);
+  const replicas = [one, many].map(({ StatefulSet }) => StatefulSet.spec.replicas);
+  if (replicas[0] !== undefined || replicas[1] !== 2) throw new Error(`The chart starts ${replicas.join(" and ")} processes.`);
+  ok("helm lints and renders the chart, with few values and with all; several processes only on Postgres");
+  for (const [values, expected] of [
+    [{}, "publicUrl is needed"],
+    [{ ...few, publicURL: "https://mail.example.com" }, "publicURL"],
+  ]) {
+    const refused = await render(values).then(
+      () => "",
+      ({ message }) => message,
+    );
+    if (!refused.includes(expected)) throw new Error(`The chart takes ${JSON.stringify(values)}. ${refused}`);
+  }
+  ok("helm refuses the chart without a public address, and with a value that it does not have");
 }
 
 async function checkFormula(folder, place, { ok, notTried }) {
@@ -135,6 +158,42 @@ async function checkFormula(folder, place, { ok, notTried }) {
   }
   await run("ruby", ["-c", join(folder, "mailsvc.rb")], { env: cleanEnvironment(place("ruby")) });
   ok("ruby reads mailsvc.rb");
+}
+
+// Stands for nixpkgs, which is not loaded: functions that return what they are given.
+const NIXPKGS = `
+{
+  lib.genAttrs = names: make: builtins.listToAttrs (map (name: { inherit name; value = make name; }) names);
+  legacyPackages = builtins.listToAttrs (map (name: {
+    inherit name;
+    value = {
+      stdenv = { mkDerivation = given: given; cc.cc.lib = "lib"; };
+      fetchurl = given: given;
+      autoPatchelfHook = "hook";
+      lib.licenses.mit = "MIT";
+    };
+  }) [ "x86_64-linux" "aarch64-linux" ]);
+}`;
+
+/** Lets Nix evaluate the flake, and looks at the files that it would load. */
+async function checkFlake(folder, version, place, { ok, notTried }) {
+  if (findProgram("nix-instantiate") === null) {
+    notTried("flake.nix: nix is not installed, so it was not evaluated");
+    return;
+  }
+  const flake = JSON.stringify(join(folder, "flake.nix"));
+  const outputs = `((import (/. + ${flake})).outputs { self = { }; nixpkgs = ${NIXPKGS}; }).packages`;
+  const args = ["--eval", "--strict", "--json", "-E", outputs];
+  const home = place("nix");
+  const env = { ...cleanEnvironment(home), NIX_STATE_DIR: home, NIX_STORE_DIR: join(home, "store"), NIX_LOG_DIR: home };
+  const packages = JSON.parse(await run("nix-instantiate", args, { env }));
+  for (const [system, { default: made }] of Object.entries(packages)) {
+    const architecture = ARCHITECTURES.find(({ nix }) => nix === system);
+    const file = archiveOf(version, architecture?.node);
+    if (!made.src.url.endsWith(`/v${version}/${file}`) || made.src.sha256 !== sumOf(folder, file))
+      throw new Error(`flake.nix loads ${made.src.url} for ${system}, with the checksum ${made.src.sha256}.`);
+  }
+  ok(`nix evaluates flake.nix, for ${Object.keys(packages).join(" and ")}`);
 }
 
 /** Throws when a file names a checksum that none of the files beside it has. */
