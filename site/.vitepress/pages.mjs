@@ -1,5 +1,5 @@
 // Which file of the repository becomes which page of the site.
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,23 +14,14 @@ const RULES = [
   [/^packages\/sdk\/README\.md$/, "sdk.md"],
 ];
 
-/** Files that the build looks at but leaves out. */
-export const EXCLUDED = [
-  "README.md",
-  "AGENTS.md",
-  "packages/*/AGENTS.md",
-  "bench/**",
-  "build/**",
-  "packaging/**",
-  "site/**",
-  "packages/!(sdk)/**",
-];
-
 /** The page of a file, both as paths; null if the file is no page. */
 export function pageOf(file) {
   for (const [pattern, page] of RULES) if (pattern.test(file)) return file.replace(pattern, page);
   return null;
 }
+
+/** Files that the build finds but leaves out: all that no rule makes a page. */
+export const EXCLUDED = globSync("**/*.md", { cwd: root, exclude: ["**/node_modules/**"] }).filter((file) => pageOf(file) === null);
 
 /**
  * Where a link of a file leads on the site: a path from its top, `#anchor` included. A folder stands for its README. Null if the target is
