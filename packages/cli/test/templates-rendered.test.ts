@@ -1,19 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { PreviewState } from "../src/templates/preview-server.ts";
 import { cli, folder } from "./harness.ts";
+import { put } from "./template-folder.ts";
 import { type Beside, startCliWithServer } from "./world.ts";
 
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
-
-const put = (cwd: string, files: Record<string, string>): void => {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, path)), { recursive: true });
-    writeFileSync(join(cwd, path), text);
-  }
-};
 
 const WELCOME = `import { Body, Button, Html, Text } from "@react-email/components";
 import { Greeting } from "./parts/greeting";
