@@ -3,6 +3,7 @@ import { deleteOldMail, listOldMail, MONTHS_OF_CONTENTS, MONTHS_OF_MAIL } from "
 import { deleteOldDeliveries } from "./developer-webhooks/deliveries.ts";
 import { forgetDeliveries, forgetDeliveriesBelow, isRead, isSomeUnread } from "./developer-webhooks/developer-webhooks.ts";
 import { type EventFollowers, listStayingRuns, monthsOfEvents, oldEvents } from "./events/old-events.ts";
+import { DAYS_OF_REPORTS, OLD_REPORTS } from "./inbound/known-reports.ts";
 import { deleteOldCaptures } from "./inbox/inbox.ts";
 import { deleteOldAgentEvents } from "./marketplace/agent-webhooks/deliveries.ts";
 import { deleteOldStats } from "./marketplace/landing-pages/stats.ts";
@@ -71,6 +72,7 @@ export const RETENTION: RetentionByTable = {
     delete: deleteOldCaptures,
   },
   auditEntries: { policy: "audit", ...byAge(({ auditEntries: a }) => ({ table: a, key: a.id, age: a.at })) },
+  inboundReports: { policy: { days: DAYS_OF_REPORTS }, ...OLD_REPORTS },
   requestRecords: { policy: "requests", ...byAge(({ requestRecords: r }) => ({ table: r, key: r.seq, age: r.at })) },
 
   emailLabels: { with: "emails", month: "emailId" },
@@ -138,7 +140,6 @@ export const RETENTION: RetentionByTable = {
   fileParts: "kept",
   heldDomains: "kept",
   inboundDomains: "kept",
-  inboundReports: "kept",
   keys: "kept",
   landingPageSubmissions: "kept",
   landingPages: "kept",

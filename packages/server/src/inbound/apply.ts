@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { assumeEmailHeld } from "../db/held.ts";
@@ -9,6 +8,7 @@ import type { DeliveryError } from "../mail/mailer.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import type { InboundDeps } from "./deps.ts";
+import { rememberReport } from "./known-reports.ts";
 import type { Report, ReportOutcome } from "./report.ts";
 
 /** Effect of a report; `ignored` if it is known already, or about an email that is unknown or has ended in another way. */
@@ -44,14 +44,9 @@ async function applyReport(tx: Tx, deps: InboundDeps, report: Report, workspaceI
   // Test mail has not left: what reports say of it is made up.
   if (!email || isTestMail(email.id) || (workspaceId !== null && email.workspaceId !== workspaceId)) return "ignored";
   if (OPEN.includes(email.status)) return "too-early";
-  const { inboundReports: t } = tx.t;
-  const receivedAt = deps.clock.now();
   // The provider of one workspace must not be able to use up the key of another one's report.
   const text = workspaceId === null ? report.key : `${workspaceId} ${report.key}`;
-  // It may name the recipient.
-  const key = hash("sha256", text, "base64url");
-  const [added] = await tx.insert(t).values({ key, receivedAt }).onConflictDoNothing().returning();
-  if (!added) return "ignored";
+  if (!(await rememberReport(tx, { mailedAt: email.createdAt, text }, deps.clock.now()))) return "ignored";
   return (await applyOutcome(tx, deps, email, report)) ? "applied" : "ignored";
 }
 

@@ -104,6 +104,26 @@ describe("a bounce over SMTP", () => {
     expect(await s.status(id)).toBe("delivered");
   });
 
+  test("is known for thirty days from its arrival, however old its mail is, and then forgotten", async () => {
+    await using s = await start();
+    const { id, returnPath, messageId } = await s.send();
+    const delayed = postfixDsn({ messageId, to: TO }, { action: "delayed", status: "4.4.1" });
+    const other = postfixDsn({ messageId, to: TO });
+    const events = async () => (await s.events(id)).map(({ type }) => type);
+    const both = ["email.queued", "email.sent", "email.deferred", "email.bounced"];
+    const { read } = s.world.app.deps.db;
+    const known = () => read.$count(read.t.inboundReports);
+    await deliverSmtp(s.server.port, returnPath, delayed);
+    await s.world.clock.advance("20d");
+    await deliverSmtp(s.server.port, returnPath, other);
+    expect([await events(), await known()]).toEqual([both, 2]);
+    await s.world.clock.advance("12d");
+    await deliverSmtp(s.server.port, returnPath, other);
+    expect([await events(), await known()]).toEqual([both, 1]);
+    await s.world.clock.advance("20d");
+    expect(await known()).toBe(0);
+  });
+
   test("that is an automatic reply changes nothing", async () => {
     await using s = await start();
     const { id, returnPath } = await s.send();

@@ -29,9 +29,12 @@ export type ListRows = (
  */
 export type DeleteOld = (tx: Tx, keys: readonly Key[], before: number, deps: RetentionDeps) => Promise<"more" | undefined>;
 
-/** Rows that expire, by an option of `--keep`. */
+/** Time for which rows are kept: by an option of `--keep`, or of days that nobody has to choose. */
+export type Term = keyof RetentionPolicy | { readonly days: number };
+
+/** Rows that expire. */
 export interface Expiring {
-  readonly policy: keyof RetentionPolicy;
+  readonly policy: Term;
   readonly list: ListRows;
   readonly delete: DeleteOld;
   /** True if sweeping once a day is never too often: the next row to expire cannot be told. */
@@ -69,7 +72,7 @@ interface Following<Column extends string> {
  * | -------- | ----------------------------------------------------------------------- |
  * | `kept`   | stay until people delete them, or what they belong to                   |
  * | `ends`   | are deleted by their module: when, or why there are never many          |
- * | `policy` | expire by an option of `--keep`, which this module applies once a day   |
+ * | `policy` | expire by an option of `--keep` or after some days, once a day          |
  * | `with`   | go with the rows of another table                                       |
  */
 export type Retention<Column extends string = string> =

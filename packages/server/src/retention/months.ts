@@ -3,7 +3,7 @@ import type { Reader } from "../db/db.ts";
 import type { Attempt, Kept, MonthlyTable, MonthlyTables, Months } from "../db/months.ts";
 import { startOfMonth } from "../lib/month.ts";
 import { DAY } from "../lib/units.ts";
-import type { MonthsOf, Retention, RetentionByTable, RetentionDeps, StayingRow } from "./declarations.ts";
+import type { MonthsOf, Retention, RetentionByTable, RetentionDeps, StayingRow, Term } from "./declarations.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
 /*
@@ -17,16 +17,21 @@ const MONTHLY = ["emails", "events"] as const satisfies readonly (keyof Retentio
 export type Monthly = (typeof MONTHLY)[number];
 
 /** The instant (ms) before which records are old: where they go by months, the beginning of the month in which they would become old. */
-export function findCutoff({ db, config, clock }: RetentionDeps, policy: keyof RetentionPolicy): number {
-  const days = config.keepDays[policy];
+export function findCutoff({ db, config, clock }: RetentionDeps, policy: Term): number {
+  const days = getDays(config, policy);
   if (days === null) return Number.NEGATIVE_INFINITY;
   const cutoff = clock.now() - days * DAY;
   return db.months && isMonthly(policy) ? startOfMonth(cutoff) : cutoff;
 }
 
+/** Returns the days for which records are kept; null for ever. */
+export function getDays({ keepDays }: RetentionDeps["config"], policy: Term): number | null {
+  return typeof policy === "object" ? policy.days : keepDays[policy];
+}
+
 /** True if records of a kind are dropped with their months. */
-export function isMonthly(policy: keyof RetentionPolicy): policy is Monthly {
-  return (MONTHLY as readonly string[]).includes(policy);
+export function isMonthly(policy: Term): policy is Monthly {
+  return (MONTHLY as readonly unknown[]).includes(policy);
 }
 
 /** Lists the records that are dropped by months on this server; its sweep then has to run every day. */
@@ -100,7 +105,7 @@ function listGroups(read: Reader, retention: RetentionByTable, policy: Monthly):
   });
 }
 
-function findPolicy(retention: RetentionByTable, one: Retention): keyof RetentionPolicy | null {
+function findPolicy(retention: RetentionByTable, one: Retention): Term | null {
   if (typeof one === "string" || "ends" in one) return null;
   return "policy" in one ? one.policy : findPolicy(retention, retention[one.with]);
 }

@@ -196,7 +196,7 @@ test("rows of a chunk are found by their keys, however many rows there are", asy
   const plans = await (db as SqliteDb).exclusive((connection) =>
     statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),
   );
-  expect(plans).toHaveLength(10);
+  expect(plans).toHaveLength(11);
   for (const { detail } of plans.flat())
     expect(detail).toMatch(/PRIMARY KEY|autoindex|SUBQUERY|event_runs_key|developer_webhooks_workspace|json_each/);
 });

@@ -4,7 +4,7 @@ import { iso } from "../lib/clock.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
 import type { JobHandler, NewJob, Outcome } from "../queue/queue.ts";
 import type { Expiring, Key, Retention, RetentionByTable, RetentionDeps } from "./declarations.ts";
-import { findCutoff, findTableUser, isMonthly, listMonthly, type Monthly, tendMonths } from "./months.ts";
+import { findCutoff, findTableUser, getDays, isMonthly, listMonthly, type Monthly, tendMonths } from "./months.ts";
 
 export {
   byAge,
@@ -153,7 +153,7 @@ async function scheduleSweep(tx: Tx, deps: Pick<RetentionDeps, "queue" | "config
 
 /** Returns the time for which records are kept, ms. */
 function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Expiring): number {
-  return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
+  return (getDays(config, keep) ?? Number.POSITIVE_INFINITY) * DAY;
 }
 
 /** Returns the time at which the oldest record expires, ms: at least a day and at most a year from now. */
@@ -161,7 +161,7 @@ async function getNextSweepAt(deps: RetentionDeps, retention: RetentionByTable):
   const now = deps.clock.now();
   const due = await Promise.all(
     listExpiring(retention)
-      .filter(({ policy }) => (deps.config.keepDays[policy] ?? 0) > 0)
+      .filter(({ policy }) => (getDays(deps.config, policy) ?? 0) > 0)
       .map(async (records) => {
         if (records.daily) return now;
         const [oldest] = await records.list(deps.db.read, null, 1, now);

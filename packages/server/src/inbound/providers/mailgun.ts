@@ -4,6 +4,7 @@ import * as z from "zod";
 import { HOUR } from "../../lib/units.ts";
 import { isMailboxGone } from "../../mail/reply-judge.ts";
 import type { InboundDeps } from "../deps.ts";
+import { dayOf } from "../known-reports.ts";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
@@ -106,8 +107,4 @@ export async function claimToken({ db, clock }: InboundDeps, { provider, token, 
     const [[known] = []] = await tx.lookUp(t, [{ key: use }]);
     return known !== undefined;
   });
-}
-
-function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
