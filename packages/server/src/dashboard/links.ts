@@ -42,6 +42,12 @@ export async function createMailedLink(tx: Tx, deps: SessionDeps, { workspaceId,
   return (await insertLink(tx, deps, link, isInvitation ? INVITATION_MS : LINK_MS)).url;
 }
 
+/** Deletes the links that were mailed to a member, so that none works if the person is invited again. */
+export async function deleteLinksOfMember(tx: Tx, memberId: string): Promise<void> {
+  const { dashboardLinks: t } = tx.t;
+  await tx.delete(t).where(eq(t.memberId, memberId));
+}
+
 async function insertLink(
   tx: Tx,
   deps: SessionDeps,

@@ -90,10 +90,12 @@ export function mailMember(deps: MemberMailDeps): JobHandler {
     const isInvitation = payload.invitation === true;
     const { oidc } = deps.config;
     const url = await deps.db.tx(async (tx) => {
-      if (attempt === 1) await countMail(tx, deps.clock.now(), row);
+      // A member who is removed meanwhile gets no link: removal deletes those that are there.
+      if (!(await countMail(tx, deps.clock.now(), row, attempt === 1 ? 1 : 0))) return null;
       // Who has an account at the provider signs in there, where the rules of their company hold.
       return usesProvider(oidc, row.email) ? `${deps.baseUrl()}/dashboard` : createMailedLink(tx, deps, row, isInvitation);
     });
+    if (url === null) return {};
     const { name: workspace } = await getWorkspace(deps.db.read, row.workspaceId);
     const receipt = hidePlacesOf(await deps.mailer.send(buildMail(deps, { row, url, workspace, isInvitation, job: id }, attempt)));
     if (receipt.outcome === "sent" || receipt.outcome === "bounced") return {};
@@ -109,12 +111,16 @@ function isOverLimit({ mails, mailsSince }: MemberRow, now: number): boolean {
   return mails >= MEMBER_LIMITS.mailsPerHour && now - mailsSince < HOUR;
 }
 
-async function countMail(tx: Tx, now: number, { id, mails, mailsSince }: MemberRow): Promise<void> {
+/** Counts mails to a member, and holds the member's row. False if they were removed. */
+async function countMail(tx: Tx, now: number, { id, mails, mailsSince }: MemberRow, more: number): Promise<boolean> {
+  const { members: t } = tx.t;
   const isOver = now - mailsSince >= HOUR;
-  await tx
-    .update(tx.t.members)
-    .set(isOver ? { mails: 1, mailsSince: now } : { mails: mails + 1 })
-    .where(eq(tx.t.members.id, id));
+  const updated = await tx
+    .update(t)
+    .set(isOver ? { mails: more, mailsSince: now } : { mails: mails + more })
+    .where(and(eq(t.id, id), isNull(t.removedAt)))
+    .returning({ id: t.id });
+  return updated.length > 0;
 }
 
 interface MailParts {

@@ -197,6 +197,21 @@ describe("a member", () => {
     expect(await world.sdk.members.invite({ email: ADA, role: "viewer" })).toMatchObject({ role: "viewer", name: null, joinedAt: null });
   });
 
+  test("who is removed and invited again signs in by the new link only", async () => {
+    await world.sdk.members.invite({ email: ADA, role: "owner" });
+    const invitation = await readToken();
+    await request(ADA);
+    const signInLink = await readToken();
+    await world.sdk.members.remove(ADA);
+    await world.sdk.members.invite({ email: ADA, role: "viewer" });
+    const renewed = await readToken();
+    for (const token of [invitation, signInLink]) {
+      expect((await browse(world, "POST", "/dashboard/mailed-link", { body: { token } })).status).toBe(401);
+      expect((await use(token)).status).toBe(401);
+    }
+    expect((await use(renewed)).body.role).toBe("viewer");
+  });
+
   test("of another workspace is not found, and each workspace has its own mail", async () => {
     const other = await secondWorkspace(world);
     const { id } = await world.sdk.members.invite({ email: ADA, role: "viewer" });

@@ -8,6 +8,7 @@ import { assertMayGrant, nameCaller } from "../keys/keys.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { SessionDeps } from "./deps.ts";
+import { deleteLinksOfMember } from "./links.ts";
 import { enqueueInvitation, type MemberMailDeps, reachesPeople } from "./member-mail.ts";
 import { countSessions, endSessionsOfMember, type MemberRow } from "./sessions.ts";
 
@@ -111,13 +112,14 @@ export async function setMemberRole(tx: Tx, deps: SessionDeps, changer: Develope
   return show(tx, deps, { ...row, role });
 }
 
-/** Removes a member and ends their sessions. Throws ApiError not_found, forbidden or invalid_state. */
+/** Removes a member, with their sessions and the links that were mailed to them. Throws ApiError not_found, forbidden or invalid_state. */
 export async function removeMember(tx: Tx, deps: SessionDeps, remover: DeveloperKey, ref: string): Promise<Member> {
   const row = await getMember(tx, remover.workspaceId, ref);
   assertMayGive(remover, row.role);
   if (row.role === "owner") await assertNotLastOwner(tx, remover, row);
   await tx.update(tx.t.members).set({ removedAt: deps.clock.now() }).where(eq(tx.t.members.id, row.id));
   await endSessionsOfMember(tx, deps, row.id);
+  await deleteLinksOfMember(tx, row.id);
   return toMember(row, new Map());
 }
 
