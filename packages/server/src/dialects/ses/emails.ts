@@ -1,7 +1,7 @@
 import { BATCH_LIMITS, contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
-import { invalid } from "../../lib/api-error.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
 import { prepareApiMessage } from "../../submission/submission.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop, type Operation, type Preparation, type Writes, writeOperation } from "../operation.ts";
@@ -62,6 +62,8 @@ async function prepareMail(mail: Mail, calls: Preparation): Promise<PreparedMail
   const { Simple: simple, Raw: raw, Template: template } = mail.Content;
   calls.authorize(template ? contract.emails.sendTemplate : contract.emails.send);
   refuseListManagement(mail);
+  if ([simple, raw, template].filter(Boolean).length > 1)
+    throw invalid("Content", "unexpected", "Content takes one of Simple, Raw and Template.");
   const from = mail.FromEmailAddress ?? undefined;
   if (raw) {
     const prepared = await prepareRaw(raw.Data, mail, calls);
@@ -123,6 +125,13 @@ const Bulk = z.object({
 
 type BatchEmail = CallOf<typeof contract.emails.sendBatch>["emails"][number];
 
+interface PreparedBulk {
+  /** Null if no entry can be sent. */
+  readonly call: PreparedCall<typeof contract.emails.sendBatch> | null;
+  /** Errors of entries that are no mail, by their index. */
+  readonly refused: ReadonlyMap<number, ApiError>;
+}
+
 /** `SendBulkEmail`: a mail for each entry, from one template. Entries that cannot be sent do not keep the others. */
 export const sendBulkEmail: Operation = writeOperation({
   method: "POST",
@@ -133,36 +142,43 @@ export const sendBulkEmail: Operation = writeOperation({
   prepare: async (bulk, calls) => {
     calls.authorize(contract.emails.sendBatch);
     refuseListManagement(bulk);
-    const emails = toEmails(bulk);
-    return calls.prepare(contract.emails.sendBatch, { emails, mode: "permissive" });
+    const { emails, refused } = toEmails(bulk);
+    const call = emails.length > 0 ? await calls.prepare(contract.emails.sendBatch, { emails, mode: "permissive" }) : null;
+    return { call, refused };
   },
-  run: async (bulk, calls, prepared: PreparedCall<typeof contract.emails.sendBatch>) => {
+  run: async (bulk, calls, { call, refused }: PreparedBulk) => {
     await trustSenderInDev(bulk.FromEmailAddress ?? undefined, calls);
-    const { results } = await calls.finish(prepared);
+    const rest = (call === null ? [] : (await calls.finish(call)).results).values();
     return {
-      BulkEmailEntryResults: results.map((result) =>
-        result.status === "queued"
-          ? { Status: "SUCCESS", MessageId: result.id }
-          : { Status: toBulkStatus(result.error.code), Error: result.error.message },
-      ),
+      BulkEmailEntryResults: bulk.BulkEmailEntries.map((_, i) => {
+        const result = refused.has(i) ? undefined : rest.next().value;
+        if (result?.status === "queued") return { Status: "SUCCESS", MessageId: result.id };
+        const error = result?.error ?? refused.get(i);
+        return { Status: toBulkStatus(error?.code ?? "internal_error"), Error: error?.message };
+      }),
     };
   },
 });
 
-function toEmails(bulk: z.output<typeof Bulk>): BatchEmail[] {
+function toEmails(bulk: z.output<typeof Bulk>): { emails: BatchEmail[]; refused: Map<number, ApiError> } {
   const { Template: template } = bulk.DefaultContent;
   const slug = toSlug(readTemplateName(template));
   const values = readTemplateData(template.TemplateData, "DefaultContent.Template.TemplateData");
-  return bulk.BulkEmailEntries.map((entry, i) => {
+  const refused = new Map<number, ApiError>();
+  const emails = bulk.BulkEmailEntries.flatMap((entry, i) => {
     const path = `BulkEmailEntries[${i}].ReplacementEmailContent.ReplacementTemplate.ReplacementTemplateData`;
     const own = entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData;
     const headers = [...(template.Headers ?? []), ...(entry.ReplacementHeaders ?? [])];
     const tags = [...(bulk.DefaultEmailTags ?? []), ...(entry.ReplacementTags ?? [])];
-    return {
-      ...toShared(entry.Destination, bulk, { headers, attachments: template.Attachments, tags }),
-      ...drop({ from: bulk.FromEmailAddress }),
-      template: slug,
-      variables: { ...values, ...readTemplateData(own, path) },
-    };
+    try {
+      const variables = { ...values, ...readTemplateData(own, path) };
+      const shared = toShared(entry.Destination, bulk, { headers, attachments: template.Attachments, tags });
+      return [{ ...shared, ...drop({ from: bulk.FromEmailAddress }), template: slug, variables }];
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refused.set(i, error);
+      return [];
+    }
   });
+  return { emails, refused };
 }

@@ -124,14 +124,29 @@ test("templates are created, listed, shown, rendered, sent, changed and deleted 
           ReplacementEmailContent: { ReplacementTemplate: { ReplacementTemplateData: '{"name":"Grace"}' } },
         },
         { Destination: { ToAddresses: ["no address"] } },
+        { Destination: { BccAddresses: ["ada@example.com"] } },
+        {
+          Destination: { ToAddresses: ["ada@example.com"] },
+          ReplacementEmailContent: { ReplacementTemplate: { ReplacementTemplateData: "{" } },
+        },
+        { Destination: { ToAddresses: ["linus@example.com"] } },
       ],
     }),
   );
   expect(BulkEmailEntryResults).toMatchObject([
     { Status: "SUCCESS", MessageId: expect.any(String) },
     { Status: "INVALID_PARAMETER", Error: expect.stringMatching(/\w/) },
+    { Status: "INVALID_PARAMETER", Error: expect.stringContaining("a mail has somebody in To") },
+    { Status: "INVALID_PARAMETER", Error: expect.stringContaining("BulkEmailEntries[3]") },
+    { Status: "SUCCESS", MessageId: expect.any(String) },
   ]);
   expect(await show(BulkEmailEntryResults?.[0]?.MessageId)).toMatchObject({ subject: "Sent: 18", text: "Hi Grace" });
+  expect(await show(BulkEmailEntryResults?.[4]?.MessageId)).toMatchObject({ subject: "Sent: 18", text: "Hi you" });
+  const unsent = { Destination: { BccAddresses: ["ada@example.com"] } };
+  const none = await ses.send(
+    new SendBulkEmailCommand({ ...from, DefaultContent: { Template: { TemplateName } }, BulkEmailEntries: [unsent] }),
+  );
+  expect(none.BulkEmailEntryResults).toMatchObject([{ Status: "INVALID_PARAMETER" }]);
   await ses.send(new DeleteEmailTemplateCommand({ TemplateName }));
   expect(await refusal(ses.send(new GetEmailTemplateCommand({ TemplateName })))).toMatchObject({ name: "NotFoundException" });
 });
@@ -177,6 +192,11 @@ test("errors have AWS's names, and say what to do", async () => {
   expect(await refusal(ses.send(new SendEmailCommand({ Destination: {}, Content: simple })))).toMatchObject({
     name: "BadRequestException",
     message: expect.stringContaining("FromEmailAddress"),
+  });
+  const twice = { Destination: { ToAddresses: ["ada@example.com"] }, Content: { ...simple, Raw: { Data: Buffer.from("x") } } };
+  expect(await refusal(ses.send(new SendEmailCommand({ FromEmailAddress: "hello@acme.example", ...twice })))).toMatchObject({
+    name: "BadRequestException",
+    message: "Content takes one of Simple, Raw and Template.",
   });
   const raw = await fetch(`${server.url}/ses/v2/email/outbound-emails`, { method: "POST", body: "{}" });
   expect([raw.status, raw.headers.get("x-amzn-errortype")]).toEqual([403, "MissingAuthenticationTokenException"]);
