@@ -25,7 +25,7 @@ export function checkMediaType(headers: HeaderReader): void {
   if (headers.get("content-length") === "0") return;
   assertNotEncoded(headers);
   const type = headers.get("content-type");
-  if (type === null || type === "application/json") return;
+  if (!type || type === "application/json") return;
   const media = (type.split(";")[0] as string).trim().toLowerCase();
   if (media !== "application/json" && !media.endsWith("+json"))
     throw new ApiError("unsupported_media_type", `Unsupported Content-Type ${type.slice(0, 80)}. Send application/json.`);
