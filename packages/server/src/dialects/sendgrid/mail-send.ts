@@ -151,11 +151,14 @@ async function toEmail(
 
 /** The parts of a mail by type. Throws ApiError not_implemented for another type. */
 async function toContent({ content }: Mail, fill: Fill) {
-  const parts: { html?: string; text?: string } = {};
+  const parts: Pick<BatchEmail, "html" | "text" | "icalEvent"> = {};
   for (const [i, { type, value }] of (content ?? []).entries()) {
-    const name = type === "text/html" ? "html" : type === "text/plain" ? "text" : null;
-    if (name === null) throw notHere(`content.${i}.type`, "Contents are text/plain and text/html; attach anything else.");
-    if (value !== "") parts[name] = await fill(value, `content.${i}.value`);
+    const media = type.split(";", 1)[0]?.trim().toLowerCase();
+    const name = media === "text/html" ? "html" : media === "text/plain" ? "text" : null;
+    if (media === "text/calendar") parts.icalEvent = { content: await fill(value, `content.${i}.value`) };
+    else if (name === null)
+      throw notHere(`content.${i}.type`, "Contents are text/plain, text/html and text/calendar; attach anything else.");
+    else if (value !== "") parts[name] = await fill(value, `content.${i}.value`);
   }
   return parts;
 }

@@ -79,6 +79,35 @@ test("an attachment may be an invitation: its media type keeps its parameters", 
   });
 });
 
+test("a content may be an invitation, and name its charset", async () => {
+  const calendar =
+    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Acme//EN\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:1\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+  const body = {
+    personalizations: [{ to: [{ email: "ada@example.com" }] }],
+    from: { email: "test@acme.com" },
+    subject: "Review",
+    content: [
+      { type: "text/plain; charset=UTF-8", value: "On Friday" },
+      { type: "text/calendar; method=REQUEST", value: calendar },
+    ],
+  };
+  const answer = await post(body);
+  expect(answer.status).toBe(202);
+  expect(await show(String(answer.headers.get("x-message-id")))).toMatchObject({ text: "On Friday" });
+  await server.settle();
+  const inbox = await fetch(`${server.url}/__dev/inbox?to=ada@example.com&limit=1`, {
+    headers: { authorization: `Bearer ${server.apiKey}` },
+  });
+  const { data } = (await inbox.json()) as { data: { id: string }[] };
+  const captured = await fetch(`${server.url}/__dev/inbox/${data[0]?.id}`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+  expect(await captured.json()).toMatchObject({ subject: "Review", icalEvent: { method: "REQUEST" } });
+  const none = await post({ ...body, content: [{ type: "text/calendar", value: "no calendar" }] });
+  expect([none.status, await none.json()]).toMatchObject([
+    400,
+    { errors: [{ field: expect.stringContaining("content") }, { field: "personalizations.0.content" }] },
+  ]);
+});
+
 test("mail is sent later, and in sandbox mode it is test mail", async () => {
   const inAnHour = Math.floor(server.now() / 1000) + 3600;
   const [later] = await mail.send({ ...hello, sendAt: inAnHour });

@@ -53,7 +53,14 @@ function toField(path: string): string {
   return path.replaceAll(/\[(\d+)\]/g, ".$1");
 }
 
-const MAIL: FieldNames = { replyTo: "reply_to", scheduledAt: "send_at", html: "content", text: "content", tags: "categories" };
+const MAIL: FieldNames = {
+  replyTo: "reply_to",
+  scheduledAt: "send_at",
+  html: "content",
+  text: "content",
+  icalEvent: "content",
+  tags: "categories",
+};
 
 /** The fields that SendGrid calls otherwise. */
 const FIELD_NAMES: ReadonlyMap<Endpoint, FieldNames> = new Map<Endpoint, FieldNames>([
