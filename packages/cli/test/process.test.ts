@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -47,6 +49,24 @@ describe("the program itself", () => {
     const help = await start(["--help"]).ended;
     expect(help).toMatchObject({ code: 0, stderr: "" });
     expect(help.stdout).toContain("mailsvc dev");
+  });
+
+  test("ends by a signal while an expression of --jq runs for ever", async () => {
+    const server = createServer((_request, response) => response.setHeader("content-type", "application/json").end('{"data":[]}'));
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const asked = new Promise((done) => server.once("request", done));
+    const env = { MAILSVC_URL: `http://127.0.0.1:${port}`, MAILSVC_API_KEY: "ms_dev_x" };
+    const { child, ended } = start(["api", "GET", "/x", "--jq", "last(range(1e15))"], env);
+    await asked;
+    const again = setInterval(() => child.kill("SIGTERM"), 100);
+    onTestFinished(() => {
+      clearInterval(again);
+      child.kill("SIGKILL");
+    });
+    await ended;
+    expect(["SIGTERM", 143]).toContain(child.signalCode ?? child.exitCode);
   });
 
   test("loads neither server, schemas, client nor screen before they are required", () => {

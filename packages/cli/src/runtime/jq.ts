@@ -32,7 +32,7 @@ export async function createJqFilter(given: string): Promise<JqFilter> {
   const expression = EMPTY.test(given) ? "." : given;
   const run = (json: string, source: string, flags: string[]): ReturnType<typeof jq.raw> => {
     const before = process.exitCode;
-    const result = jq.raw(json, source, flags);
+    const result = letSignalsEnd(() => jq.raw(json, source, flags));
     // It leaves its own exit code in the process.
     process.exitCode = before;
     return result;
@@ -51,6 +51,20 @@ export async function createJqFilter(given: string): Promise<JqFilter> {
       return { text: lines.map((line) => `${alone ? line : toText(line.slice(RESULT.length, -1))}\n`).join(""), fault };
     },
   };
+}
+
+/**
+ * Does what may take for ever, such as `last(range(1e12))`. Listeners of this program would wait until it is done; without them a signal ends
+ * the process at once.
+ */
+function letSignalsEnd<T>(work: () => T): T {
+  const kept = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => [signal, process.rawListeners(signal)] as const);
+  for (const [signal] of kept) process.removeAllListeners(signal);
+  try {
+    return work();
+  } finally {
+    for (const [signal, listeners] of kept) for (const listener of listeners) process.on(signal, listener as () => void);
+  }
 }
 
 /** A text without quotation marks, anything else as jq has written it: parsing would round large numbers. */
