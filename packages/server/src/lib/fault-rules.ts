@@ -5,8 +5,8 @@ import { type Random, seededRandom } from "./random.ts";
 interface Rule {
   readonly fault: Fault;
   readonly random: Random;
-  /** The path of a request, or an address of a conversation over SMTP; null for any. */
-  readonly pattern: RegExp | null;
+  /** Accepts the path of a request, or an address of a conversation over SMTP; null for any. */
+  readonly fits: Matcher | null;
 }
 
 /** Rules that make requests and SMTP conversations fail on purpose. Kept in memory: they belong to an experiment, not to the data. */
@@ -28,8 +28,9 @@ export class FaultRules {
 
   add(rule: Omit<Fault, "id" | "matched" | "hits">): Fault {
     const fault = { ...rule, id: this.#ids("flt"), matched: 0, hits: 0 };
-    const pattern = rule.smtp === undefined ? toPattern(rule.path, "") : rule.address === undefined ? null : toPattern(rule.address, "i");
-    this.#rules.push({ fault, random: seededRandom(rule.seed), pattern });
+    const { smtp, path, address } = rule;
+    const fits = smtp === undefined ? createMatcher(path) : address === undefined ? null : createMatcher(address, { ignoreCase: true });
+    this.#rules.push({ fault, random: seededRandom(rule.seed), fits });
     return fault;
   }
 
@@ -43,8 +44,8 @@ export class FaultRules {
   }
 }
 
-function applies({ fault, random, pattern }: Rule, names: readonly string[]): boolean {
-  if (pattern !== null && !names.some((name) => pattern.test(name))) return false;
+function applies({ fault, random, fits }: Rule, names: readonly string[]): boolean {
+  if (fits !== null && !names.some(fits)) return false;
   fault.matched += 1;
   if (fault.matched <= fault.skip || (fault.count !== undefined && fault.hits >= fault.count)) return false;
   if (fault.rate < 1 && random.fraction() >= fault.rate) return false;
@@ -52,8 +53,28 @@ function applies({ fault, random, pattern }: Rule, names: readonly string[]): bo
   return true;
 }
 
-/** The pattern of a path or an address in which `*` stands for anything. */
-export function toPattern(text: string, flags: string): RegExp {
-  const parts = text.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, flags);
+/** Tells if a text fits a pattern. */
+export type Matcher = (text: string) => boolean;
+
+/**
+ * Makes a matcher for a path or an address in which `*` stands for anything. Each part is taken where it first stands, so that no pattern
+ * takes longer than its length times that of the text; a regular expression tries all places of all parts.
+ */
+export function createMatcher(pattern: string, { ignoreCase = false } = {}): Matcher {
+  const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+  const [first = "", ...parts] = fold(pattern).split("*");
+  const last = parts.pop();
+  return (given) => {
+    const text = fold(given);
+    if (last === undefined) return text === first;
+    const end = text.length - last.length;
+    let at = first.length;
+    if (end < at || !text.startsWith(first) || !text.endsWith(last)) return false;
+    for (const part of parts) {
+      const found = text.indexOf(part, at);
+      if (found === -1 || found + part.length > end) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
 }

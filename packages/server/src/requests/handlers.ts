@@ -2,7 +2,7 @@ import type { contract, RequestRecord, StreamMessage } from "@mailsvc/sdk/contra
 import type { Handlers, ReadContext } from "../http/handler.ts";
 import { type KeyNames, listKeyNames } from "../keys/keys.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { toPattern } from "../lib/fault-rules.ts";
+import { createMatcher, type Matcher } from "../lib/fault-rules.ts";
 import type { FollowedRequests, KeptRequest } from "./request-log.ts";
 import type { RequestDeps } from "./requests.ts";
 
@@ -43,7 +43,7 @@ function refuse(): never {
 class View {
   readonly #context: ReadContext<RequestDeps>;
   readonly #filter: Filter;
-  readonly #pattern: RegExp | null;
+  readonly #fits: Matcher | null;
   /** True if the caller sees the requests of no workspace. */
   readonly seesUnknown: boolean;
   #names: KeyNames = new Map();
@@ -52,7 +52,7 @@ class View {
     const { path } = filter;
     this.#context = context;
     this.#filter = filter;
-    this.#pattern = path === undefined ? null : toPattern(path.includes("*") ? path : `${path}*`, "");
+    this.#fits = path === undefined ? null : createMatcher(path.includes("*") ? path : `${path}*`);
     this.seesUnknown = seesUnknown;
   }
 
@@ -74,7 +74,7 @@ class View {
     const { failed, method: only } = this.#filter;
     if (failed !== undefined && (error !== null) !== failed) return false;
     if (only !== undefined && method !== only) return false;
-    return this.#pattern === null || this.#pattern.test(path) || (route !== null && this.#pattern.test(route));
+    return this.#fits === null || this.#fits(path) || (route !== null && this.#fits(route));
   }
 
   #isKey(key: RequestRecord["key"]): boolean {
