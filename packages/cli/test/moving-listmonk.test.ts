@@ -257,6 +257,10 @@ describe("from listmonk", () => {
     expect(first.json.remarks).toEqual([expect.stringContaining("--agreed")]);
     expect(Object.values(await people(cli)).map(({ status }) => status)).toEqual(["UNSUBSCRIBED", "UNSUBSCRIBED", "UNSUBSCRIBED"]);
 
+    writeFileSync(join(cwd, "empty.csv"), "");
+    const empty = await beside(cli, null)(["import", "listmonk", "empty.csv"], { cwd });
+    expect(empty).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("empty.csv is empty") });
+
     const other = await startCliWithServer();
     const agreed = await beside(other, null)([...reading, "--agreed"], { cwd });
     expect(readReport(agreed)).toMatchObject({ memberships: { read: 1, added: 1 } });

@@ -61,6 +61,21 @@ describe("from Resend", () => {
     expect(welcome).toMatchObject({ slug: "welcome", subject: "Hello friend", variables: [{ name: "NAME", default: "friend" }] });
   });
 
+  test("a service that cannot be reached is told after seconds, not after a minute", async () => {
+    const cli = await startCliWithServer();
+    let tries = 0;
+    const unreachable = {
+      ...fakeResend(FORMER_RESEND),
+      fetch: async (): Promise<Response> => {
+        tries += 1;
+        throw new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } });
+      },
+    };
+    const failed = await beside(cli, unreachable)(["import", "resend"]);
+    expect(failed).toMatchObject({ code: 10, stdout: "", stderr: expect.stringContaining("ENOTFOUND") });
+    expect(tries).toBe(3);
+  });
+
   test("a key that may only send, a key of this server and the server itself are refused", async () => {
     const cli = await startCliWithServer();
     const run = beside(cli, fakeResend(FORMER_RESEND));

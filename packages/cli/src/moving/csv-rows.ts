@@ -38,6 +38,7 @@ export async function* readRows(
       yield rows;
       rows = [];
     }
+  if (columns === null) throw invalidInput(`${name} is empty.`, [], { code: "other_file", hint: "Export it again." });
   if (rows.length > 0) yield rows;
 }
 

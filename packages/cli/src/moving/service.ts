@@ -7,6 +7,8 @@ import type { Host, Session } from "../types.ts";
 const MAX_WAIT_MS = 120_000;
 const FIRST_WAIT_MS = 500;
 const TRIES = 8;
+// Until the first answer a wrong address or a missing network is more likely than a service that restarts.
+const FIRST_TRIES = 3;
 // Time for one answer: a page of people with their fields is made from a large database.
 const ANSWER_MS = 60_000;
 
@@ -16,6 +18,7 @@ export class Service {
   readonly #name: string;
   readonly #base: URL;
   readonly #headers: Readonly<Record<string, string>>;
+  #tries = FIRST_TRIES;
 
   constructor(session: Session, { name, base, headers }: { name: string; base: URL; headers: Readonly<Record<string, string>> }) {
     this.#session = session;
@@ -31,8 +34,12 @@ export class Service {
     for (let tries = 1; ; tries += 1) {
       if (this.#session.signal.aborted) throw cancelledError();
       const answer = await this.#ask(url);
-      if (answer.kind === "read") return answer.data as T;
-      if (answer.kind === "refused" || tries === TRIES) throw this.#explain(url, answer);
+      if (answer.kind === "read") {
+        this.#tries = TRIES;
+        return answer.data as T;
+      }
+      if (answer.status !== null) this.#tries = TRIES;
+      if (answer.kind === "refused" || tries >= this.#tries) throw this.#explain(url, answer);
       await this.#session.host.sleep(answer.waitMs ?? FIRST_WAIT_MS * 2 ** (tries - 1), this.#session.signal);
     }
   }
