@@ -142,7 +142,12 @@ export const FaultRule = z.strictObject({
     description: "With smtp: only this recipient, sender (mail) or user name (auth); * matches anything, e.g. *@example.com",
   }),
   method: z.enum(["GET", "POST", "PATCH", "DELETE"]).optional().meta({ description: "Only this method" }),
-  path: z.string().startsWith("/").max(200).default("/*").meta({ description: "Path; * matches anything, e.g. /api/v1/emails/*" }),
+  path: z
+    .string()
+    .startsWith("/", "A path begins with /.")
+    .max(200)
+    .default("/*")
+    .meta({ description: "Path; * matches anything, e.g. /api/v1/emails/*" }),
   code: z
     .union([z.enum(ERROR_CODES), z.int().min(400).max(599)])
     .optional()

@@ -33,7 +33,7 @@ const read = { permission: "events:read" } as const;
 const filters = {
   failed: z.stringbool().optional().meta({ description: "Only requests with an error, or only those without" }),
   key: z.string().max(200).optional().meta({ description: "Only requests with this key: its id, its name or its preview" }),
-  path: z.string().startsWith("/").max(200).optional().meta({
+  path: z.string().startsWith("/", "A path begins with /.").max(200).optional().meta({
     description: "Only paths that begin with this; * matches anything, e.g. /api/v1/emails/*/cancel",
   }),
   method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]).optional().meta({ description: "Only this method" }),

@@ -63,6 +63,10 @@ describe("requests", () => {
     expect(newest?.path).toBe("/api/v1/contacts");
     await world.sdk.lists.list();
     expect(await lines(world, { after: newest?.sequence ?? 0 })).toEqual(["GET /api/v1/lists 200 null"]);
+    await expect(world.sdk.requests.list({ path: "emails" })).rejects.toMatchObject({
+      code: "validation_error",
+      details: [{ path: "path", message: expect.stringContaining("A path begins with /.") }],
+    });
   });
 
   test("hold no addresses, no queries and no ids of contacts", async () => {
