@@ -24,8 +24,8 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         steps,
         connections: connect(steps),
         allowReEntry: pick.oneIn(2),
-        reEntryDelayHours: pick.of(1, 24),
-        ...(pick.oneIn(2) && { goal: { type: "event", name: "purchase" } }),
+        reEntryDelayHours: pick.of(1, 1, 24),
+        ...(pick.oneIn(3) && { goal: { type: "event", name: "purchase" } }),
       };
       const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
       const active = made && (await universe.value(() => universe.sdk(tenant).automations.activate(made.id)));
@@ -34,6 +34,7 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         await universe.settle();
         // It ends a wait, reaches the goal, and starts nothing for who is inside.
         await universe.call(() => universe.sdk(tenant).events.track({ name: "purchase", contact: entrant }));
+        if (pick.oneIn(3)) await repeat(universe, tenant, entrant, trigger);
       }
       return known(made, entrant === null ? {} : { entrant, trigger: JSON.stringify(trigger) });
     },
@@ -49,11 +50,9 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         u.ledger.go(id);
         return u.call(() => u.sdk(tenant).automations.activate(id));
       },
-      // Repeats what has started it, for those who may be inside.
-      duplicate: async (u, { tenant, also: { entrant, trigger } }, pick) => {
+      duplicate: async (u, { tenant, also: { entrant, trigger } }) => {
         if (entrant === undefined || trigger === undefined) return false;
-        await u.pass(pick.of(0, 2, 26) * 3_600_000);
-        return happenAgain(u, tenant, entrant, JSON.parse(trigger) as AutomationTrigger);
+        return repeat(u, tenant, entrant, JSON.parse(trigger) as AutomationTrigger);
       },
       // Only what does not run is put away.
       cancel: async (u, { tenant, id }) => {
@@ -83,13 +82,37 @@ async function startFor({ universe, tenant, pick }: Making, trigger: AutomationT
   if (trigger.type === "event" && !trigger.name.startsWith("email."))
     return (await universe.value(() => events.track({ name: trigger.name, contact: email }))) && email;
   if (trigger.type === "tag.added") return (await universe.value(() => contacts.update(added.id, { tags: [trigger.tag] }))) && email;
+  if (trigger.type === "list.joined") return joinByTrigger(universe, tenant, trigger.listId, email);
   return null;
+}
+
+/** Adds somebody to a list. Returns the address; null where they have not joined, as those whom the list asks to confirm. */
+async function joinByTrigger(u: Universe, tenant: Tenant, list: string, email: string): Promise<string | null> {
+  const { lists } = u.sdk(tenant);
+  if (!(await u.value(() => lists.add(list, { contacts: [email] })))) return null;
+  const members = await u.value(() => lists.contacts(list, { limit: 100 }).toArray());
+  return members?.some(({ contact, status }) => contact.email === email && status === "MEMBER") ? email : null;
+}
+
+/** Repeats what has started an automation, at once and later, for a contact who may be inside. */
+async function repeat(u: Universe, tenant: Tenant, entrant: string, trigger: AutomationTrigger): Promise<Acted> {
+  let acted: Acted = false;
+  for (const hours of [0, 2, 24]) {
+    await u.pass(hours * 3_600_000);
+    acted = await happenAgain(u, tenant, entrant, trigger);
+  }
+  return acted;
 }
 
 /** Lets a trigger happen once more for a contact. */
 async function happenAgain(u: Universe, tenant: Tenant, entrant: string, trigger: AutomationTrigger): Promise<Acted> {
   const { contacts, events } = u.sdk(tenant);
   if (trigger.type === "event") return u.call(() => events.track({ name: trigger.name, contact: entrant }));
+  if (trigger.type === "list.joined") {
+    const { lists } = u.sdk(tenant);
+    await u.call(() => lists.remove(trigger.listId, { contacts: [entrant] }));
+    return u.call(() => lists.add(trigger.listId, { contacts: [entrant] }));
+  }
   if (trigger.type !== "tag.added") return false;
   await u.call(() => contacts.tag({ contacts: [entrant], remove: [trigger.tag] }));
   return u.call(() => contacts.tag({ contacts: [entrant], add: [trigger.tag] }));
