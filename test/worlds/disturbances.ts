@@ -161,6 +161,16 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   relayDead: relay("dead"),
   relaySlow: relay("slow"),
   relayRefuses: relay("refusing"),
+  // Each transaction waits for a while, so that others come between what it has read and what it writes.
+  slowDisk: async (u, thing, pick) => {
+    const set = (ms: number): void => {
+      for (const server of u.servers) server.lagMs = ms;
+    };
+    set(pick.of(2, 5, 12));
+    await whileMailWaits(u, thing, pick, () => set(0));
+    set(0);
+    return true;
+  },
   webhooksDead: async (u, _thing, pick) => {
     const modes = new Map(u.hooks.modes);
     for (const name of modes.keys()) u.hooks.modes.set(name, pick.of("fails", "hangs", "gone"));

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresDb } from "../../packages/server/src/db/postgres/database.ts";
 import { jsonLog } from "../../packages/server/src/lib/log.ts";
+import { type Random, seededRandom } from "../../packages/server/src/lib/random.ts";
 import type { Heartbeat } from "../../packages/server/src/queue/heartbeat.pg.ts";
 import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
 import type { MailPeer } from "./mail-peer.ts";
@@ -49,12 +51,17 @@ export class Server {
   readonly died: Promise<void>;
   /** True while its disk takes no more: transactions that write fail. SQLite itself says so, where it is told how many pages it may have. */
   isFull = false;
+  /** Time that each transaction waits for its turn, ms of real time at most: what it has read before may have changed by then. */
+  lagMs = 0;
   #dead = false;
   #die: () => void = () => {};
   #fuse: { left: number; readonly moment: Moment } | null = null;
 
-  private constructor(world: TestWorld, isDead: { value: () => boolean }) {
+  readonly #random: Random;
+
+  private constructor(world: TestWorld, seed: number, isDead: { value: () => boolean }) {
     this.world = world;
+    this.#random = seededRandom(seed);
     this.died = new Promise((resolve) => (this.#die = resolve));
     isDead.value = () => this.#dead;
     this.#makeMortal();
@@ -76,7 +83,7 @@ export class Server {
         relays: { makeMailer: async () => peer.mailerFor(() => isDead.value()) },
       }),
     });
-    return new Server(world, isDead);
+    return new Server(world, seed, isDead);
   }
 
   get isDead(): boolean {
@@ -146,6 +153,7 @@ export class Server {
     const never = new Promise<never>(() => {});
     const mortal: typeof db.tx = async (work, options) => {
       if (this.#dead) return never;
+      if (this.lagMs > 0) await sleep(this.#random.fraction() * this.lagMs);
       try {
         const value = await tx(async (q) => {
           const result = await work(q);
