@@ -186,6 +186,88 @@ test(
 );
 
 test(
+  "two variants with blocks of their own are edited on one page, and each reader gets one of them",
+  async () => {
+    const id = await draft("Two mails");
+    await sdk.campaigns.update(id, { blocks: [{ type: "heading", text: "Of A" }] });
+    const { page, faults } = await stage.open(`/dashboard/campaigns/${id}/edit`, { viewport: { width: 1280, height: 900 } });
+    await page.getByRole("button", { name: "Test another subject or content" }).click();
+    await page.getByRole("combobox", { name: "Content" }).selectOption("Its own blocks");
+    const own = page.getByRole("region", { name: "Blocks", exact: true });
+    const other = page.getByRole("region", { name: "Blocks of variant B" });
+    // It begins as a copy.
+    await other.getByRole("button", { name: /^Heading Of A/ }).click();
+    await other.getByRole("textbox", { name: "Heading" }).fill("Of B");
+    await other.getByRole("group", { name: "Add a block" }).getByRole("button", { name: "Text", exact: true }).click();
+    await other.getByRole("textbox", { name: "Text", exact: true }).fill("Only here");
+    await own.getByRole("group", { name: "Add a block" }).getByRole("button", { name: "Divider", exact: true }).click();
+
+    // Both editors have a second block; the keys move that which has the focus.
+    await other.getByRole("button", { name: /^Move Text “Only here”, 2 of 2/ }).focus();
+    await page.keyboard.press("ArrowUp");
+    expect(await other.getByRole("status").textContent()).toBe("Text “Only here” moved to 1 of 2.");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toMatch(/^Move Text “Only here”, 1 of 2/);
+    await own.getByRole("listitem", { name: "Divider, 2 of 2" }).waitFor();
+    await drag(page, "Move Heading “Of B”", "Text “Only here”");
+    await page.getByText("Draft · Saved").waitFor();
+    await waitUntil(async () => (await sdk.campaigns.get(id)).abTest?.variants[1]?.blocks?.length === 2);
+    const { blocks, abTest } = await sdk.campaigns.get(id);
+    expect(blocks?.map(({ type }) => type)).toEqual(["heading", "divider"]);
+    expect(abTest?.variants[1]?.blocks?.map(({ type }) => type)).toEqual(["heading", "text"]);
+
+    // A fault stands at the block of its variant.
+    await other.getByRole("group", { name: "Add a block" }).getByRole("button", { name: "Button", exact: true }).click();
+    await other.getByRole("textbox", { name: "Link", exact: true }).fill("javascript:alert(1)");
+    await other.getByRole("textbox", { name: "Link", exact: true }).press("Tab");
+    await other.getByRole("alert").filter({ hasText: "An address begins with https://" }).waitFor();
+    await other.getByRole("textbox", { name: "Link", exact: true }).fill("https://acme.example");
+    await other.getByRole("textbox", { name: "Words" }).fill("Go");
+    await page.getByText("Draft · Saved").waitFor();
+
+    await page.getByRole("group", { name: "Variant", exact: true }).getByRole("button", { name: "B", exact: true }).click();
+    await page.frameLocator('iframe[title="The mail as HTML"]').getByRole("heading", { name: "Of B" }).waitFor();
+    await picture(page, "blocks-variants");
+    await page.getByRole("combobox", { name: "Try them on" }).selectOption({ label: "everybody" });
+    await page.getByRole("button", { name: "Review and send" }).click();
+    await page.getByText("Spring is here, with its own content").waitFor();
+    await page.getByRole("button", { name: /^Send to \d+ people$/ }).click();
+    await waitUntil(async () => (await sdk.campaigns.get(id)).status === "SENT");
+    const bodies = (await sdk.emails.list({ campaign: id, limit: 100 })).data.map(
+      async ({ id: email }) => (await sdk.emails.get(email)).html,
+    );
+    const texts = await Promise.all(bodies);
+    expect(texts.filter((html) => html?.includes("Of A")).length).toBeGreaterThan(0);
+    expect(texts.filter((html) => html?.includes("Of B") && html.includes("Only here")).length).toBeGreaterThan(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "HTML is written with indents by Tab, and Escape leads out of it",
+  async () => {
+    const id = await draft("Source");
+    await sdk.campaigns.update(id, { html: "<p>Hi</p>" });
+    const { page, faults } = await stage.open(`/dashboard/campaigns/${id}/edit`);
+    const source = page.getByRole("textbox", { name: "HTML" });
+    await source.focus();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Tab");
+    expect(await source.inputValue()).toBe("  <p>Hi</p>");
+    const { height } = (await source.boundingBox()) ?? { height: 0 };
+    await page.keyboard.type("<br>\n".repeat(30));
+    expect((await source.boundingBox())?.height).toBeGreaterThan(height);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    expect(await source.evaluate((field) => field === document.activeElement)).toBe(false);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "what is wrong is said at its block, and the rest is saved once it is mended",
   async () => {
     const id = await draft("Faults");

@@ -119,7 +119,7 @@ function Editor({ campaign }: { readonly campaign: CampaignDetail }) {
           </section>
           <AudienceFields draft={draft} groups={known} audience={audience} />
           <SenderFields draft={draft} senders={choices.senders} />
-          <SubjectFields draft={draft} />
+          <SubjectFields draft={draft} templates={choices.templates} />
           <ContentFields draft={draft} templates={choices.templates} />
           <DeliveryFields draft={draft} />
         </div>

@@ -1,4 +1,5 @@
 import type { MailBlock } from "@mailsvc/sdk/contract";
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { BlockActions } from "./block-card.tsx";
 import type { BlockDocument } from "./document.ts";
@@ -18,7 +19,7 @@ import {
 } from "./tree.ts";
 
 /** Changes blocks as a person asks, tells it to those who do not see it, and keeps the focus where they are. */
-export function useBlockActions(mail: BlockDocument) {
+export function useBlockActions(mail: BlockDocument, root: RefObject<HTMLElement | null>) {
   const [opened, open] = useState<number | null>(null);
   const [said, say] = useState("");
   // The element that gets the focus once the list is rendered again: moving takes it away.
@@ -27,9 +28,9 @@ export function useBlockActions(mail: BlockDocument) {
     const wanted = focus.current;
     focus.current = null;
     if (wanted === null) return;
-    const card = document.querySelector(`[data-key="${wanted.key}"]`);
+    const card = root.current?.querySelector(`[data-key="${wanted.key}"]`);
     const fields = wanted.on === "fields" ? findFirstField(card) : null;
-    (fields ?? document.getElementById(`block-handle-${wanted.key}`))?.focus();
+    (fields ?? card?.querySelector<HTMLElement>(":scope > .block-head > .handle"))?.focus();
     card?.scrollIntoView({ block: "nearest" });
   });
   const items = () => mail.items.peek();
@@ -97,7 +98,7 @@ export function useBlockActions(mail: BlockDocument) {
 }
 
 /** The field in which a person begins to write, or the button with which they choose a picture. */
-function findFirstField(card: Element | null): HTMLElement | null {
+function findFirstField(card: Element | null | undefined): HTMLElement | null {
   const upload = card?.querySelector<HTMLElement>(".block-body > .buttons > button");
   return upload ?? card?.querySelector<HTMLElement>(".block-body > .field > :is(input, textarea, select)") ?? null;
 }

@@ -64,7 +64,6 @@ export function BlockCard(props: Props) {
           <button
             type="button"
             class="quiet handle"
-            id={`block-handle-${key}`}
             aria-label={`Move ${name}, ${number} of ${count}: arrow keys, or drag it`}
             title="Drag to move, or use the arrow keys"
             onPointerDown={(event) => actions.drag(event, item)}

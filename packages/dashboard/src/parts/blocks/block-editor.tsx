@@ -13,6 +13,8 @@ import { type Item, listIn, type Place, type Position, toPath } from "./tree.ts"
 import { listContactVariables, type VariableChoice } from "./variables.ts";
 
 interface Props {
+  /** Its name for people, where a page has several. */
+  readonly name?: string;
   readonly blocks: MailBlocks;
   /** Variables of its own, besides those of contacts. */
   readonly own?: readonly VariableChoice[];
@@ -23,7 +25,7 @@ interface Props {
 }
 
 /** The editor of a mail in blocks: a list, in which blocks are added, dragged, moved by keyboard, opened and filled in. */
-export default function BlockEditor({ blocks, own = [], isReadOnly = false, messages, change }: Props) {
+export default function BlockEditor({ name = "Blocks", blocks, own = [], isReadOnly = false, messages, change }: Props) {
   const id = useId();
   const contact = useContactVariables();
   const variables = [...own, ...contact.filter(({ name }) => !own.some((one) => one.name === name))];
@@ -32,7 +34,8 @@ export default function BlockEditor({ blocks, own = [], isReadOnly = false, mess
   const mail = useMemo(() => new BlockDocument(blocks, (next) => latest.current(next)), []);
   // At once: later, the person may have typed on.
   useLayoutEffect(() => mail.follow(blocks), [mail, blocks]);
-  const { actions, opened, said, add, drop } = useBlockActions(mail);
+  const root = useRef<HTMLElement>(null);
+  const { actions, opened, said, add, drop } = useBlockActions(mail, root);
   const dragging = useDrag(drop);
   const items = mail.items.value;
   const list = (
@@ -47,9 +50,9 @@ export default function BlockEditor({ blocks, own = [], isReadOnly = false, mess
     />
   );
   return (
-    <section class="block-editor" data-blocks aria-labelledby={`${id}-name`}>
+    <section ref={root} class="block-editor" data-blocks aria-labelledby={`${id}-name`}>
       <div class="bar">
-        <strong id={`${id}-name`}>Blocks</strong>
+        <strong id={`${id}-name`}>{name}</strong>
         {isReadOnly ? null : (
           <span class="buttons">
             <button type="button" class="quiet" disabled={!mail.canUndo.value} onClick={() => mail.undo()}>

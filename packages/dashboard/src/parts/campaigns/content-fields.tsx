@@ -8,6 +8,7 @@ import { findMessages } from "../field-messages.ts";
 import { isSendable } from "../templates/all.ts";
 import type { CampaignDraft } from "./draft.ts";
 import { bindText } from "./message-fields.tsx";
+import { SourceText } from "./source-text.tsx";
 
 interface Props {
   readonly draft: CampaignDraft;
@@ -111,13 +112,13 @@ function BlocksContent({ draft, switched }: Pick<Props, "draft"> & { readonly sw
 function HtmlContent({ draft }: Pick<Props, "draft">) {
   return (
     <>
-      <Field
+      <SourceText
         label="HTML"
+        value={draft.fields.value.html ?? ""}
         hint="Variables such as {{firstName}} and your custom fields are filled in. A link to unsubscribe is added where there is none."
         error={findMessages(draft.error.value, "html")}
-      >
-        <textarea {...bindText(draft, "html")} class="code" rows={14} spellcheck={false} wrap="off" />
-      </Field>
+        change={(html) => draft.set({ html: html || null })}
+      />
       <PlainText draft={draft} madeFrom="HTML" />
     </>
   );

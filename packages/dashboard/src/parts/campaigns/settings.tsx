@@ -53,7 +53,10 @@ export function describeTest({ abTest, subjectLine }: Pick<CampaignDetail, "abTe
   const { variants, samplePercent, winner, decideAfterMinutes } = abTest;
   const after = winner === "manual" ? "" : `, after ${describeWait(decideAfterMinutes)}`;
   return [
-    ...variants.slice(1).map((variant, i) => `${VARIANTS[i + 1]}: ${variant.subjectLine ?? subjectLine}`),
+    ...variants.slice(1).map((variant, i) => {
+      const isOwn = variant.blocks ?? variant.html ?? variant.text ?? variant.templateId;
+      return `${VARIANTS[i + 1]}: ${variant.subjectLine ?? subjectLine}${isOwn === undefined ? "" : ", with its own content"}`;
+    }),
     samplePercent === 100
       ? "Everybody gets one of them."
       : `Tried on ${formatShare(samplePercent / 100)} of the audience; the rest gets the one with ${WINNER[winner]}${after}.`,
