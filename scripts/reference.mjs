@@ -180,6 +180,7 @@ export const reference = (document, { served, groups, errors, limits, lintRules 
     "- **Key.** `Authorization: Bearer …` with the key of a workspace, here `MAILSVC_API_KEY`. Endpoints that begin with `agent.` take the key of an activation; `client` and `agent` in the examples are a `Mailsvc` and an `AgentClient` of the SDK.",
     "- **Repeating.** A write with an `Idempotency-Key` takes effect once: [idempotency](emails.md#idempotency).",
     "- **Lists** come in pages. Continue with `cursor`, from `pagination.nextCursor` of the last response.",
+    "- **Compression**. Lists and reports above 1 kB come in brotli or gzip to clients that send `Accept-Encoding`, as the SDK does. Answers that may hold a secret, such as a mail, never do.",
     "- **Errors** all have one shape, and each code has one status: [errors](reference/errors.md).",
     "",
     ...Object.entries(groups).flatMap(([group, names]) => [

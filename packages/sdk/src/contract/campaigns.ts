@@ -249,6 +249,7 @@ export const campaigns = {
       contact: ContactRef.optional(),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "The variant of an A/B test; the first one when absent" }),
     }),
+    uncompressed: true,
     output: CampaignPreview,
     errors: ["not_found", "template_not_found", "template_error", "missing_variables"],
     examples: [{ summary: "As Ada sees it", params: id, query: { contact: "ada@example.com" } }],

@@ -341,6 +341,7 @@ export const emails = {
     access: { permission: "transactional:read" },
     summary: "Get one email with its content and history",
     description: "The id of a recipient gives the mail, too.",
+    uncompressed: true,
     output: EmailDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],

@@ -118,6 +118,11 @@ export interface Endpoint {
   readonly testKeys?: true;
   /** The response contains a secret that is shown once; the copy stored for its Idempotency-Key is encrypted. */
   readonly confidential?: true;
+  /**
+   * A read that is never compressed, because its answer may have a secret, such as a link that signs in, beside text that a stranger has
+   * chosen: the size of both together, compressed, would tell about the secret to somebody who sees it on the line (BREACH).
+   */
+  readonly uncompressed?: true;
   /** Cannot be undone, so the command asks for confirmation. Always true of a DELETE. */
   readonly irreversible?: true;
   /** Deletes data, of which dev mode has none that matters: nobody is asked. */

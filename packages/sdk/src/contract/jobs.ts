@@ -26,6 +26,7 @@ export const jobs = {
     access: { permission: "jobs:read" },
     summary: "List background jobs: waiting, running, dead, or of a kind that this version does not know",
     query: z.object({ ...pageQuery, state: z.enum(JOB_STATES).optional().meta({ description: "Only jobs in this state" }) }),
+    uncompressed: true,
     output: pageSchema(Job),
     examples: [{ summary: "Dead jobs", query: { state: "dead" } }],
   }),

@@ -95,6 +95,7 @@ export const people = {
     description:
       "The person with an address, or with the id or externalId of a contact: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.",
     query: z.object({ cursor: pageQuery.cursor }),
+    uncompressed: true,
     output: Person,
     errors: ["not_found"],
     examples: [{ summary: "For a request under the GDPR", params: ada }],

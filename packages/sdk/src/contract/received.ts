@@ -164,6 +164,7 @@ export const received = {
     path: "/api/v1/received/:id",
     access: read,
     summary: "Get one received mail with its texts and headers",
+    uncompressed: true,
     output: ReceivedMailDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params }],

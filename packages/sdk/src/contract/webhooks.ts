@@ -288,6 +288,7 @@ export const webhooks = {
     access: read,
     tool: "delivery_get",
     summary: "Show a delivery with its body and attempts",
+    uncompressed: true,
     output: WebhookDeliveryDetail,
     errors: ["not_found"],
     examples: [{ summary: "By id", params: delivery }],

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { type ContentCoding, chooseCoding } from "../lib/content-coding.ts";
 
 /** A file of the dashboard, as the build made it. */
 interface BuiltFile {
@@ -59,7 +60,7 @@ export class DashboardFiles {
     this.#files ??= this.#load();
     const file = (await this.#files).get(name);
     if (!file) throw new ApiError("not_found", "This file of the dashboard does not exist. Load the page again.");
-    const coding = chooseCoding(request.header("accept-encoding") ?? "");
+    const coding = chooseCoding(request.header("accept-encoding")) ?? "identity";
     const etag = `"${file.etag}-${coding}"`;
     const headers: PageResponse["headers"] = [
       ["content-type", file.type],
@@ -74,7 +75,7 @@ export class DashboardFiles {
     return known ? { status: 304, headers, body: null } : { status: 200, headers, body: this.#encode(name, file, coding) };
   }
 
-  #encode(name: string, { brotli }: BuiltFile, coding: Coding): Uint8Array {
+  #encode(name: string, { brotli }: BuiltFile, coding: ContentCoding | "identity"): Uint8Array {
     if (coding === "br") return brotli;
     const key = `${coding} ${name}`;
     const kept = this.#other.get(key);
@@ -84,11 +85,4 @@ export class DashboardFiles {
     this.#other.set(key, encoded);
     return encoded;
   }
-}
-
-type Coding = "br" | "gzip" | "identity";
-
-function chooseCoding(accepted: string): Coding {
-  const takes = (coding: string): boolean => new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$))`, "i").test(accepted);
-  return takes("br") ? "br" : takes("gzip") ? "gzip" : "identity";
 }

@@ -68,7 +68,7 @@ export function createRouter(routerParts: RouterParts): Router {
   const operators = new OperatorRights(workspaces);
   const bodies = new BodyMemory();
   const performer = new Performer({ deps, keys, sessions, operators, limiter, bodies, changes });
-  const createServe = makeServe(parts, { performer, respondToError: respondInContract });
+  const createServe = makeServe(parts, { performer, respondToError: respondInContract, compresses: true });
 
   const loaded: Dialect[] = [];
 

@@ -8,7 +8,7 @@ import type { PublicContext } from "./handler.ts";
 import type { HeaderList, HeaderReader } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import type { Performer } from "./perform.ts";
-import type { AnyResponse, RespondToError } from "./response.ts";
+import { type AnyResponse, compress, type RespondToError } from "./response.ts";
 import type { Serve } from "./routes.ts";
 import { check } from "./validation.ts";
 
@@ -52,10 +52,12 @@ export interface Api {
   readonly respondToError: RespondToError;
   /** Makes a successful response what the clients of this API expect; without it, it stays as it is. */
   readonly reshape?: (response: AnyResponse) => AnyResponse;
+  /** Compresses answers for clients that take it. Operations of dialects do not say which of them may be. */
+  readonly compresses?: true;
 }
 
 /** Makes the function that serves an endpoint of an API. */
-export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { performer, respondToError, reshape }: Api) {
+export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { performer, respondToError, reshape, compresses }: Api) {
   const { ids, clock, tracing } = deps;
 
   const respond = async (call: Call): Promise<AnyResponse> => {
@@ -102,7 +104,7 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
           const { headers } = request;
           observe({ ...facts, keyId, workspaceId, error, headers, pathname: request.pathname(), dev: access === "dev" });
         }
-        return request.respond(response);
+        return request.respond(compresses ? await compress(response, endpoint, request.headers) : response);
       } finally {
         end();
       }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import { MB } from "../lib/units.ts";
 
 /** A request as it came over the network, and its answer. Bodies are cut. */
@@ -32,6 +33,7 @@ const KEPT_IN_ALL = 32 * MB;
 /** Headers without secrets. All others are left out. */
 const SHOWN_HEADERS: ReadonlySet<string> = new Set([
   "accept",
+  "content-encoding",
   "content-length",
   "content-type",
   "host",
@@ -99,7 +101,8 @@ export class RequestTap {
       const { method = "", url = "" } = req;
       const status = res.headersSent ? res.statusCode : null;
       const ms = Math.round((this.#times.now() - at) * 10) / 10;
-      const request = { at, clock, ms, method, url, status, headers, body: sent.body(), answerHeaders, answer: answered.body() };
+      const answer = answered.body(answerHeaders["content-encoding"]);
+      const request = { at, clock, ms, method, url, status, headers, body: sent.body(), answerHeaders, answer };
       this.#keep(request);
       this.#answered(request, req.headers.authorization);
     });
@@ -116,6 +119,12 @@ export class RequestTap {
     }
   }
 }
+
+// These flushes take a body that was cut for as much as it says.
+const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  br: (bytes) => brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  gzip: (bytes) => gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }),
+};
 
 /** The beginning of a body while it passes. */
 class Keeper {
@@ -134,8 +143,11 @@ class Keeper {
     this.#kept += part.length;
   }
 
-  body(): RecordedBody {
-    return { text: Buffer.concat(this.#chunks).toString(), size: this.#size };
+  /** What it kept, as text: of a compressed body that is not whole, what its beginning says. */
+  body(coding?: string): RecordedBody {
+    const bytes = Buffer.concat(this.#chunks);
+    const decode = coding === undefined ? undefined : DECODERS[coding];
+    return { text: (decode ? decode(bytes).subarray(0, KEPT_OF_BODY) : bytes).toString(), size: this.#size };
   }
 }
 

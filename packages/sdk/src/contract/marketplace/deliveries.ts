@@ -131,6 +131,7 @@ export const deliveries = {
     path: "/api/v1/marketplace/listings/:slug/deliveries/:id",
     access: read,
     summary: "Show an event with its body and attempts",
+    uncompressed: true,
     output: DeliveryDetail,
     errors: ["not_found"],
     examples: [{ summary: "By id", params }],
