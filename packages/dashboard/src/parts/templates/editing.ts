@@ -1,5 +1,5 @@
 import type { TemplateDetail } from "@mailsvc/sdk/contract";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { asRequestError, isOutdated, type RequestError } from "../../api/request-error.ts";
 import { useLeaveWarning } from "../leave-warning.ts";
@@ -46,7 +46,8 @@ export function useEditing(loaded: TemplateDetail): Editing {
   const [refused, setRefused] = useState<RequestError | null>(null);
   const { base, draft, theirs, edition } = state;
   const isChanged = Object.keys(listChanges(draft, toDraft(base))).length > 0;
-  useEffect(() => kept.keepUnsaved(isChanged ? { revision: base.revision, draft } : null), [kept, isChanged, draft, base]);
+  // Before it is shown: an effect after the paint would miss the last letters when the page is reloaded at once.
+  useLayoutEffect(() => kept.keepUnsaved(isChanged ? { revision: base.revision, draft } : null), [kept, isChanged, draft, base]);
   useLeaveWarning(isChanged);
   useReturn(async () => {
     const stored = await api.templates.get(id);
