@@ -39,7 +39,12 @@ export function LinePlot({ label, times, lines }: Props) {
     return () => observer.disconnect();
   }, []);
   const most = roundUp(Math.max(1, ...lines.flatMap(({ values }) => values)));
-  const x = (i: number): number => (times.length < 2 ? width : (i / (times.length - 1)) * width);
+  // Counts are of the whole time from one point to the next, so each is a step; a slope would show mails at times without any.
+  const isCount = lines.every(({ sum }) => sum === true);
+  const last = isCount ? times.length : Math.max(1, times.length - 1);
+  const x = (i: number): number => (i / last) * width;
+  const trace = (values: readonly number[]): string =>
+    values.flatMap((value, i) => (isCount ? [i, i + 1] : [i]).map((at) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`)).join(" ");
   const y = (value: number): number => HEIGHT - (value / most) * HEIGHT;
   return (
     <figure class="plot" ref={figure}>
@@ -63,13 +68,13 @@ export function LinePlot({ label, times, lines }: Props) {
           {times[0]}
         </text>
         <text x={width} y={HEIGHT + 18} text-anchor="end">
-          {times.at(-1)}
+          {times.length < 2 ? null : times.at(-1)}
         </text>
         {lines.map(({ name, values, tone }) => (
           <circle key={name} class={tone} cx={width} cy={y(values.at(-1) ?? 0)} r={3} />
         ))}
         {lines.map(({ name, values, tone }) => (
-          <polyline key={name} class={tone} points={values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />
+          <polyline key={name} class={tone} points={trace(values)} />
         ))}
       </svg>
       <table class="hidden">

@@ -8,15 +8,14 @@ type Point = CampaignStats["series"][number];
 type Numbers = Omit<Point, "at">;
 
 /**
- * The points of a report, without gaps: hours in which nothing happened are zero. They begin one point before the first, so that a
- * campaign that was over within an hour is a line, too. Empty before anything happened.
+ * The points of a report, without gaps: hours in which nothing happened are zero. Empty before anything happened.
  */
 export function fillSeries(series: readonly Point[], interval: "hour" | "day"): readonly Point[] {
   const [first] = series;
   const last = series.at(-1);
   if (!first || !last) return [];
   const step = STEP_MS[interval];
-  const from = Date.parse(first.at) - step;
+  const from = Date.parse(first.at);
   const count = Math.min(MAX_POINTS, (Date.parse(last.at) - from) / step + 1);
   const byTime = new Map(series.map((point) => [Date.parse(point.at), point]));
   const nothing = Object.fromEntries(Object.keys(first).map((name) => [name, 0])) as unknown as Numbers;
