@@ -5,16 +5,11 @@ import { api } from "../api/client.ts";
 import { EMAIL_FILTER_STATUSES, EMAILS_EXAMINED } from "../constants.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
-import { Page } from "../parts/page.tsx";
-import { useEvents, useList } from "../parts/resource.ts";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { EmailState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
-import { toHref } from "../router.tsx";
-
-const FILTERS = ["status", "to", "subject", "from", "tag", "campaign", "automation", "template", "since", "until", "test", "inDoubt"];
+import { query, toHref } from "../router.tsx";
 
 const REACTIONS = ["opened", "clicked"];
 
@@ -52,40 +47,47 @@ const COLUMNS: readonly Column<Email>[] = [
 
 /** Every email, newest first, as it moves. */
 export default function Activity() {
-  const filters = readFilters(FILTERS);
-  const list = useList(
-    (cursor, signal) =>
-      api.emails.list({ ...toQuery(filters), limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.emails.list>[0], { signal }),
-    [JSON.stringify(filters)],
-  );
-  useEvents(({ type }) => type.startsWith("email."), list.refresh);
   return (
-    <Page title="Activity" about="Every email and what became of it.">
+    <ListPage
+      title="Activity"
+      about="Every email and what became of it."
+      filters={[
+        { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
+        { name: "subject", label: "Subject", example: "Subject begins with" },
+        { name: "status", label: "State", options: [...EMAIL_FILTER_STATUSES, ...REACTIONS] },
+        { name: "since", label: "From", day: true, rare: true },
+        { name: "until", label: "To", day: true, rare: true },
+        { name: "from", label: "Sender", example: "From: hello@acme.example", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, rare: true },
+        { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/, rare: true },
+        { name: "campaign", label: "Campaign", options: listCampaigns, rare: true },
+        { name: "automation", label: "Automation", options: listAutomations, rare: true },
+        { name: "template", label: "Template", options: listTemplates, rare: true },
+        { name: "inDoubt", label: "In doubt", options: [{ value: "true", text: "In doubt" }], rare: true },
+        // Set by links to the mail of test keys.
+        ...(query.value.has("test") ? [{ name: "test", label: "Test keys", options: [{ value: "true", text: "Mail of test keys" }] }] : []),
+      ]}
+      load={(filters: Readonly<Record<string, string>>, options: { readonly signal: AbortSignal }) =>
+        api.emails.list(toQuery(filters) as Parameters<typeof api.emails.list>[0], options)
+      }
+      live={({ type }) => type.startsWith("email.")}
+      label="Emails"
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/activity/${id}`)}
+      looked={{ each: EMAILS_EXAMINED, what: "emails" }}
+      empty="No email yet"
+      start={
+        <>
+          <p>Every email is listed here from the moment the server accepts it.</p>
+          <CodeBlock
+            label="A command that sends an email"
+            code={"mailsvc emails send --from hello@acme.example --to ada@example.com \\\n  --subject Hello --text 'It works.'"}
+          />
+        </>
+      }
+      none="No email fits these filters"
+    >
       <CaptureNote />
-      <Filters
-        fields={[
-          { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
-          { name: "subject", label: "Subject", example: "Subject begins with" },
-          { name: "status", label: "State", options: [...EMAIL_FILTER_STATUSES, ...REACTIONS] },
-          { name: "since", label: "From", day: true, rare: true },
-          { name: "until", label: "To", day: true, rare: true },
-          { name: "from", label: "Sender", example: "From: hello@acme.example", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, rare: true },
-          { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/, rare: true },
-          { name: "campaign", label: "Campaign", options: listCampaigns, rare: true },
-          { name: "automation", label: "Automation", options: listAutomations, rare: true },
-          { name: "template", label: "Template", options: listTemplates, rare: true },
-          { name: "inDoubt", label: "In doubt", options: [{ value: "true", text: "In doubt" }], rare: true },
-        ]}
-      />
-      <DataTable
-        label="Emails"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/activity/${id}`)}
-        looked={{ each: EMAILS_EXAMINED, what: "emails" }}
-        empty={Object.keys(filters).length > 0 ? <Empty title="No email fits these filters" /> : <NoEmail />}
-      />
-    </Page>
+    </ListPage>
   );
 }
 
@@ -99,16 +101,4 @@ async function listAutomations(signal: AbortSignal) {
 
 async function listTemplates(signal: AbortSignal) {
   return (await api.templates.list({ limit: CHOICES }, { signal })).data.map(({ slug, name }) => ({ value: slug, text: name }));
-}
-
-function NoEmail() {
-  return (
-    <Empty title="No email yet">
-      <p>Every email is listed here from the moment the server accepts it.</p>
-      <CodeBlock
-        label="A command that sends an email"
-        code={"mailsvc emails send --from hello@acme.example --to ada@example.com \\\n  --subject Hello --text 'It works.'"}
-      />
-    </Empty>
-  );
 }

@@ -2,11 +2,9 @@
 import type { Activation } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { PAUSE_WORDS } from "../parts/agents/pause-note.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Page } from "../parts/page.tsx";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { formatCount } from "../parts/plural.ts";
-import { useList, useRegularly } from "../parts/resource.ts";
 import { ActivationState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
@@ -31,10 +29,8 @@ const COLUMNS: readonly Column<Activation>[] = [
 
 /** The agents that the workspace has turned on, or had. */
 export default function Agents() {
-  const list = useList((cursor, signal) => api.activations.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
-  useRegularly(list.refresh);
   return (
-    <Page
+    <ListPage
       title="My agents"
       about="Agents that work for this workspace."
       actions={
@@ -42,19 +38,18 @@ export default function Agents() {
           Find an agent
         </a>
       }
-    >
-      <DataTable
-        label="Agents"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/agents/${id}`)}
-        empty={
-          <Empty title="No agent is on">
-            <p>The catalog shows agents, what each asks for, and what it costs.</p>
-            <a href={toHref("/catalog")}>Open the catalog</a>
-          </Empty>
-        }
-      />
-    </Page>
+      load={api.activations.list}
+      live="regularly"
+      label="Agents"
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/agents/${id}`)}
+      empty="No agent is on"
+      start={
+        <>
+          <p>The catalog shows agents, what each asks for, and what it costs.</p>
+          <a href={toHref("/catalog")}>Open the catalog</a>
+        </>
+      }
+    />
   );
 }

@@ -4,18 +4,14 @@ import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { NewAutomation } from "../parts/automations/new-automation.tsx";
 import { TRIGGERS } from "../parts/automations/words.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
-import { Page } from "../parts/page.tsx";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { formatCount } from "../parts/plural.ts";
-import { NUMBERS_MS, useEvents, useList } from "../parts/resource.ts";
+import { NUMBERS_MS } from "../parts/resource.ts";
 import { formatShare } from "../parts/share.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
-
-const FILTERS = ["status", "archived"];
 
 const COLUMNS: readonly Column<Automation>[] = [
   { head: "Name", width: "3 1 0", cell: ({ name }) => name },
@@ -46,52 +42,37 @@ const COLUMNS: readonly Column<Automation>[] = [
 
 /** The automations of the workspace: what starts each, and how many went through it. */
 export default function Automations() {
-  const filters = readFilters(FILTERS);
-  const list = useList(
-    (cursor, signal) =>
-      api.automations.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.automations.list>[0], { signal }),
-    [JSON.stringify(filters)],
-  );
-  useEvents(({ automationId }) => automationId !== null, list.refresh, NUMBERS_MS);
   return (
-    <Page
+    <ListPage
       title="Automations"
       about="They take each contact along its own steps: a welcome series, a reminder, a change of tags."
       actions={may("automations:write") ? <NewAutomation /> : null}
-    >
-      <Filters
-        fields={[
-          {
-            name: "status",
-            label: "State",
-            options: [
-              { value: "DRAFT", text: "draft" },
-              { value: "ACTIVE", text: "active" },
-              { value: "PAUSED", text: "paused" },
-            ],
-          },
-          { name: "archived", label: "Archived", options: [{ value: "true", text: "archived only" }] },
-        ]}
-      />
-      <DataTable
-        label="Automations"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/automations/${id}`)}
-        empty={
-          Object.keys(filters).length > 0 ? (
-            <Empty title="No automation fits these filters" />
-          ) : (
-            <Empty title="No automations yet">
-              <p>
-                {may("automations:write")
-                  ? "Begin with a welcome: a mail when a contact is created, and another one some days later."
-                  : "Automations that your colleagues make are shown here."}
-              </p>
-            </Empty>
-          )
-        }
-      />
-    </Page>
+      filters={[
+        {
+          name: "status",
+          label: "State",
+          options: [
+            { value: "DRAFT", text: "draft" },
+            { value: "ACTIVE", text: "active" },
+            { value: "PAUSED", text: "paused" },
+          ],
+        },
+        { name: "archived", label: "Archived", options: [{ value: "true", text: "archived only" }] },
+      ]}
+      load={api.automations.list}
+      live={({ automationId }) => automationId !== null}
+      settleMs={NUMBERS_MS}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/automations/${id}`)}
+      empty="No automations yet"
+      start={
+        <p>
+          {may("automations:write")
+            ? "Begin with a welcome: a mail when a contact is created, and another one some days later."
+            : "Automations that your colleagues make are shown here."}
+        </p>
+      }
+      none="No automation fits these filters"
+    />
   );
 }

@@ -6,55 +6,36 @@ import { describeAudience, type Group, useGroups } from "../parts/campaigns/grou
 import { NewCampaign } from "../parts/campaigns/new-campaign.tsx";
 import { Progress } from "../parts/campaigns/progress.tsx";
 import { CAMPAIGN_STATES, nameState } from "../parts/campaigns/states.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
-import { Page } from "../parts/page.tsx";
-import { useEvents, useList } from "../parts/resource.ts";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Subject } from "../parts/subject.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
-const FILTERS = ["status"];
-
 /** The campaigns of the workspace: where each stands, and how far it is. */
 export default function Campaigns() {
-  const filters = readFilters(FILTERS);
   const groups = useGroups();
-  const list = useList(
-    (cursor, signal) =>
-      api.campaigns.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.campaigns.list>[0], { signal }),
-    [JSON.stringify(filters)],
-  );
-  useEvents(({ type }) => type.startsWith("campaign."), list.refresh);
   return (
-    <Page
+    <ListPage
       title="Campaigns"
       about="One content to many people: drafts, what is scheduled, what goes out, and what became of it."
       actions={may("campaigns:write") ? <NewCampaign /> : null}
-    >
-      <Filters fields={[{ name: "status", label: "State", options: CAMPAIGN_STATES }]} />
-      <DataTable
-        label="Campaigns"
-        list={list}
-        columns={listColumns(groups.data ?? [])}
-        href={({ id, status }) => toHref(status === "DRAFT" && may("campaigns:write") ? `/campaigns/${id}/edit` : `/campaigns/${id}`)}
-        empty={
-          Object.keys(filters).length > 0 ? (
-            <Empty title="No campaign is in this state" />
-          ) : (
-            <Empty title="No campaigns yet">
-              <p>
-                {may("campaigns:write")
-                  ? "Write the first one: choose who gets it, look at it as your readers will, and send it when it is ready."
-                  : "Campaigns that your colleagues write are shown here."}
-              </p>
-            </Empty>
-          )
-        }
-      />
-    </Page>
+      filters={[{ name: "status", label: "State", options: CAMPAIGN_STATES }]}
+      load={api.campaigns.list}
+      live={({ type }) => type.startsWith("campaign.")}
+      columns={listColumns(groups.data ?? [])}
+      href={({ id, status }) => toHref(status === "DRAFT" && may("campaigns:write") ? `/campaigns/${id}/edit` : `/campaigns/${id}`)}
+      empty="No campaigns yet"
+      start={
+        <p>
+          {may("campaigns:write")
+            ? "Write the first one: choose who gets it, look at it as your readers will, and send it when it is ready."
+            : "Campaigns that your colleagues write are shown here."}
+        </p>
+      }
+      none="No campaign is in this state"
+    />
   );
 }
 

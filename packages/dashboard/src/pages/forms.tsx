@@ -3,11 +3,9 @@ import type { SignUpForm } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { readForm, SignUpFields } from "../parts/audience/sign-up-fields.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, toHref } from "../router.tsx";
@@ -30,14 +28,13 @@ const COLUMNS: readonly Column<SignUpForm>[] = [
 
 /** The sign-up forms of the brand. */
 export default function Forms() {
-  const list = useList((cursor, signal) => api.forms.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
   const create = async (values: FormValues): Promise<void> => {
     const { button, consentText, ...form } = readForm(values);
     const { id } = await api.forms.create({ ...form, ...(button !== null && { button }), ...(consentText !== null && { consentText }) });
     go(`/forms/${id}`);
   };
   return (
-    <Page
+    <ListPage
       title="Forms"
       about={
         <>
@@ -57,18 +54,11 @@ export default function Forms() {
           </FormButton>
         ) : null
       }
-    >
-      <DataTable
-        label="Forms"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/forms/${id}`)}
-        empty={
-          <Empty title="No forms yet">
-            <p>A form puts people on a list, once they have confirmed their address.</p>
-          </Empty>
-        }
-      />
-    </Page>
+      load={api.forms.list}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/forms/${id}`)}
+      empty="No forms yet"
+      start={<p>A form puts people on a list, once they have confirmed their address.</p>}
+    />
   );
 }

@@ -5,85 +5,74 @@ import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { PERMISSIONS } from "../constants.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { KeyState } from "../parts/key-state.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { toHref } from "../router.tsx";
 
-const FILTERS = ["revoked"];
-
 /** The API keys of the workspace. */
 export default function Keys() {
   const [secret, setSecret] = useState<string | null>(null);
-  const filters = readFilters(FILTERS);
-  const list = useList(
-    (cursor, signal) =>
-      api.keys.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.keys.list>[0], { signal }),
-    [JSON.stringify(filters)],
-  );
-  const create = async (values: FormValues): Promise<void> => {
-    const permissions = values.all("permission") as Permission[];
-    const senders = splitList(values.text("senders"));
-    const networks = splitList(values.text("networks"));
-    const end = values.text("expiresAt");
-    const { key } = await api.keys.create({
-      name: values.text("name"),
-      permissions,
-      ...(values.has("test") && { test: true }),
-      ...(end !== "" && { expiresAt: new Date(end).toISOString() }),
-      ...(senders.length > 0 && { senders }),
-      ...(networks.length > 0 && { networks }),
-    });
-    setSecret(key);
-    list.refresh();
-  };
-  const revoke = async ({ id }: Key): Promise<void> => {
-    await api.keys.revoke(id);
-    toast("Revoked");
-    list.refresh();
-  };
+  const create =
+    (refresh: () => void) =>
+    async (values: FormValues): Promise<void> => {
+      const permissions = values.all("permission") as Permission[];
+      const senders = splitList(values.text("senders"));
+      const networks = splitList(values.text("networks"));
+      const end = values.text("expiresAt");
+      const { key } = await api.keys.create({
+        name: values.text("name"),
+        permissions,
+        ...(values.has("test") && { test: true }),
+        ...(end !== "" && { expiresAt: new Date(end).toISOString() }),
+        ...(senders.length > 0 && { senders }),
+        ...(networks.length > 0 && { networks }),
+      });
+      setSecret(key);
+      refresh();
+    };
+  const revoke =
+    (refresh: () => void) =>
+    async ({ id }: Key): Promise<void> => {
+      await api.keys.revoke(id);
+      toast("Revoked");
+      refresh();
+    };
   return (
-    <Page
+    <ListPage
       title="API keys"
       about="By which your programs use this workspace. The server keeps only their hashes."
-      actions={
+      actions={(refresh) =>
         may("keys:write") ? (
-          <FormButton label="Create a key" title="Create an API key" submit="Create" primary act={create}>
+          <FormButton label="Create a key" title="Create an API key" submit="Create" primary act={create(refresh)}>
             <KeyFields />
           </FormButton>
         ) : null
       }
+      filters={[
+        {
+          name: "revoked",
+          label: "State",
+          options: [
+            { value: "false", text: "Live" },
+            { value: "true", text: "Revoked" },
+          ],
+        },
+      ]}
+      load={api.keys.list}
+      columns={(refresh) => listColumns(revoke(refresh))}
+      href={({ id }) => toHref(`/keys/${id}`)}
+      empty="No keys"
+      none="No key fits these filters"
     >
       {secret === null ? null : <SecretOnce what="The new API key" secret={secret} done={() => setSecret(null)} />}
-      <Filters
-        fields={[
-          {
-            name: "revoked",
-            label: "State",
-            options: [
-              { value: "false", text: "Live" },
-              { value: "true", text: "Revoked" },
-            ],
-          },
-        ]}
-      />
-      <DataTable
-        label="API keys"
-        list={list}
-        columns={listColumns(revoke)}
-        href={({ id }) => toHref(`/keys/${id}`)}
-        empty={<Empty title="No key fits these filters" />}
-      />
-    </Page>
+    </ListPage>
   );
 }
 

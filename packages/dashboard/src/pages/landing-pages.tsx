@@ -2,11 +2,8 @@
 import type { LandingPageSummary } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { PageState } from "../parts/agents/page-state.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList, useRegularly } from "../parts/resource.ts";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
@@ -27,55 +24,34 @@ const COLUMNS: readonly Column<LandingPageSummary>[] = [
 
 /** The landing pages that agents have made for the brand. */
 export default function LandingPages() {
-  const { status, activationId } = readFilters(["status", "activationId"]);
-  const list = useList(
-    (cursor, signal) =>
-      api.landingPages.list(
-        {
-          limit: 100,
-          ...(status && { status: status as LandingPageSummary["status"] }),
-          ...(activationId && { activationId }),
-          ...(cursor && { cursor }),
-        },
-        { signal },
-      ),
-    [status, activationId],
-  );
-  useRegularly(list.refresh);
   return (
-    <Page title="Landing pages" about="Pages on this server on which people sign up: those of your agents, and your forms.">
-      <Filters
-        fields={[
-          {
-            name: "status",
-            label: "State",
-            options: [
-              { value: "PUBLISHED", text: "online" },
-              { value: "DRAFT", text: "draft" },
-            ],
-          },
-          { name: "activationId", label: "Agent", options: listAgents },
-        ]}
-      />
-      <DataTable
-        label="Landing pages"
-        list={list}
-        columns={COLUMNS}
-        href={({ id, createdBy }) => toHref(createdBy.agent ? `/landing-pages/${id}` : `/forms/${id}`)}
-        empty={
-          status || activationId ? (
-            <Empty title="No page fits these filters" />
-          ) : (
-            <Empty title="No landing pages yet">
-              <p>
-                An agent writes pages on which people sign up, and you decide which of them go online.{" "}
-                <a href={toHref("/catalog")}>Find an agent that makes pages</a>, or <a href={toHref("/forms")}>add a form</a> yourself.
-              </p>
-            </Empty>
-          )
-        }
-      />
-    </Page>
+    <ListPage
+      title="Landing pages"
+      about="Pages on this server on which people sign up: those of your agents, and your forms."
+      filters={[
+        {
+          name: "status",
+          label: "State",
+          options: [
+            { value: "PUBLISHED", text: "online" },
+            { value: "DRAFT", text: "draft" },
+          ],
+        },
+        { name: "activationId", label: "Agent", options: listAgents },
+      ]}
+      load={api.landingPages.list}
+      live="regularly"
+      columns={COLUMNS}
+      href={({ id, createdBy }) => toHref(createdBy.agent ? `/landing-pages/${id}` : `/forms/${id}`)}
+      empty="No landing pages yet"
+      start={
+        <p>
+          An agent writes pages on which people sign up, and you decide which of them go online.{" "}
+          <a href={toHref("/catalog")}>Find an agent that makes pages</a>, or <a href={toHref("/forms")}>add a form</a> yourself.
+        </p>
+      }
+      none="No page fits these filters"
+    />
   );
 }
 

@@ -2,13 +2,11 @@
 import type { LeadMagnet } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
 import { readBase64 } from "../parts/file-base64.ts";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { formatBytes, Time } from "../parts/time.tsx";
 import { go, toHref } from "../router.tsx";
 
@@ -21,7 +19,6 @@ const COLUMNS: readonly Column<LeadMagnet>[] = [
 
 /** Files that people get for signing up. */
 export default function LeadMagnets() {
-  const list = useList((cursor, signal) => api.leadMagnets.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
   const upload = async (values: FormValues): Promise<void> => {
     const file = values.file("file");
     const { id } = await api.leadMagnets.create({
@@ -33,7 +30,7 @@ export default function LeadMagnets() {
     go(`/lead-magnets/${id}`);
   };
   return (
-    <Page
+    <ListPage
       title="Lead magnets"
       about="Files that people get for signing up on a landing page."
       actions={
@@ -51,18 +48,11 @@ export default function LeadMagnets() {
           </FormButton>
         ) : null
       }
-    >
-      <DataTable
-        label="Lead magnets"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/lead-magnets/${id}`)}
-        empty={
-          <Empty title="No lead magnets yet">
-            <p>Upload a guide or a checklist. An agent's landing page can then offer it to everybody who signs up.</p>
-          </Empty>
-        }
-      />
-    </Page>
+      load={api.leadMagnets.list}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/lead-magnets/${id}`)}
+      empty="No lead magnets yet"
+      start={<p>Upload a guide or a checklist. An agent's landing page can then offer it to everybody who signs up.</p>}
+    />
   );
 }

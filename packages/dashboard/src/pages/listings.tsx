@@ -2,10 +2,8 @@
 import type { Listing } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
@@ -20,9 +18,8 @@ const COLUMNS: readonly Column<Listing>[] = [
 
 /** The builder's own listings. */
 export default function Listings() {
-  const list = useList((cursor, signal) => api.listings.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
   return (
-    <Page
+    <ListPage
       title="My listings"
       about="Agents that this workspace offers to brands."
       actions={
@@ -32,18 +29,12 @@ export default function Listings() {
           </a>
         ) : null
       }
-    >
-      <DataTable
-        label="Listings"
-        list={list}
-        columns={COLUMNS}
-        href={({ slug }) => toHref(`/listings/${slug}`)}
-        empty={
-          <Empty title="No listing yet">
-            <p>A listing offers your agent to brands. It is a draft until it is paid for.</p>
-          </Empty>
-        }
-      />
-    </Page>
+      load={api.listings.list}
+      label="Listings"
+      columns={COLUMNS}
+      href={({ slug }) => toHref(`/listings/${slug}`)}
+      empty="No listing yet"
+      start={<p>A listing offers your agent to brands. It is a draft until it is paid for.</p>}
+    />
   );
 }

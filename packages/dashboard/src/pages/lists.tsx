@@ -3,13 +3,10 @@ import type { List } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ListFields, readList } from "../parts/audience/list-form.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { formatCount } from "../parts/plural.ts";
-import { useEvents, useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, toHref } from "../router.tsx";
@@ -41,18 +38,12 @@ const COLUMNS: readonly Column<List>[] = [
 
 /** The lists that people are on. */
 export default function Lists() {
-  const filters = readFilters(["search"]);
-  const list = useList(
-    (cursor, signal) => api.lists.list({ ...filters, limit: 100, ...(cursor && { cursor }) }, { signal }),
-    [JSON.stringify(filters)],
-  );
-  useEvents(({ type }) => type.startsWith("list."), list.refresh);
   const create = async (values: FormValues): Promise<void> => {
     const { id } = await api.lists.create(readList(values));
     go(`/lists/${id}`);
   };
   return (
-    <Page
+    <ListPage
       title="Lists"
       about="People join and leave lists, and campaigns are sent to them."
       actions={
@@ -62,19 +53,14 @@ export default function Lists() {
           </FormButton>
         ) : null
       }
-    >
-      <Filters fields={[{ name: "search", label: "Search", example: "Search lists" }]} />
-      <DataTable
-        label="Lists"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/lists/${id}`)}
-        empty={
-          <Empty title={filters["search"] ? "No list has this in its name" : "No lists yet"}>
-            {filters["search"] ? null : <p>A list holds the people who asked for something: a newsletter, news of a product.</p>}
-          </Empty>
-        }
-      />
-    </Page>
+      filters={[{ name: "search", label: "Search", example: "Search lists" }]}
+      load={api.lists.list}
+      live={({ type }) => type.startsWith("list.")}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/lists/${id}`)}
+      empty="No lists yet"
+      start={<p>A list holds the people who asked for something: a newsletter, news of a product.</p>}
+      none="No list has this in its name"
+    />
   );
 }

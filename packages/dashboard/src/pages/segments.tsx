@@ -2,12 +2,9 @@
 import type { Segment } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
-import { Page } from "../parts/page.tsx";
+import type { Column } from "../parts/data-table.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { formatCount } from "../parts/plural.ts";
-import { useEvents, useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
@@ -26,14 +23,8 @@ const COLUMNS: readonly Column<Segment>[] = [
 
 /** Groups of people by rules: who matches is in them. */
 export default function Segments() {
-  const filters = readFilters(["search"]);
-  const list = useList(
-    (cursor, signal) => api.segments.list({ ...filters, limit: 100, ...(cursor && { cursor }) }, { signal }),
-    [JSON.stringify(filters)],
-  );
-  useEvents(({ type }) => type.startsWith("segment."), list.refresh);
   return (
-    <Page
+    <ListPage
       title="Segments"
       about="Groups of people by rules: they enter and leave by themselves."
       actions={
@@ -43,21 +34,14 @@ export default function Segments() {
           </a>
         ) : null
       }
-    >
-      <Filters fields={[{ name: "search", label: "Search", example: "Search segments" }]} />
-      <DataTable
-        label="Segments"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/segments/${id}`)}
-        empty={
-          <Empty title={filters["search"] ? "No segment has this in its name" : "No segments yet"}>
-            {filters["search"] ? null : (
-              <p>A segment finds people by what they did and what you know about them: tags, lists, opened mail, fields.</p>
-            )}
-          </Empty>
-        }
-      />
-    </Page>
+      filters={[{ name: "search", label: "Search", example: "Search segments" }]}
+      load={api.segments.list}
+      live={({ type }) => type.startsWith("segment.")}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/segments/${id}`)}
+      empty="No segments yet"
+      start={<p>A segment finds people by what they did and what you know about them: tags, lists, opened mail, fields.</p>}
+      none="No segment has this in its name"
+    />
   );
 }

@@ -2,12 +2,10 @@
 import type { Sender } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, toHref } from "../router.tsx";
@@ -28,14 +26,13 @@ const COLUMNS: readonly Column<Sender>[] = [
 
 /** Addresses and domains that mail may come from. */
 export default function Senders() {
-  const list = useList((cursor, signal) => api.senders.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
   const create = async (values: FormValues): Promise<void> => {
     const value = values.text("value");
     const { id } = await api.senders.create(value.includes("@") ? { email: value } : { domain: value });
     go(`/senders/${id}`);
   };
   return (
-    <Page
+    <ListPage
       title="Senders"
       about="Addresses and domains that your mail comes from."
       actions={
@@ -47,18 +44,11 @@ export default function Senders() {
           </FormButton>
         ) : null
       }
-    >
-      <DataTable
-        label="Senders"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/senders/${id}`)}
-        empty={
-          <Empty title="No senders yet">
-            <p>Mail leaves only from addresses and domains that are verified.</p>
-          </Empty>
-        }
-      />
-    </Page>
+      load={api.senders.list}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/senders/${id}`)}
+      empty="No senders yet"
+      start={<p>Mail leaves only from addresses and domains that are verified.</p>}
+    />
   );
 }

@@ -4,21 +4,16 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { optionsOf, REASON_WORDS, SCOPE_MEANING, SCOPE_WORDS, SOURCE_WORDS } from "../parts/audience/words.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { count } from "../parts/plural.ts";
-import { useEvents, useList } from "../parts/resource.ts";
 import { splitList } from "../parts/split-list.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { toHref } from "../router.tsx";
-
-const FILTERS = ["search", "reason", "scope", "source"];
 
 const COLUMNS: readonly Column<Suppression>[] = [
   { head: "Address", width: "3 1 0", cell: ({ email }) => email },
@@ -35,42 +30,25 @@ const COLUMNS: readonly Column<Suppression>[] = [
 
 /** Addresses that get no mail, or no marketing. */
 export default function Suppressions() {
-  const filters = readFilters(FILTERS);
-  const list = useList(
-    (cursor, signal) =>
-      api.suppressions.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.suppressions.list>[0], {
-        signal,
-      }),
-    [JSON.stringify(filters)],
-  );
-  useEvents(({ type }) => type.startsWith("suppression."), list.refresh);
-  const filtered = Object.keys(filters).length > 0;
   return (
-    <Page
+    <ListPage
       title="Suppressions"
       about="Addresses that get no mail, from any sender, whether they are contacts or not."
-      actions={may("suppressions:write") ? <Add done={list.refresh} /> : null}
-    >
-      <Filters
-        fields={[
-          { name: "search", label: "Search", example: "Search: @example.com" },
-          { name: "scope", label: "Blocks", options: optionsOf(SCOPE_WORDS) },
-          { name: "reason", label: "Reason", options: optionsOf(REASON_WORDS) },
-          { name: "source", label: "Came from", options: optionsOf(SOURCE_WORDS) },
-        ]}
-      />
-      <DataTable
-        label="Suppressions"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/suppressions/${id}`)}
-        empty={
-          <Empty title={filtered ? "No suppression fits these filters" : "No address is suppressed"}>
-            {filtered ? null : <p>Addresses that bounce, report spam or unsubscribe come here by themselves.</p>}
-          </Empty>
-        }
-      />
-    </Page>
+      actions={(refresh) => (may("suppressions:write") ? <Add done={refresh} /> : null)}
+      filters={[
+        { name: "search", label: "Search", example: "Search: @example.com" },
+        { name: "scope", label: "Blocks", options: optionsOf(SCOPE_WORDS) },
+        { name: "reason", label: "Reason", options: optionsOf(REASON_WORDS) },
+        { name: "source", label: "Came from", options: optionsOf(SOURCE_WORDS) },
+      ]}
+      load={api.suppressions.list}
+      live={({ type }) => type.startsWith("suppression.")}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/suppressions/${id}`)}
+      empty="No address is suppressed"
+      start={<p>Addresses that bounce, report spam or unsubscribe come here by themselves.</p>}
+      none="No suppression fits these filters"
+    />
   );
 }
 

@@ -3,12 +3,10 @@ import type { Webhook } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
-import { useEvents, useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
 import { WebhookState } from "../parts/states.tsx";
@@ -29,43 +27,38 @@ const COLUMNS: readonly Column<Webhook>[] = [
 /** The webhooks of the workspace. */
 export default function Webhooks() {
   const [secret, setSecret] = useState<string | null>(null);
-  const list = useList((cursor, signal) => api.webhooks.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
-  useEvents(({ type }) => type.startsWith("webhook."), list.refresh);
-  const create = async (values: FormValues): Promise<void> => {
-    const events = splitList(values.text("events"));
-    const made = await api.webhooks.create({
-      url: values.text("url"),
-      ...(events.length > 0 && { events }),
-      ...values.filled("description", "alertEmail"),
-    });
-    setSecret(made.secret);
-    list.refresh();
-  };
+  const create =
+    (refresh: () => void) =>
+    async (values: FormValues): Promise<void> => {
+      const events = splitList(values.text("events"));
+      const made = await api.webhooks.create({
+        url: values.text("url"),
+        ...(events.length > 0 && { events }),
+        ...values.filled("description", "alertEmail"),
+      });
+      setSecret(made.secret);
+      refresh();
+    };
   return (
-    <Page
+    <ListPage
       title="Webhooks"
       about="Requests to your programs when something happens."
-      actions={
+      actions={(refresh) =>
         may("webhooks:write") ? (
-          <FormButton label="Add a webhook" title="Add a webhook" submit="Add" primary act={create}>
+          <FormButton label="Add a webhook" title="Add a webhook" submit="Add" primary act={create(refresh)}>
             <WebhookFields />
           </FormButton>
         ) : null
       }
+      load={api.webhooks.list}
+      live={({ type }) => type.startsWith("webhook.")}
+      columns={COLUMNS}
+      href={({ id }) => toHref(`/webhooks/${id}`)}
+      empty="No webhooks yet"
+      start={<p>A webhook gets a signed request for each event that it wants, again and again until your program has answered.</p>}
     >
       {secret === null ? null : <SecretOnce what="The secret that signs its requests" secret={secret} done={() => setSecret(null)} />}
-      <DataTable
-        label="Webhooks"
-        list={list}
-        columns={COLUMNS}
-        href={({ id }) => toHref(`/webhooks/${id}`)}
-        empty={
-          <Empty title="No webhooks yet">
-            <p>A webhook gets a signed request for each event that it wants, again and again until your program has answered.</p>
-          </Empty>
-        }
-      />
-    </Page>
+    </ListPage>
   );
 }
 

@@ -4,42 +4,43 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { session } from "../api/session.ts";
 import { loadSession } from "../api/sign-in.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { Time } from "../parts/time.tsx";
 
 /** The workspaces of the server. */
 export default function Workspaces() {
   const [secret, setSecret] = useState<string | null>(null);
-  const list = useList((cursor, signal) => api.workspaces.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
-  const changed = async (): Promise<void> => {
-    list.refresh();
+  const changed = (refresh: () => void) => async (): Promise<void> => {
+    refresh();
     await loadSession(session.peek()?.workspace.id ?? null);
   };
-  const create = async (values: FormValues): Promise<void> => {
-    setSecret((await api.workspaces.create({ name: values.text("name") })).apiKey);
-    await changed();
-  };
+  const create =
+    (refresh: () => void) =>
+    async (values: FormValues): Promise<void> => {
+      setSecret((await api.workspaces.create({ name: values.text("name") })).apiKey);
+      await changed(refresh)();
+    };
   return (
-    <Page
+    <ListPage
       title="Workspaces"
       about="Each has its own keys, senders, contacts and mail. No other workspace sees them."
-      actions={
-        <FormButton label="Create a workspace" title="Create a workspace" submit="Create" primary act={create}>
+      actions={(refresh) => (
+        <FormButton label="Create a workspace" title="Create a workspace" submit="Create" primary act={create(refresh)}>
           <Field label="Who it belongs to">
             <input name="name" required maxLength={100} placeholder="Acme" />
           </Field>
         </FormButton>
-      }
+      )}
+      load={api.workspaces.list}
+      columns={(refresh) => listColumns(changed(refresh))}
+      empty="No workspaces"
     >
       {secret === null ? null : <SecretOnce what="The owner key of the new workspace" secret={secret} done={() => setSecret(null)} />}
-      <DataTable label="Workspaces" list={list} columns={listColumns(changed)} empty={<Empty title="No workspaces" />} />
-    </Page>
+    </ListPage>
   );
 }
 

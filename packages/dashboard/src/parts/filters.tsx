@@ -9,7 +9,7 @@ const TYPING_MS = 250;
 
 type Option = string | { readonly value: string; readonly text: string };
 
-interface Field {
+export interface FilterField {
   readonly name: string;
   readonly label: string;
   /** Values of a choice; a function loads them when the filter is first shown. */
@@ -25,7 +25,7 @@ interface Field {
 }
 
 /** Filters of a list, which stand in the address: a list can be sent to a colleague, and survives a reload. */
-export function Filters({ fields }: { readonly fields: readonly Field[] }) {
+export function Filters({ fields }: { readonly fields: readonly FilterField[] }) {
   const active = fields.some(({ name }) => query.value.has(name));
   const [all, setAll] = useState(false);
   const shown = fields.filter(({ name, rare }) => all || !rare || query.value.has(name));
@@ -48,7 +48,7 @@ export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   );
 }
 
-function Filter(field: Field) {
+function Filter(field: FilterField) {
   const { options, day } = field;
   if (typeof options === "function") return <LoadedChoice {...field} load={options} />;
   if (options) return <Choice {...field} options={options} />;
@@ -61,7 +61,7 @@ export function readFilters(names: readonly string[]): Readonly<Record<string, s
 }
 
 /** A choice whose values are loaded. One that the address names and the list lacks stays as it is. */
-function LoadedChoice({ load, ...field }: Field & { readonly load: (signal: AbortSignal) => Promise<readonly Option[]> }) {
+function LoadedChoice({ load, ...field }: FilterField & { readonly load: (signal: AbortSignal) => Promise<readonly Option[]> }) {
   const { data } = useResource(load, [field.name]);
   const chosen = query.value.get(field.name) ?? "";
   const options = data ?? [];
@@ -69,7 +69,7 @@ function LoadedChoice({ load, ...field }: Field & { readonly load: (signal: Abor
   return <Choice {...field} options={isKnown ? options : [...options, { value: chosen, text: chosen }]} />;
 }
 
-function Day({ name, label }: Field) {
+function Day({ name, label }: FilterField) {
   return (
     <label class="day">
       <span class="soft">{label}</span>
@@ -78,7 +78,7 @@ function Day({ name, label }: Field) {
   );
 }
 
-function Choice({ name, label, options }: Omit<Field, "options"> & { readonly options: readonly Option[] }) {
+function Choice({ name, label, options }: Omit<FilterField, "options"> & { readonly options: readonly Option[] }) {
   return (
     <label>
       <span class="hidden">{label}</span>
@@ -97,7 +97,7 @@ function Choice({ name, label, options }: Omit<Field, "options"> & { readonly op
   );
 }
 
-function Text({ name, label, example, pattern }: Field) {
+function Text({ name, label, example, pattern }: FilterField) {
   const stored = query.value.get(name) ?? "";
   const [text, setText] = useState(stored);
   const cancel = useRef<(() => void) | null>(null);
