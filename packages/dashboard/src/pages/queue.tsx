@@ -262,5 +262,16 @@ function Jobs() {
       cell: (job) => (job.state === "dead" && may("jobs:write") ? <ActionButton label="Retry" act={retry(job)} /> : null),
     },
   ];
-  return <DataTable label="Jobs" list={list} columns={columns} empty={<Empty title="No job waits" />} />;
+  return (
+    <DataTable
+      label="Jobs"
+      list={list}
+      columns={columns}
+      empty={
+        <Empty title="No background jobs">
+          <p>Mail has a queue of its own, which the numbers above count.</p>
+        </Empty>
+      }
+    />
+  );
 }
