@@ -13,6 +13,7 @@ import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { RelayForm } from "../parts/relay-form.tsx";
 import { useResource } from "../parts/resource.ts";
+import { RelayState } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
@@ -35,7 +36,7 @@ export default function RelayPage({ params }: PageProps) {
     <Page
       title={name}
       back={{ href: toHref("/relays"), name: "Relays" }}
-      about={relay.data === null ? null : <Status status={relay.data.state} />}
+      about={relay.data === null ? null : <RelayState {...relay.data} />}
       actions={
         <>
           <ActionButton label="Check" primary act={() => check()} />
@@ -92,7 +93,8 @@ function Steps({ steps }: { readonly steps: readonly RelayStep[] }) {
 }
 
 function Settings({ relay }: { readonly relay: Relay }) {
-  const { host, port, tls, verify, auth, user, oauth, dkim, ratePerSecond, connections, fallback, workspaceId, reason, since } = relay;
+  const { host, port, tls, verify, auth, user, oauth, dkim, ratePerSecond, connections, fallback, workspaceId, reason, since, answeredAt } =
+    relay;
   return (
     <section class="card">
       <h2>Settings</h2>
@@ -114,6 +116,7 @@ function Settings({ relay }: { readonly relay: Relay }) {
           ["Workspace", workspaceId && <ObjectLink key="workspace" id={workspaceId} />],
           ["State since", <Time key="since" at={since} exactly />],
           ["Reason", reason],
+          ["Last worked", answeredAt && <Time key="answered" at={answeredAt} exactly />],
         ]}
       />
     </section>

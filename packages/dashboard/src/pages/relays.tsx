@@ -5,7 +5,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { RelayForm } from "../parts/relay-form.tsx";
 import { useResource } from "../parts/resource.ts";
-import { Status } from "../parts/status.tsx";
+import { RelayState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, toHref } from "../router.tsx";
 
@@ -27,11 +27,11 @@ export default function Relays() {
               </Empty>
             ) : (
               <ul class="items card">
-                {data.map(({ name, host, port, state, reason, since, source }) => (
+                {data.map(({ name, host, port, state, reason, since, source, answeredAt }) => (
                   <li key={name}>
                     <div class="what">
                       <a href={toHref(`/relays/${encodeURIComponent(name)}`)}>{name}</a>
-                      <Status status={state} />
+                      <RelayState {...{ state, answeredAt }} />
                     </div>
                     <p class="soft">
                       {host}:{port} · since <Time at={since} /> · defined by{" "}

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { Activation, EmailFilterStatus, ListingActivation, Webhook } from "@mailsvc/sdk/contract";
+import type { Activation, EmailFilterStatus, ListingActivation, Relay, Webhook } from "@mailsvc/sdk/contract";
 import { session } from "../api/session.ts";
 import { Status } from "./status.tsx";
 
@@ -13,6 +13,11 @@ export function EmailState({ status }: { readonly status: EmailFilterStatus }) {
 export function WebhookState({ webhook: { status, failingSince } }: { readonly webhook: Pick<Webhook, "status" | "failingSince"> }) {
   const fails = status === "enabled" && failingSince !== null;
   return <Status status={fails ? "failed" : status} text={fails ? "failing" : status} />;
+}
+
+/** The state of a relay: one that has answered nothing since the server started counts as up, and shows as not tried. */
+export function RelayState({ state, answeredAt }: Pick<Relay, "state" | "answeredAt">) {
+  return state === "up" && answeredAt === null ? <Status status="waiting" text="not tried yet" /> : <Status status={state} />;
 }
 
 /** True if an agent is on, but its builder's server has not accepted its key yet. Until then it does nothing. */

@@ -150,6 +150,7 @@ export const Relay = z
     reason: z.string().nullable(),
     /** Since when it is in this state. */
     since: Instant,
+    answeredAt: Instant.nullable().meta({ description: "Its last mail or check since the server started" }),
   })
   .meta({ id: "Relay" });
 export type Relay = z.infer<typeof Relay>;

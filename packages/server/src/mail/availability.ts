@@ -45,6 +45,7 @@ export class Availability {
   /** Time at which each mail under way was handed over: real time, ms. */
   readonly #underWay = new Map<symbol, number>();
   #answeredAt = Number.NEGATIVE_INFINITY;
+  #workedAt: number | null = null;
   #down: Down | null = null;
   #closed = false;
   /** Number of failures since it last took a mail. */
@@ -65,6 +66,11 @@ export class Availability {
   /** Time of the last change between up and down, ms. */
   get since(): number {
     return this.#changedAt;
+  }
+
+  /** Time at which it last took a mail or a check, ms; null before the first. */
+  get workedAt(): number | null {
+    return this.#workedAt;
   }
 
   /** The mailer, watched. */
@@ -89,6 +95,7 @@ export class Availability {
     try {
       const receipt = await send();
       this.#answeredAt = now();
+      if (!isUnavailable(receipt)) this.#workedAt = this.#options.clock.now();
       if (isUnavailable(receipt)) this.#goDown(receipt.error.message);
       // A mail that was under way when the relay went down does not show that it is up again.
       else if (downSince === (this.#down?.since ?? null)) {
@@ -139,8 +146,9 @@ export class Availability {
   }
 
   #goUp(): void {
-    if (this.#down === null) return;
     const { clock, log, name } = this.#options;
+    this.#workedAt = clock.now();
+    if (this.#down === null) return;
     this.#down.timer.cancel();
     this.#down = null;
     this.#changedAt = clock.now();

@@ -160,7 +160,7 @@ async function listFallbacks(tx: Tx, deps: RelayDeps, name: string): Promise<str
 function showStored(deps: RelayDeps, settings: RelaySettings): Relay {
   const known = deps.relays.find(settings.name);
   if (known) return { ...showRelay(known), ...showSettings(settings) };
-  return { ...showSettings(settings), source: "api", state: "up", reason: null, since: iso(deps.clock.now()) };
+  return { ...showSettings(settings), source: "api", state: "up", reason: null, since: iso(deps.clock.now()), answeredAt: null };
 }
 
 function definedElsewhere({ settings: { name }, source }: KnownRelay): ApiError {

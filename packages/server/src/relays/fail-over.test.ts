@@ -68,7 +68,9 @@ test("a refusal of one recipient for now is no reason for another relay: the mai
   await t.world.settle();
   expect(t.b.messages).toBe(0);
   expect(await t.world.sdk.emails.get(id)).toMatchObject({ status: "deferred", relay: "a", attempts: 1 });
-  expect(await t.operator.relays.get("a")).toMatchObject({ state: "up" });
+  // It has answered; nobody has tried the other one yet.
+  expect(await t.operator.relays.get("a")).toMatchObject({ state: "up", answeredAt: expect.any(String) });
+  expect(await t.operator.relays.get("b")).toMatchObject({ state: "up", answeredAt: null });
 });
 
 test("a mail that may have arrived stays with the relay that had it, also while that is out of service, and is listed as in doubt", async () => {

@@ -103,8 +103,8 @@ export class RelayMaker {
 
 /** Shows a relay as the API does. */
 export function showRelay({ settings, source, live }: KnownRelay): Relay {
-  const { state, reason, since } = live.state;
-  return { ...showSettings(settings), source, state, reason, since: iso(since) };
+  const { state, reason, since, workedAt } = live.state;
+  return { ...showSettings(settings), source, state, reason, since: iso(since), answeredAt: workedAt === null ? null : iso(workedAt) };
 }
 
 /** Explains why a relay takes no mail, and the next step; null if it takes mail. */
@@ -158,10 +158,11 @@ export class LiveRelay {
     this.#pace = ratePerSecond === null ? null : new Pace({ perSecond: ratePerSecond, processes, now: clock.now });
   }
 
-  get state(): { readonly state: RelayState; readonly reason: string | null; readonly since: number } {
+  get state() {
     const paused = this.mailer.fault();
-    const { reason, since } = this.#availability;
-    return { state: paused !== null ? "paused" : reason !== null ? "down" : "up", reason: paused ?? reason, since };
+    const { reason, since, workedAt } = this.#availability;
+    const state: RelayState = paused !== null ? "paused" : reason !== null ? "down" : "up";
+    return { state, reason: paused ?? reason, since, workedAt };
   }
 
   /** True if this relay should get a mail of a workspace that another relay could take instead. */

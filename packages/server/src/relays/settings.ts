@@ -164,7 +164,7 @@ export function toDkimKeys({ dkim, workspaceId }: RelaySettings, ofServer: reado
 }
 
 /** Shows a relay's settings as the API does. */
-export function showSettings(settings: RelaySettings): Omit<Relay, "source" | "state" | "reason" | "since"> {
+export function showSettings(settings: RelaySettings): Omit<Relay, "source" | "state" | "reason" | "since" | "answeredAt"> {
   const { user, oauth, tenant, clientId, scope, tokenUrl, dkim, ratePerSecond, fallback, workspaceId, refreshToken } = settings;
   return {
     name: settings.name,
