@@ -43,10 +43,11 @@ export function PauseNote({ activation: { pauseReasons, webhookLastError }, chil
 
 /** The last event that a webhook did not take. */
 export function LastError({ error }: { readonly error: NonNullable<Activation["webhookLastError"]> }) {
-  const { type, at, attempts, httpStatus, message } = error;
+  const { type, at, attempts, httpStatus, message, answer } = error;
   return (
     <div class="last-error">
       <pre class="reply">{message}</pre>
+      {answer ? <pre class="reply">{answer}</pre> : null}
       <p class="soft">
         <code>{type}</code>
         {httpStatus === null ? "" : ` · status ${httpStatus}`} · {attempts === 1 ? "1 attempt" : `${attempts} attempts`} · <Time at={at} />

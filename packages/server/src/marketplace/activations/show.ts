@@ -25,7 +25,8 @@ export function showActivation(found: Activated, now: number): Activation {
     settings: settingsOf(row, found.listing),
     keyPreview: row.keyPreview,
     keyDeliveredAt: toInstant(row.keyDeliveredAt),
-    webhookLastError: row.webhookLastError,
+    // Text of somebody else, which could ask the brand for anything.
+    webhookLastError: row.webhookLastError && { ...row.webhookLastError, answer: null },
     creditLimit: row.creditLimit,
     createdAt: iso(row.createdAt),
     pausedAt: row.status === "paused" ? toInstant(row.pausedAt) : null,

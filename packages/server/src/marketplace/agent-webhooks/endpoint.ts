@@ -44,6 +44,7 @@ function agentPolicy(deps: AgentWebhookDeps, endpointId: string, isDraft: boolea
           class: attempt.class,
           httpStatus: attempt.httpStatus,
           message: attempt.message ?? "",
+          answer: attempt.answer,
           clearedAt: null,
         },
       });

@@ -37,6 +37,7 @@ test("attempts follow the documented schedule to the millisecond, then the activ
     class: "http_status",
     httpStatus: 500,
     message: "The webhook answered 500.",
+    answer: null,
     clearedAt: null,
   };
   const brand = await world.sdk.activations.get(activation.id);
@@ -84,8 +85,8 @@ test("a delivery after failures ends the schedule and erases the key", async () 
   });
 });
 
-test("410 gives an event up at once", async () => {
-  await using hooks = await hook(() => 410);
+test("410 gives an event up at once; its answer is for the builder alone", async () => {
+  await using hooks = await hook(() => (response) => void response.writeHead(410).end("moved away"));
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   const { id } = await activateAgent(world.sdk);
@@ -93,8 +94,10 @@ test("410 gives an event up at once", async () => {
   expect(hooks.types()).toEqual(["agent.activated", "agent.paused"]);
   expect(await world.sdk.activations.get(id)).toMatchObject({
     pauseReasons: ["webhook_failure"],
-    webhookLastError: { attempts: 1, httpStatus: 410 },
+    webhookLastError: { attempts: 1, httpStatus: 410, answer: null },
   });
+  const builder = await world.builder.sdk.listings.activations("writer");
+  expect(builder.data).toMatchObject([{ id, webhookLastError: { httpStatus: 410, answer: "moved away" } }]);
 });
 
 test("Retry-After of an overloaded receiver is respected", async () => {
