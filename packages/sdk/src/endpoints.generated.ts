@@ -215,6 +215,7 @@ clear DELETE test-inbox
 `,
   keys: `
 list GET keys query page
+get GET keys/:id
 create POST keys body
 update PATCH keys/:id body
 revoke DELETE keys/:id
@@ -224,6 +225,7 @@ list GET audit query page
 `,
   members: `
 list GET members query page
+get GET members/:member
 invite POST members body
 setRole PATCH members/:member body
 remove DELETE members/:member

@@ -2413,9 +2413,15 @@ export interface MailsvcMethods {
       revoked?: boolean | undefined;
     }, options?: CallOptions): PagePromise<Key>;
     /**
+     * Get one API key.
+     *
+     * `GET /api/v1/keys/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<Key>;
+    /**
      * Create an API key.
      *
-     * The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself, and one that is limited creates no keys. Limits cannot be changed later.
+     * The key is shown only in this response. A key can grant only permissions it has itself, and one that is limited creates no keys. Limits cannot be changed later.
      *
      * `POST /api/v1/keys`
      */
@@ -2424,7 +2430,7 @@ export interface MailsvcMethods {
       name: string;
       /** Permissions of the key */
       permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "mail_states:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "audit:read" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
-      /** A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else */
+      /** A test key: its mail is captured instead of sent, and it can change nothing else */
       test?: boolean | undefined;
       /** Instant from which the key is refused */
       expiresAt?: string | Date | undefined;
@@ -2501,7 +2507,7 @@ export interface MailsvcMethods {
   /** People who may sign in to the dashboard: invite, remove, sign out */
   readonly members: {
     /**
-     * List the people who may sign in to the workspace, newest first.
+     * List members, newest first.
      *
      * `GET /api/v1/members`
      */
@@ -2514,9 +2520,15 @@ export interface MailsvcMethods {
       cursor?: string | undefined;
     }, options?: CallOptions): PagePromise<Member>;
     /**
+     * Get one member, by address or id.
+     *
+     * `GET /api/v1/members/:member`
+     */
+    get(member: string, options?: CallOptions): APIPromise<Member>;
+    /**
      * Invite a person to the dashboard.
      *
-     * They get a mail with a link that works once, within 24 hours. Later they sign in by a link that they ask for, or by single sign-on. Inviting somebody again with the same role sends the mail again. A key can give only permissions it has itself.
+     * They get a mail with a link that works once, within 24 hours. Later they ask for links, or use single sign-on. Inviting them again with the same role sends the mail again. A key can give only permissions it has itself.
      *
      * `POST /api/v1/members`
      */
@@ -2531,7 +2543,7 @@ export interface MailsvcMethods {
     /**
      * Change the role of a member.
      *
-     * The member is named by address or id. With a role that may do less, their sessions end. A person cannot take the role of the last owner; an owner key can.
+     * With a role that may do less, their sessions end. A person cannot take the role of the last owner; an owner key can.
      *
      * `PATCH /api/v1/members/:member`
      */
@@ -2550,7 +2562,7 @@ export interface MailsvcMethods {
     /**
      * Sign a member out of all browsers.
      *
-     * Links that were mailed to them and not used yet stop working, too. They stay a member and can sign in again.
+     * Unused links that were mailed to them stop working, too. They stay a member.
      *
      * `DELETE /api/v1/members/:member/sessions`
      */
@@ -2934,7 +2946,7 @@ export interface MailsvcMethods {
     /**
      * Connect to the relays that mail of this workspace may take, and log in.
      *
-     * Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty. Where the server has several workspaces, only its operator is told addresses.
+     * Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, the list is empty. Where the server has several workspaces, only its operator is told addresses.
      *
      * `GET /api/v1/me/relays`
      */

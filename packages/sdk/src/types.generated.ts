@@ -3414,6 +3414,8 @@ export interface Relay {
   reason: string | null;
   /** ISO 8601 instant */
   since: string;
+  /** Its last mail or check since the server started */
+  answeredAt: string | null;
 }
 
 export interface RelayCheck {
@@ -4297,6 +4299,8 @@ export interface WebhookError {
   class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
   httpStatus: number | null;
   message: string;
+  /** What it answered; null for brands */
+  answer: string | null;
   clearedAt: string | null;
 }
 

@@ -72,7 +72,7 @@ export const me = {
     operatorRight: "details",
     summary: "Connect to the relays that mail of this workspace may take, and log in",
     description:
-      "Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty. Where the server has several workspaces, only its operator is told addresses.",
+      "Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, the list is empty. Where the server has several workspaces, only its operator is told addresses.",
     // The bucket of writes: each call may connect to servers of others.
     bucket: "write",
     waitSeconds: 20,
@@ -94,6 +94,15 @@ export const keys = {
     output: pageSchema(Key),
     examples: [{ summary: "The live keys", query: { revoked: "false" } }],
   }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/keys/:id",
+    access: { permission: "keys:read" },
+    summary: "Get one API key",
+    output: Key,
+    errors: ["not_found"],
+    examples: [{ summary: "One key", params: { id: "key_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
   create: endpoint({
     method: "POST",
     path: "/api/v1/keys",
@@ -101,12 +110,12 @@ export const keys = {
     mailsTo: "nobody",
     summary: "Create an API key",
     description:
-      "The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself, and one that is limited creates no keys. Limits cannot be changed later.",
+      "The key is shown only in this response. A key can grant only permissions it has itself, and one that is limited creates no keys. Limits cannot be changed later.",
     body: z.strictObject({
       name: nameSchema("What the key is for"),
       permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "Permissions of the key" }),
       test: z.boolean().optional().meta({
-        description: "A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else",
+        description: "A test key: its mail is captured instead of sent, and it can change nothing else",
       }),
       expiresAt: Instant.optional().meta({ description: "Instant from which the key is refused" }),
       senders: z

@@ -39,6 +39,14 @@ describe("changes", () => {
     ]);
   });
 
+  test("of keys say the name before", async () => {
+    await using world = await createWorld();
+    const { id } = await world.sdk.keys.create({ name: "shop", permissions: ["contacts:read"] });
+    await world.sdk.keys.update(id, { name: "web shop" });
+    const [renamed] = await list(world);
+    expect(renamed).toMatchObject({ action: "keys.update", object: id, changes: [{ field: "name", before: "shop", after: "web shop" }] });
+  });
+
   test("of actions have the fields that changed, and updates that change nothing are none", async () => {
     await using world = await createWorld();
     const { id, revision } = await world.sdk.templates.create({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" });

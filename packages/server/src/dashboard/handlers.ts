@@ -3,7 +3,7 @@ import type { Handlers } from "../http/handler.ts";
 import type { SessionDeps } from "./deps.ts";
 import { createLink } from "./links.ts";
 import type { MemberMailDeps } from "./member-mail.ts";
-import { assertReachable, inviteMember, listMembers, removeMember, setMemberRole, signMemberOut } from "./members.ts";
+import { assertReachable, inviteMember, listMembers, removeMember, setMemberRole, showMember, signMemberOut } from "./members.ts";
 import { endAllSessions, endSession, endSessionById, getSession, listSessions } from "./sessions.ts";
 
 export const dashboardHandlers: Handlers<typeof contract.dashboard, SessionDeps> = {
@@ -18,6 +18,7 @@ export const dashboardHandlers: Handlers<typeof contract.dashboard, SessionDeps>
 
 export const memberHandlers: Handlers<typeof contract.members, MemberMailDeps> = {
   list: (input, { read, deps, workspaceId }) => listMembers(read, workspaceId, input, deps.clock.now()),
+  get: ({ member }, { read, deps, workspaceId }) => showMember(read, workspaceId, member, deps.clock.now()),
   invite: {
     prepare: (_input, { read, deps }) => assertReachable(read, deps),
     run: (input, { tx, deps, key }, mailed: boolean) => inviteMember(tx, deps, key, input, mailed),

@@ -161,6 +161,12 @@ describe("a member", () => {
     await world.sdk.members.setRole(ADA, { role: "owner" });
     expect((await stateOf(cookie)).body.role).toBe("owner");
     await world.sdk.members.setRole(ADA, { role: "support" });
+    const shown = await world.sdk.members.get(ADA);
+    expect(shown).toMatchObject({ email: ADA, role: "support", sessions: 0 });
+    expect(await world.sdk.members.get(shown.id)).toEqual(shown);
+    await expect(world.sdk.members.get("nobody@acme.example")).rejects.toMatchObject({ code: "not_found" });
+    const [change] = (await world.sdk.audit.list({ action: "members.setRole", limit: 1 })).data;
+    expect(change?.changes).toEqual([{ field: "role", before: "owner", after: "support" }]);
     expect((await stateOf(cookie)).status).toBe(401);
     await request(ADA);
     const again = (await use(await readToken())).cookie ?? "";

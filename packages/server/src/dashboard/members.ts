@@ -23,6 +23,11 @@ export async function listMembers(read: Reader, workspaceId: string, input: Page
   return listPage(read, input, { table: t, where, toItem: (row) => toMember(row, sessions) });
 }
 
+/** One member, by address or id. Throws ApiError not_found. */
+export async function showMember(read: Reader, workspaceId: string, ref: string, now: number): Promise<Member> {
+  return toMember(await getMember(read, workspaceId, ref), await countSessions(read, workspaceId, now));
+}
+
 /**
  * Invites a person, or sends the invitation again. Throws ApiError forbidden for a role that can do more than the caller, invalid_state for
  * a member with another role, and limit_reached.
@@ -137,8 +142,8 @@ async function findMember(q: Reader | Tx, workspaceId: string, email: string): P
 }
 
 /** A member by address or id. Throws ApiError not_found. */
-async function getMember(tx: Tx, workspaceId: string, ref: string): Promise<MemberRow> {
-  const row = ref.includes("@") ? await findMember(tx, workspaceId, ref) : (await findRows(tx, tx.t.members, { workspaceId, id: ref }))[0];
+async function getMember(q: Reader | Tx, workspaceId: string, ref: string): Promise<MemberRow> {
+  const row = ref.includes("@") ? await findMember(q, workspaceId, ref) : (await findRows(q, q.t.members, { workspaceId, id: ref }))[0];
   if (!row || row.removedAt !== null) throw notFound("member", ref);
   return row;
 }

@@ -79,6 +79,11 @@ describe("keys", () => {
     const { key, ...made } = await world.sdk.keys.create({ name: "shop", permissions: ["transactional:send"] });
     expect(await world.sdk.keys.update(made.id, { name: "web shop" })).toEqual({ ...made, name: "web shop" });
     expect((await world.sdk.keys.list({ revoked: false })).data.map(({ name }) => name)).toEqual(["web shop", "owner"]);
+    expect(await world.sdk.keys.get(made.id)).toEqual({ ...made, name: "web shop" });
+    await expect(world.sdk.keys.get("key_none")).rejects.toMatchObject({ code: "not_found" });
+    expect((await ask(world, { method: "GET", path: `/api/v1/keys/${made.id}`, key: (await secondWorkspace(world)).apiKey })).status).toBe(
+      404,
+    );
     expect((await me(world, key)).status).toBe(200);
     await expect(world.sdk.keys.update("key_none", { name: "x" })).rejects.toMatchObject({ code: "not_found" });
     await expect(world.sdk.keys.update(made.id, { name: "" })).rejects.toMatchObject({ code: "validation_error" });

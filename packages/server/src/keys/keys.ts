@@ -162,7 +162,7 @@ export async function getKey(read: Reader, deps: Pick<KeyDeps, "keyUse" | "clock
 }
 
 /** A key of the workspace of another one. Throws ApiError not_found. */
-async function getOwnRow(tx: Tx, { workspaceId }: DeveloperKey, id: string): Promise<Row> {
+async function getOwnRow(tx: Reader | Tx, { workspaceId }: DeveloperKey, id: string): Promise<Row> {
   const [row] = await findRows(tx, tx.t.keys, { workspaceId, id });
   if (!row) throw notFound("key", id);
   return row;
@@ -252,6 +252,7 @@ export const keyHandlers: Handlers<typeof contract.keys, KeyDeps> = {
     assertMayGrant(key, input.permissions);
     return createKey(tx, deps, workspaceId, input);
   },
+  get: async ({ id }, { read, deps, key }) => toKey(await getOwnRow(read, key, id), deps.keyUse, deps),
   update: ({ id, name }, { tx, deps, key }) => renameKey(tx, deps, key, { id, name }),
   revoke: ({ id }, { tx, deps, key }) => revokeKey(tx, deps, key, id),
 };
