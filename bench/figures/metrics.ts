@@ -107,11 +107,10 @@ async function measureMonth(prefix: string, store: Store, mails: number): Promis
     await store.fill(insertMails(store.dialect, workspaceId, mails, Date.now()));
     const server: Contender = { ...(await store.start()), apiKey };
     const before = cpuOf([server.pid]);
-    const { total } = (await call(server, "GET", "/api/v1/metrics")) as { total: { accepted: number } };
+    const accepted = await countAll(server);
     const read = (cpuOf([server.pid]) - before) / mails;
-    if (total.accepted !== mails) throw new Error(`Of ${mails} mails ${total.accepted} are counted.`);
-    const { correct } = (await call(server, "GET", "/api/v1/metrics/verify")) as { correct: boolean };
-    if (!correct) throw new Error("Counting anew gives other numbers.");
+    if (accepted !== mails) throw new Error(`Of ${mails} mails ${accepted} are counted.`);
+    await verify(server);
     const figures: Figure[] = [];
     for (const [name, query] of Object.entries(QUESTIONS)) {
       const rounds: number[] = [];
@@ -127,5 +126,25 @@ async function measureMonth(prefix: string, store: Store, mails: number): Promis
     return [...figures, { name: `${prefix}.read`, value: read, unit: "us/mail", against: null, ratio: null }];
   } finally {
     await store.dispose();
+  }
+}
+
+/** Waits until all events are counted, and returns the number of mails. The server does not let a request wait for long. */
+async function countAll(server: Contender): Promise<number> {
+  for (;;)
+    try {
+      const { total } = (await call(server, "GET", "/api/v1/metrics")) as { total: { accepted: number } };
+      return total.accepted;
+    } catch (error) {
+      if (!String(error).includes(" 503 ")) throw error;
+    }
+}
+
+/** Counts all events anew, day by day: a month of them takes longer than a client waits for an answer. */
+async function verify(server: Contender): Promise<void> {
+  for (let day = DAYS; day >= 0; day -= 1) {
+    const date = new Date(Date.now() - day * 86_400_000).toISOString().slice(0, 10);
+    const { correct } = (await call(server, "GET", `/api/v1/metrics/verify?from=${date}&to=${date}`)) as { correct: boolean };
+    if (!correct) throw new Error(`Counting ${date} anew gives other numbers.`);
   }
 }

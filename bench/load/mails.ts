@@ -7,14 +7,14 @@ export const DOMAINS = 20;
 const CONTENTS = 6;
 
 /**
- * Statements that make delivered mail of the last days or seconds, with three events each, in no order of time: to twenty domains, from three
- * senders, of two templates, with one of six tags. The reader of metrics has read none of it.
+ * Statements that make delivered mail of the last days or seconds, with three events each, in the order of time: to twenty domains, from
+ * three senders, of two templates, with one of six tags. The reader of metrics has read none of it.
  */
 export function insertMails(dialect: Dialect, workspaceId: string, mails: number, now: number, seconds = DAYS * DAY_S): string[] {
   const { rows, toId, json, big, no } = speak(dialect);
   const n = mails * EVENTS_OF_MAIL;
   const mail = `((i + ${EVENTS_OF_MAIL - 1}) / ${EVENTS_OF_MAIL})`;
-  const when = (number: string): string => `${now} - ((${big(number)} * 104729) % ${seconds}) * 1000`;
+  const when = (number: string): string => `${now - seconds * 1000} + ${big(number)} * ${seconds * 1000} / ${mails}`;
   const to = `'u' || i || '@d' || (i % ${DOMAINS}) || '.example'`;
   const step = `(i % ${EVENTS_OF_MAIL})`;
   return [
