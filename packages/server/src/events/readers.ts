@@ -68,6 +68,8 @@ interface ReaderDeps {
 
 // Events that one transaction reads.
 const BATCH = 500;
+// Those of readers that rest: they add up what many events come to, and each transaction has its price.
+const LONG_BATCH = 4 * BATCH;
 // A number in memory is stored once it is this much ahead: so many events are looked at again after a crash.
 const AHEAD = 1000;
 const FIRST_DELAY_MS = 1000;
@@ -204,8 +206,9 @@ export class EventReaders implements StreamReader {
     const going = behind.filter((place) => hurry || !this.#rests(place, end));
     let more = false;
     for (const [after, group] of Map.groupBy(going, ({ reached }) => reached)) {
-      const events = await listLog(read, workspaceId, { after, last: end }, this.#any);
-      const last = events.length < BATCH ? end : (events.at(-1)?.position ?? end);
+      const most = group.every(({ reader }) => reader.restMs !== undefined) ? LONG_BATCH : BATCH;
+      const events = await listLog(read, workspaceId, { after, last: end }, this.#any, most);
+      const last = events.length < most ? end : (events.at(-1)?.position ?? end);
       for (const place of group) await this.#readOrExplain(place, { after, last }, events);
       if (last < end) more = true;
     }
@@ -313,12 +316,13 @@ function listStreams(read: Reader): Promise<LongerStream[]> {
   return Promise.resolve(read.select().from(s));
 }
 
-/** Events of a workspace by number, of the types of a reader; some hundred at most. */
+/** Events of a workspace by number, of the types of a reader; `most` at most. */
 export async function listLog(
   q: Reader | Tx,
   workspaceId: string,
   { after, last }: Stretch,
   { name, types }: Pick<EventReader, "name" | "types">,
+  most = BATCH,
 ): Promise<ReadEvent[]> {
   const rows = await q
     .prepared(`list_log_of_${name}`, (query, t, arg) =>
@@ -328,9 +332,9 @@ export async function listLog(
         .innerJoin(t.events, inRun(t))
         .where(inStretch(t, arg, types))
         .orderBy(...byPosition(t))
-        .limit(BATCH),
+        .limit(arg("most")),
     )
-    .execute({ workspaceId, after, last });
+    .execute({ workspaceId, after, last, most });
   return rows as ReadEvent[];
 }
 
@@ -354,7 +358,7 @@ async function listExisting(
         .where(inStretch(t, arg, types)),
     )
     .execute({ workspaceId, ...stretch });
-  return row?.n === loaded.length ? loaded : listLog(tx, workspaceId, stretch, { name, types });
+  return row?.n === loaded.length ? loaded : listLog(tx, workspaceId, stretch, { name, types }, LONG_BATCH);
 }
 
 /** The condition that an event that is joined with its run is one of a stretch of a workspace, and of these types. */

@@ -56,6 +56,7 @@ type Added = readonly [metric: Metric, by: number];
 
 /** A length of time that divides the offsets of all time zones. */
 export const QUARTER = 15 * MINUTE;
+const QUARTERS_A_DAY = DAY / QUARTER;
 
 /** The types of events that are counted. */
 export const COUNTED_TYPES = [
@@ -86,8 +87,8 @@ export interface Sum {
 export class Sums {
   readonly #sums = new Map<string, { readonly place: Place; readonly quarters: Map<number, number[]> }>();
 
-  /** The numbers that are added to a row, by quarter. */
-  find(place: Place): Map<number, number[]> {
+  /** Adds numbers of a quarter to a row. */
+  add(place: Place, quarter: number, numbers: readonly number[]): void {
     const { test, dimension, day, value } = place;
     const key = `${test} ${dimension} ${day} ${value}`;
     let sum = this.#sums.get(key);
@@ -95,7 +96,9 @@ export class Sums {
       sum = { place, quarters: new Map() };
       this.#sums.set(key, sum);
     }
-    return sum.quarters;
+    const before = sum.quarters.get(quarter);
+    if (before === undefined) sum.quarters.set(quarter, [...numbers]);
+    else for (const [i, n] of numbers.entries()) before[i] = (before[i] ?? 0) + n;
   }
 
   get all(): readonly Sum[] {
@@ -103,17 +106,14 @@ export class Sums {
   }
 }
 
-function add(quarters: Map<number, number[]>, quarter: number, added: readonly Added[]): void {
-  let numbers = quarters.get(quarter);
-  if (numbers === undefined) {
-    numbers = [];
-    quarters.set(quarter, numbers);
-  }
-  for (const [metric, by] of added) {
-    const index = INDEX[metric];
-    while (numbers.length <= index) numbers.push(0);
-    numbers[index] = (numbers[index] ?? 0) + by;
-  }
+/** Numbers of emails that have all values in common, of a quarter of an hour. */
+interface Alike {
+  readonly test: boolean;
+  readonly day: number;
+  readonly quarter: number;
+  readonly values: readonly Value[];
+  readonly relay: string | null;
+  readonly numbers: number[];
 }
 
 /** Counts events of a workspace: what they add to all mail, and to the values of each dimension that their mail has. */
@@ -121,28 +121,31 @@ export async function countEvents(q: Reader | Tx, workspaceId: string, events: r
   const ids = [...new Set(events.flatMap(({ emailId }) => emailId ?? []))];
   const [facts, firsts] = await Promise.all([loadFacts(q, workspaceId, ids), findFirstUnsubscribes(q, events)]);
   const texts: Texts = { senders: new Map(), receivers: new Map() };
-  // The rows of an email, and the day that they are of: most of its events are of one.
-  const rowsOf = new Map<string, { readonly day: number; readonly rows: readonly Map<number, number[]>[] }>();
+  // Most emails of a batch are alike, so few numbers are added to the rows of each dimension.
+  const alike = new Map<string, Alike>();
   let unknown = 0;
   for (const event of events) {
-    const { emailId, at } = event;
+    const { emailId, at, campaignId } = event;
     if (emailId === null) continue;
     const fact = facts.get(emailId);
     if (fact === undefined) unknown += 1;
     const added = listMetrics(event, fact, firsts);
     if (added.length === 0) continue;
-    const [test, day, quarter] = [isTestMail(emailId), Math.floor(at / DAY), Math.floor((at % DAY) / QUARTER)];
-    let own = rowsOf.get(emailId);
-    if (own?.day !== day) {
+    const [test, time] = [isTestMail(emailId), Math.floor(at / QUARTER)];
+    const relay = fact === undefined ? null : typeof event.data?.relay === "string" ? event.data.relay : fact.relay;
+    const key = `${test} ${time} ${campaignId} ${fact?.contentsId} ${fact && domainOf(fact.toKey)} ${relay}`;
+    let one = alike.get(key);
+    if (one === undefined) {
       const values = fact === undefined ? [] : listValues(event, fact, texts);
-      own = { day, rows: [ALL, ...values].map(([dimension, value]) => sums.find({ test, day, dimension, value })) };
-      rowsOf.set(emailId, own);
+      one = { test, day: Math.floor(at / DAY), quarter: time % QUARTERS_A_DAY, values, relay, numbers: METRICS.map(() => 0) };
+      alike.set(key, one);
     }
-    for (const row of own.rows) add(row, quarter, added);
-    if (fact === undefined) continue;
-    const relay = typeof event.data?.relay === "string" ? event.data.relay : fact.relay;
-    const ofRelay = added.filter(([metric]) => !BEFORE_RELAYS.has(metric));
-    if (relay !== null && ofRelay.length > 0) add(sums.find({ test, day, dimension: "relay", value: relay }), quarter, ofRelay);
+    for (const [metric, by] of added) one.numbers[INDEX[metric]] = (one.numbers[INDEX[metric]] ?? 0) + by;
+  }
+  for (const { test, day, quarter, values, relay, numbers } of alike.values()) {
+    for (const [dimension, value] of [ALL, ...values]) sums.add({ test, day, dimension, value }, quarter, numbers);
+    const ofRelay = numbers.map((n, i) => (BEFORE_RELAYS.has(METRICS[i] as Metric) ? 0 : n));
+    if (relay !== null && ofRelay.some((n) => n > 0)) sums.add({ test, day, dimension: "relay", value: relay }, quarter, ofRelay);
   }
   return unknown;
 }
@@ -242,7 +245,15 @@ function selectFacts(q: Reader | Tx, workspaceId: string, emailIds: readonly str
     .prepared("metrics_of_emails", (query, { emails: m, contents: c }, arg) =>
       query
         .select({
-          ...{ id: m.id, toKey: m.toKey, relay: m.relay, createdAt: m.createdAt, scheduledAt: m.scheduledAt, sentAt: m.sentAt },
+          ...{
+            id: m.id,
+            contentsId: m.contentsId,
+            toKey: m.toKey,
+            relay: m.relay,
+            createdAt: m.createdAt,
+            scheduledAt: m.scheduledAt,
+            sentAt: m.sentAt,
+          },
           ...{ from: c.from, tags: c.tags, template: c.template },
         })
         .from(m)
