@@ -1,4 +1,4 @@
-import type { SQL, SQLWrapper } from "drizzle-orm";
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 /** SQL expressions that the databases spell differently and that mean the same on both. Each is null for a null argument. */
 export interface SqlDialect {
@@ -63,4 +63,12 @@ export interface SqlDialect {
 /** True for texts that contain `part`, ignoring case in all scripts. There are no wildcards. */
 export function contains(dialect: SqlDialect, text: SQLWrapper, part: string): SQL {
   return dialect.holds(dialect.fold(text), dialect.fold(dialect.text(part)));
+}
+
+/**
+ * True for a row of which a query about it finds `n` rows or more. Each row asks for itself and stops at the n-th: Postgres would join an
+ * `exists` without an offset, and then reads all that the query finds for any row, again for each part of a table that is read in parts.
+ */
+export function finds(query: SQLWrapper, n = 1): SQL {
+  return sql`exists (${query.getSQL()} limit 1 offset ${n - 1})`;
 }

@@ -9,8 +9,9 @@ import {
   type SegmentCondition,
   type SegmentRule,
 } from "@mailsvc/sdk/contract";
-import { and, eq, exists, gte, lte, type SQL, sql } from "drizzle-orm";
+import { and, eq, gte, lte, not, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { finds } from "../db/dialect.ts";
 import { countUpTo, ONE } from "../db/pagination.ts";
 import { decide, listConditions, toCountKey } from "./evaluate.ts";
 import { compileFreeValue, compileTree } from "./free-values.ts";
@@ -42,19 +43,28 @@ const COMPARE: Readonly<Partial<Record<RuleOperator, (have: SQL, wanted: number)
 export function compileCount(context: Context, condition: SegmentCondition): SQL {
   const { q } = context;
   const { contactActions: a, contacts: c } = q.t;
-  const ofContact = and(eq(a.contactSeq, c.seq), isCounted(context, condition));
+  const own = q
+    .select({ one: sql`1` })
+    .from(a)
+    .where(and(eq(a.contactSeq, c.seq), isCounted(context, condition)));
   const wanted = Number(condition.value);
-  const atLeast =
-    condition.operator === "exists" ? 1 : condition.operator === "gte" ? wanted : condition.operator === "gt" ? wanted + 1 : 0;
-  // The first one is enough.
-  if (atLeast === 1) return exists(q.select({ one: sql`1` }).from(a).where(ofContact));
-  const times = sql`(${q.select({ n: sql`count(*)` }).from(a).where(ofContact)})`;
-  return decide(COMPARE, condition.operator)(times, wanted);
+  const atLeast = (n: number): SQL => (n <= 0 ? sql`1 = 1` : finds(own, n));
+  return decide(ON_TIMES, condition.operator)(atLeast, wanted) as SQL;
 }
+
+/** Operators on times, by the condition that something was done so many times at least: no more of them are looked at. */
+const ON_TIMES: Readonly<Partial<Record<RuleOperator, (atLeast: (n: number) => SQL, wanted: number) => SQL | undefined>>> = {
+  exists: (atLeast) => atLeast(1),
+  equals: (atLeast, wanted) => and(atLeast(wanted), not(atLeast(wanted + 1))),
+  gt: (atLeast, wanted) => atLeast(wanted + 1),
+  gte: (atLeast, wanted) => atLeast(wanted),
+  lt: (atLeast, wanted) => not(atLeast(wanted)),
+  lte: (atLeast, wanted) => not(atLeast(wanted + 1)),
+};
 
 // Actions that are grouped by people, and those that an index looks through for them: some 100 ms each.
 const FEW_ACTIONS = 100_000;
-const MOST_EXAMINED = 1_000_000;
+const MOST_EXAMINED = 2_000_000;
 // Actions whose values are looked at to estimate how many are counted. A wrong estimate costs time only.
 const SAMPLE = 20_000;
 
@@ -99,8 +109,6 @@ async function isRare(context: Context, condition: SegmentCondition, ofCampaign:
   if ((await countUpTo(q, q.select(ONE).from(a).where(inWindow), FEW_ACTIONS + 1)) <= FEW_ACTIONS) return true;
   const worth = condition.where === undefined ? null : compileWorth(context, condition.where);
   if (worth === null) return false;
-  const all = await countUpTo(q, q.select(ONE).from(a).where(inWindow), MOST_EXAMINED);
-  if (all === MOST_EXAMINED) return false;
   const sample = q
     .select({ counts: sql<number>`case when ${worth} then 1 else 0 end`.as("counts") })
     .from(a)
@@ -108,7 +116,8 @@ async function isRare(context: Context, condition: SegmentCondition, ofCampaign:
     .limit(SAMPLE)
     .as("sample");
   const [found] = await q.select({ counted: sql<number>`coalesce(sum(${sample.counts}), 0)`.mapWith(Number) }).from(sample);
-  return ((found?.counted ?? 0) / SAMPLE) * all <= FEW_ACTIONS;
+  const most = Math.min(MOST_EXAMINED, Math.floor((FEW_ACTIONS * SAMPLE) / Math.max(1, found?.counted ?? 0)));
+  return (await countUpTo(q, q.select(ONE).from(a).where(inWindow), most + 1)) <= most;
 }
 
 /** The condition on events by which an index finds what people did with the mail of a campaign; null without a campaign. */
@@ -178,7 +187,7 @@ function compileFacts(context: Context, where: EventFilter): SQL | undefined {
   const worth = compileWorth(context, where);
   if (worth !== null) return worth;
   const passes = (condition: EventCondition): SQL => compileFact(context, condition);
-  return exists(
+  return finds(
     q
       .select({ one: sql`1` })
       .from(e)

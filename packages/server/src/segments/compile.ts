@@ -7,9 +7,10 @@ import {
   type SegmentCondition,
   type SegmentRule,
 } from "@mailsvc/sdk/contract";
-import { and, eq, exists, inArray, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { and, eq, inArray, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { finds } from "../db/dialect.ts";
 import { listAddressForms } from "../lib/address-text.ts";
 import { compileCount } from "./actions.ts";
 import { type DecidedOperator, decide, isRuleFieldOf, type RuleFieldOf } from "./evaluate.ts";
@@ -57,7 +58,7 @@ function compileTags({ q, workspaceId }: RuleContext, wanted: readonly string[] 
   const { contactTags: t, contacts } = q.t;
   // The tag index starts with the tag, so whether a contact has any is read from the contact itself.
   if (wanted === null) return sql`cast(${contacts.tags} as text) <> '[]'`;
-  return exists(
+  return finds(
     q
       .select({ one: sql`1` })
       .from(t)
@@ -69,7 +70,7 @@ function compileLists({ q, listSeqs }: RuleContext, wanted: readonly string[] | 
   const { listMembers: t, contacts } = q.t;
   const seqs = wanted === null ? [...listSeqs.values()] : wanted.flatMap((id) => listSeqs.get(id) ?? []);
   if (seqs.length === 0) return sql`1 = 0`;
-  return exists(
+  return finds(
     q
       .select({ one: sql`1` })
       .from(t)
@@ -82,7 +83,7 @@ function compileInstant({ q, now }: RuleContext, field: RuleFieldOf<"instant">, 
   const { engagement: t, contacts } = q.t;
   const compare = (column: SQLWrapper): SQL => decide(ON_TIME, operator)(column, value, now, (ms) => ms);
   if (field === "createdAt" || field === "updatedAt") return compare(contacts[field]);
-  return exists(
+  return finds(
     q
       .select({ one: sql`1` })
       .from(t)

@@ -1,6 +1,7 @@
 import { kindOfField, type SegmentRule } from "@mailsvc/sdk/contract";
-import { and, eq, exists, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { and, eq, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
+import { finds } from "../db/dialect.ts";
 import { findDoers } from "./actions.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
 
@@ -40,7 +41,7 @@ function ofContact({ q }: RuleContext, seq: SQLWrapper, condition: SQL | undefin
   const { contacts: c } = q.t;
   return (
     condition &&
-    exists(
+    finds(
       q
         .select({ one: sql`1` })
         .from(c)
