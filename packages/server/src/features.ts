@@ -65,7 +65,10 @@ import { CLEAR_TEST_MAIL_JOB, deleteOldTestMail } from "./inbox/inbox.ts";
 import { jobHandlers, queueHandlers } from "./jobs/jobs.ts";
 import { keyHandlers } from "./keys/keys.ts";
 import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
+import { ApiError } from "./lib/api-error.ts";
+import { withinTime } from "./lib/clock.ts";
 import type { Limiter } from "./lib/rate.ts";
+import { SECOND } from "./lib/units.ts";
 import { lintHandlers } from "./lint/handlers.ts";
 import { CLEAR_JOB, clearList, listHandlers, listListsOfContact, sendConfirmations, subscriberLists } from "./lists/lists.ts";
 import { CONFIRMATION_JOB, foreseeJoins, joinList, leaveList, voidInvitations } from "./lists/members.ts";
@@ -130,6 +133,9 @@ import { CLEAR_WORKSPACE_JOB, clearWorkspace } from "./workspaces/deletion.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 import { hasWorkspace, listWorkspaceIds } from "./workspaces/workspaces.ts";
 
+// Clients and proxies give up after a minute, and then nobody learns the reason.
+const SETTLE_MS = 20 * SECOND;
+
 /**
  * Handlers that read, prepare or, for the verbs of `writes`, write by what follows from events: they wait until everything that happened
  * before has been followed up.
@@ -139,7 +145,14 @@ function settled<Group extends object>(
   group: Group,
   writes: readonly (keyof Group)[] = [],
 ): Group {
-  const settle = ({ deps, workspaceId }: OfWorkspace): Promise<void> => deps.eventStream.settle(workspaceId);
+  const settle = async ({ deps, workspaceId }: OfWorkspace): Promise<void> => {
+    const settled = deps.eventStream.settle(workspaceId).then(() => true);
+    if (await withinTime(deps.clock.real, SETTLE_MS, settled, false)) return;
+    throw new ApiError("storage_unavailable", "The server is still working through earlier events of this workspace.", {
+      hint: "After a restore or a rebuild this can take minutes. Retry after the time in Retry-After.",
+      headers: { "retry-after": "10" },
+    });
+  };
   const wrap = (verb: string, handler: AnyHandler): AnyHandler => {
     if (typeof handler !== "function")
       return { ...handler, prepare: (input, context) => settle(context).then(() => handler.prepare(input, context)) };
@@ -153,7 +166,7 @@ function settled<Group extends object>(
 }
 
 interface OfWorkspace {
-  readonly deps: Pick<Deps, "eventStream">;
+  readonly deps: Pick<Deps, "clock" | "eventStream">;
   readonly workspaceId: string;
 }
 

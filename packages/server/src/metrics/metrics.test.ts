@@ -1,5 +1,5 @@
 import type { Mailsvc } from "@mailsvc/sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { manualTime } from "../../test/manual-time.ts";
 import { EventReaders } from "../events/readers.ts";
@@ -169,6 +169,25 @@ test("counting anew agrees after readers that die between batches, erasures, val
   expect(rows.filter(({ workspaceId: own }) => own !== workspaceId)).toEqual([]);
   const perDay = Map.groupBy(rows, ({ dimension, day }) => `${dimension} ${day}`);
   for (const own of perDay.values()) expect(own.length).toBeLessThanOrEqual(VALUES_A_DAY + 1);
+});
+
+test("a request does not wait for long while its answer is still being counted: it says so, and when to ask again", async () => {
+  await using world = await createWorld();
+  const { eventStream, clock } = world.app.deps;
+  const { after } = clock.real;
+  const timers: number[] = [];
+  using _behind = vi.spyOn(eventStream, "settle").mockReturnValue(new Promise(() => {}));
+  using _time = vi.spyOn(clock.real, "after").mockImplementation((ms, fire) => {
+    timers.push(ms);
+    return after(0, fire);
+  });
+  const sdk = world.sdk.withOptions({ maxRetries: 0 });
+  await expect(sdk.metrics.get()).rejects.toMatchObject({
+    status: 503,
+    code: "storage_unavailable",
+    message: "The server is still working through earlier events of this workspace.",
+  });
+  expect(timers).toContain(20_000);
 });
 
 test("a difference is named", async () => {
