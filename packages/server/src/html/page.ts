@@ -149,7 +149,7 @@ function renderFooter(
   ];
   if (parts.length === 0 && menu === undefined) return "";
   const other = language === texts.language ? "" : texts.attributes;
-  return `<footer class="bottom"${other}><div class="frame">${parts.join(" · ")}${menu === undefined ? "" : renderMenu(texts, menu)}</div></footer>`;
+  return `<footer class="bottom"${other}><div class="frame">${parts.length === 0 ? "" : `<span>${parts.join(" · ")}</span>`}${menu === undefined ? "" : renderMenu(texts, menu)}</div></footer>`;
 }
 
 function renderWebsite(name: string, website: string | null): string {

@@ -87,7 +87,9 @@ button.plain{background:transparent;color:var(--text);border-color:var(--field)}
 .signup .trap{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}
-.languages{display:inline-block;vertical-align:top;margin:0}
+.bottom .frame{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:baseline}
+.languages{margin:0}
+.languages[open]{flex-basis:100%}
 .languages summary{cursor:pointer;padding:.25rem 0}
 .languages ul{display:flex;flex-wrap:wrap;gap:0 1rem;list-style:none;margin:.5rem 0 0;padding:0}
 .languages li{margin:0}

@@ -104,6 +104,14 @@ test("the snippet is a form without scripts that leads to the hosted page, and i
   expect((await submit(form.url, { email: "eve@example.com", consent: "yes" })).status).toBe(303);
 });
 
+test("the snippet says its language, and makes no page wider, whichever way the page around it is written", async () => {
+  await world.sdk.brand.update({ locale: "ar" });
+  const { snippet } = await world.sdk.forms.create({ name: "Arabic", listId: list });
+  expect(snippet).toMatch(/^<form [^>]*lang="ar" dir="rtl"/);
+  expect(snippet).not.toMatch(/(?:left|right):-/);
+  await world.sdk.brand.update({ locale: null });
+});
+
 test("a form changes field by field, is taken offline, and its contacts stay when it is deleted", async () => {
   const form = await world.sdk.forms.create({ name: "Changing", listId: list, button: "Join", thanksTitle: "Merci" });
   const changed = await world.sdk.forms.update(form.id, {

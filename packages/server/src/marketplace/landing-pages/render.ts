@@ -65,12 +65,15 @@ export function renderLandingPage(
   });
 }
 
-/** The form of a page as HTML for other pages: without a style of its own, and its hidden field hidden without ours. */
+/**
+ * The form of a page as HTML for other pages, whose language may be another: without a style of its own, and its hidden field hidden without
+ * ours. Moved out of sight to the left, it would make a page from right to left ten thousand pixels wide.
+ */
 export function renderSnippet(page: PageRow, url: string, brand: PageBrand): string {
   const texts = chooseTexts(brand.texts, [brand.locale]);
   return renderForm(page, brand, texts, null)
-    .replace(`action="${pagePath(page)}#signup"`, `action="${url}"`)
-    .replace('class="trap"', 'style="position:absolute;left:-10000px"');
+    .replace(`action="${pagePath(page)}#signup"`, `action="${url}"${texts.attributes}`)
+    .replace('class="trap"', 'style="position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden"');
 }
 
 interface Thanks {
