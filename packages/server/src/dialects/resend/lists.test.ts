@@ -112,3 +112,19 @@ test("contacts are listed by their segment", async () => {
   const { id } = body as { id: string };
   expect(await call(server, "GET", `/contacts?segment_id=${id}`)).toMatchObject({ status: 200, body: { data: [] } });
 });
+
+test("a contact is named by its externalId wherever its id or address is taken", async () => {
+  const made = await fetch(`${server.url}/api/v1/contacts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ email: "own@example.com", externalId: "user-7" }),
+  });
+  expect(made.status).toBe(201);
+  const { resend } = server;
+  const id = (await resend.contacts.get({ email: "own@example.com" })).data?.id;
+  expect((await resend.contacts.get({ id: "user-7" })).data).toMatchObject({ id, email: "own@example.com" });
+  expect((await resend.contacts.update({ id: "user-7", lastName: "Ng" })).data).toMatchObject({ id });
+  expect((await resend.contacts.get({ id: "user-7" })).data).toMatchObject({ last_name: "Ng" });
+  expect((await resend.contacts.remove({ id: "user-7" })).error).toBeNull();
+  expect((await resend.contacts.get({ id: "user-7" })).error).toMatchObject({ name: "not_found" });
+});
