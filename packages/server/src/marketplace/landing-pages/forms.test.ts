@@ -109,6 +109,7 @@ test("the snippet says its language, and makes no page wider, whichever way the 
   const { snippet } = await world.sdk.forms.create({ name: "Arabic", listId: list });
   expect(snippet).toMatch(/^<form [^>]*lang="ar" dir="rtl"/);
   expect(snippet).not.toMatch(/(?:left|right):-/);
+  expect(snippet).toMatch(/<label for="email">[^<]+<\/label><br><input id="email"/);
   await world.sdk.brand.update({ locale: null });
 });
 

@@ -73,6 +73,7 @@ export function renderSnippet(page: PageRow, url: string, brand: PageBrand): str
   const texts = chooseTexts(brand.texts, [brand.locale]);
   return renderForm(page, brand, texts, null)
     .replace(`action="${pagePath(page)}#signup"`, `action="${url}"${texts.attributes}`)
+    .replaceAll("</label><input", "</label><br><input")
     .replace('class="trap"', 'style="position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden"');
 }
 
