@@ -251,6 +251,8 @@ test("a person is exported and erased from all months, and a snapshot restores t
   expect((await sdk.emails.list()).data.map(({ subject }) => subject)).toEqual(["February", "Hello"]);
 });
 
+const MOST_SENDS = 2000;
+
 test("servers that share a database drop a month once, and send while it goes", async () => {
   await using on = await start();
   const { sdk, clock } = on.world;
@@ -259,12 +261,13 @@ test("servers that share a database drop a month once, and send while it goes", 
   expect(await on.parts("emails")).toMatchObject({ emails_until_2026_02: 1 });
   await using other = await createWorld({ flags, databaseUrl: on.database.url, seed: 2, now: "2026-03-05T00:00:00.000Z" });
   clock.control.freeze(Date.parse("2026-03-05T00:00:00.000Z"));
-  // Eight at a time, until the month is gone: no send fails, and each is there afterwards.
+  // Eight at a time, until the month is gone: no send fails, and each is there afterwards. A clock moves on once nothing is left to do, which
+  // never comes on a busy machine while others send without end.
   const { emails } = other.sdk.withOptions({ apiKey: on.world.apiKey });
   const sends: Promise<unknown>[] = [];
   let isGone = false;
   const send = async (): Promise<void> => {
-    while (!isGone) {
+    while (!isGone && sends.length < MOST_SENDS) {
       const one = emails.send(hello);
       sends.push(one);
       await one.catch(() => {});
