@@ -27,13 +27,14 @@ async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () =>
   const made = NOUNS[thing.noun]?.verbs.pause || pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
   if (made) await u.add({ ...made, label, noun: thing.noun, tenant: thing.tenant });
   const waiting = u.things.get(label) ?? thing;
-  if (pick.oneIn(3)) await flicker(u, waiting);
-  await u.pass(pick.of(0, HOUR));
+  if (pick.oneIn(4)) await flicker(u, waiting);
+  // Most campaigns are over within an hour.
+  await u.pass(pick.of(0, 0, 60_000, HOUR));
   const deeds = (["pause", "pause", "pause", "cancel", "edit"] as const).filter((name) => NOUNS[thing.noun]?.verbs[name]);
   if (deeds.length > 0) await verb(pick.of(...deeds))(u, waiting, pick);
   await u.pass(pick.of(0, HOUR, 5 * HOUR));
   await goOn();
-  if (pick.oneIn(2)) await flicker(u, waiting);
+  if (pick.oneIn(4)) await flicker(u, waiting);
   await u.pass(pick.of(0, HOUR, DAY));
   await verb("resume")(u, waiting, pick);
 }
