@@ -6,13 +6,15 @@ import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
+const UNTRIED = "not tried yet";
+
 const columns: Column<Relay>[] = [
   { title: "name", value: (r) => r.name },
   { title: "host", value: (r) => `${r.host}:${r.port}`, flexible: true },
   { title: "tls", value: (r) => r.tls, priority: 1 },
   { title: "login", value: describeLogin, flexible: true, priority: 2 },
   { title: "falls back to", value: (r) => r.fallback.join(", "), priority: 3 },
-  { title: "state", value: (r) => r.state, paint: (s, t) => (t === "up" ? s.green(t) : s.red(t)) },
+  { title: "state", value: describeState, paint: (s, t) => (t === "up" ? s.green(t) : t === UNTRIED ? s.dim(t) : s.red(t)) },
   { title: "reason", value: (r) => r.reason ?? "", flexible: true },
 ];
 
@@ -26,6 +28,11 @@ export const relayViews: Readonly<Record<string, View>> = {
   "relays.remove": { object: removed },
   "relays.test": { object: tested },
 };
+
+/** The state, of which "up" is only said of a relay that has answered. */
+function describeState({ state, answeredAt }: Relay): string {
+  return state === "up" && answeredAt === null ? UNTRIED : state;
+}
 
 function describeLogin({ auth, user, oauth }: Relay): string {
   if (auth === "none") return "";
@@ -44,7 +51,8 @@ function one(r: Relay, { term: { out } }: Session): string {
       ["connections", r.connections],
       ["falls back to", r.fallback.join(", ")],
       ["workspace", r.workspaceId],
-      ["state", r.state],
+      ["state", describeState(r)],
+      ["last answer", formatInstant(r.answeredAt)],
       ["reason", r.reason],
       ["since", formatInstant(r.since)],
       ["comes from", r.source === "api" ? "" : r.source],
