@@ -85,7 +85,12 @@ interface PinnedVariant {
 
 /** True for a campaign with a variant that has neither a template nor content of its own yet. */
 export function lacksContent(draft: Draft): boolean {
-  return listVariants(draft).some(({ templateId, html, text }) => templateId === null && html === null && text === null);
+  return listVariants(draft).some(isEmpty);
+}
+
+/** True for a variant that would be an empty mail: without a template, and with texts, if any, of white space alone. */
+function isEmpty({ templateId, html, text }: DraftVariant): boolean {
+  return templateId === null && !html?.trim() && !text?.trim();
 }
 
 /**
@@ -111,8 +116,11 @@ export async function pinFinished(q: Tx | Reader, parse: Parse, draft: Draft): P
 export async function pinContent(q: Tx | Reader, parse: Parse, draft: Draft): Promise<PinnedVariant[]> {
   const pinned: PinnedVariant[] = [];
   for (const variant of listVariants(draft)) {
-    if (variant.templateId === null && variant.html === null && variant.text === null)
-      throw invalid("templateId", "required", "The campaign has no content. Give it a templateId, or html and text.");
+    if (isEmpty(variant)) {
+      const field = variant.html !== null ? "html" : variant.text !== null ? "text" : "templateId";
+      const owner = variant.name === null ? "The campaign" : `Variant ${variant.name}`;
+      throw invalid(variant.pathOf(field), "required", `${owner} has no content. Give it a templateId, or html and text.`);
+    }
     if (variant.templateId === null) {
       pinned.push({ variant, source: await pinSources(q, parse, draft.workspaceId, variant), template: null, replyTo: draft.replyTo });
       continue;

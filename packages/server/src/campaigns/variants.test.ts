@@ -57,6 +57,22 @@ test("a sample gets the variants, and the rest the one with more opens, after th
   expect(subjects.filter((s) => s === "Or this")).toHaveLength(40);
 });
 
+test("a variant whose own texts are white space is not sent, and says which field to fill in", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 2);
+  const empty = async (field: "html" | "text") => {
+    const { id } = await createCampaign(world, { abTest: { variants: [{}, { [field]: " \n" }], samplePercent: 100 } });
+    return sdk.campaigns.send(id);
+  };
+  for (const field of ["html", "text"] as const)
+    await expect(empty(field)).rejects.toMatchObject({
+      code: "validation_error",
+      details: [{ path: `abTest.variants[1].${field}`, code: "required" }],
+    });
+  expect(await world.inbox.all()).toEqual([]);
+});
+
 test("a winner picked by hand goes out at once, and only once", async () => {
   await using world = await createWorld();
   const { sdk } = world;
