@@ -107,7 +107,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
       const now = await u.value(() => contacts.list({ limit: 100 }).toArray());
       const left = now?.filter(({ email }) => rows.some((row) => row.email === email) && !before.has(email)) ?? [];
       for (const { id, email } of left) {
-        // Who was put into a list meanwhile, by an automation, stays.
+        // A contact that an automation put into a list meanwhile stays.
         const contact = await u.value(() => contacts.get(id));
         if (contact && contact.lists.length === 0)
           u.ledger.note("follows", `${email} is a contact, and the import that has brought them was undone.`);

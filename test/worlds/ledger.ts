@@ -81,7 +81,7 @@ type NotedInvariant = "follows" | "forgotten" | "keys" | "once";
 interface Browser {
   readonly tenant: Tenant;
   readonly cookie: string;
-  /** What they may do with it; null if they were signed out. */
+  /** Role that it gives them; null if they were signed out. */
   readonly role: Role | null;
   /** Time of its last request by the clock of the world, ms. */
   readonly seenAt: number;

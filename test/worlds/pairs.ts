@@ -56,7 +56,7 @@ export function pairsOf(disturbance: string, nouns: Iterable<string>): readonly 
 /** Nouns and disturbances of a world that tries many pairs: enough to be quick, few enough to be understood when it fails. */
 const [NOUNS_AT_ONCE, DISTURBANCES_AT_ONCE] = [8, 5];
 
-/** What ends a thing comes after all else that happens to it. */
+/** Disturbances that end a thing come after all others. */
 const TURNS: readonly string[] = ["pause", "pauseSending", "resume", "cancel", "delete"];
 
 /** Chooses nouns that lack the same disturbance, and what else they lack most, so that one world tries many pairs. Null if none is left. */

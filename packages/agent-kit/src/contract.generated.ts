@@ -653,7 +653,7 @@ export interface WebhookError {
   class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
   httpStatus: number | null;
   message: string;
-  /** What it answered; null for brands */
+  /** Its answer; null for brands */
   answer: string | null;
   clearedAt: string | null;
 }

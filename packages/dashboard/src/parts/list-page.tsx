@@ -29,7 +29,7 @@ interface Props<Item> {
   readonly columns: WithRefresh<readonly Column<Item>[]>;
   readonly href?: (item: Item) => string;
   readonly looked?: Looked;
-  /** What stands in place of entries: without any, and where filters leave none. */
+  /** Words in place of entries: without any, and with filters that leave none. */
   readonly empty: string;
   readonly start?: ComponentChildren;
   readonly none?: string;

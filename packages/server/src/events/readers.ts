@@ -68,7 +68,7 @@ interface ReaderDeps {
 
 // Events that one transaction reads.
 const BATCH = 500;
-// Those of readers that rest: they add up what many events come to, and each transaction has its price.
+// Events of readers that rest: these add up what many events come to, and each transaction has its price.
 const LONG_BATCH = 4 * BATCH;
 // A number in memory is stored once it is this much ahead: so many events are looked at again after a crash.
 const AHEAD = 1000;

@@ -143,7 +143,7 @@ class Keeper {
     this.#kept += part.length;
   }
 
-  /** What it kept, as text: of a compressed body that is not whole, what its beginning says. */
+  /** Text of the bytes that it kept: of a compressed body that is not whole, as far as its beginning says. */
   body(coding?: string): RecordedBody {
     const bytes = Buffer.concat(this.#chunks);
     const decode = coding === undefined ? undefined : DECODERS[coding];

@@ -27,7 +27,7 @@ export const WebhookError = z
     httpStatus: z.int().nullable(),
     /** A description without secrets. */
     message: z.string(),
-    answer: z.string().nullable().meta({ description: "What it answered; null for brands" }),
+    answer: z.string().nullable().meta({ description: "Its answer; null for brands" }),
     /** Time the resulting pause was lifted. */
     clearedAt: Instant.nullable(),
   })
