@@ -165,9 +165,14 @@ const dashboardFiles = {
     pass.onResolve({ filter: /^mailsvc:dashboard$/ }, ({ path }) => ({ path, namespace: "dashboard" }));
     pass.onLoad({ filter: /./, namespace: "dashboard" }, async () => {
       const { buildDashboard } = await import("../packages/dashboard/build.mjs");
-      // The bill of materials lists the packages in a thread's program with those of the bundle around it.
-      const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
-      const files = await buildDashboard({ plugins });
+      // The bill of materials lists the packages in the dashboard with those of the bundle around it.
+      const listeners = [];
+      for (const { name, setup } of pass.initialOptions.plugins)
+        if (name === "collect-packages") setup({ onLoad: (_, load) => listeners.push(load) });
+      const onModule = (path) => {
+        for (const load of listeners) load({ path });
+      };
+      const files = await buildDashboard({ onModule });
       const packed = [...files].map(([name, { brotli, ...rest }]) => [name, { ...rest, brotli: Buffer.from(brotli).toString("base64") }]);
       return {
         contents: `const packed = ${JSON.stringify(packed)};

@@ -74,7 +74,7 @@ const inputs = () => {
     [
       "packages/*/{src,migrations}/**/*",
       "packages/*/{package,tsconfig.build}.json",
-      "packages/dashboard/build.mjs",
+      "packages/dashboard/{build,chunks}.mjs",
       "tsconfig*.json",
       "package-lock.json",
       "scripts/build.mjs",

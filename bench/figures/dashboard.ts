@@ -163,7 +163,7 @@ async function loadFiles(url: string): Promise<number> {
     known.add(path);
     const response = await fetch(`${url}/dashboard${path}`);
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
-    for (const [name] of (await response.text()).matchAll(/[\w-]+-[A-Z0-9]{8}\.(?:js|css)\b/g)) await load(`/assets/${name}`);
+    for (const [name] of (await response.text()).matchAll(/[\w-]+-[\w-]{8}\.(?:js|css)\b/g)) await load(`/assets/${name}`);
   };
   await load("");
   if (known.size < 20) throw new Error(`Only ${known.size} files of the dashboard were found.`);

@@ -7,6 +7,8 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { rolldown } from "rolldown";
+import { planChunks } from "./chunks.mjs";
 
 const here = fileURLToPath(new URL("./", import.meta.url));
 
@@ -20,7 +22,8 @@ const TYPES = {
 /**
  * Builds all files.
  *
- * @param {{ plugins?: import("esbuild").Plugin[], quality?: number }} [options] `quality` of the compression, up to 11: the best takes seconds
+ * @param {{ onModule?: (path: string) => void, quality?: number }} [options] `onModule` hears of each module; `quality` of the compression,
+ *   up to 11: the best takes seconds
  * @returns {Promise<Map<string, { type: string, etag: string, brotli: Uint8Array }>>} the files by name
  */
 export async function buildDashboard({ quality = constants.BROTLI_MAX_QUALITY, ...options } = {}) {
@@ -38,84 +41,108 @@ export function buildOnce() {
 
 /**
  * The scripts that a browser loads for the first view, for each route in addition, and for parts that a page loads when it needs them, in
- * bytes after gzip.
+ * bytes after gzip. `files` has how many they are, for the first view and for each route besides.
  *
- * @returns {Promise<{ first: number, routes: Record<string, number>, parts: Record<string, number> }>}
+ * @returns {Promise<{ first: number, routes: Record<string, number>, parts: Record<string, number>, files: { first: number, routes: Record<string, number> } }>}
  */
 export async function measureDashboard() {
-  const { files, outputs } = await bundle();
-  const closure = (name) => listImports(outputs, name);
+  const { files, scripts } = await bundle();
+  const base = listImports(scripts, findMain(scripts));
   const size = (names) => [...names].reduce((sum, name) => sum + gzipSync(files.get(name) ?? "", { level: 9 }).length, 0);
-  const entry = [...outputs].find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"))?.[0] ?? "";
-  const base = closure(entry);
-  const sizes = (folder) =>
+  const list = (folder, measure) =>
     Object.fromEntries(
-      [...outputs].flatMap(([name, { entryPoint }]) => {
-        const part = new RegExp(`^src/${folder}/(.+)\\.tsx?$`).exec(entryPoint ?? "")?.[1];
-        return part === undefined ? [] : [[part, size(closure(name).difference(base))]];
+      [...scripts.values()].flatMap(({ fileName, facadeModuleId }) => {
+        const part = new RegExp(`/src/${folder}/(.+)\\.tsx?$`).exec(facadeModuleId?.replaceAll("\\", "/") ?? "")?.[1];
+        return part === undefined ? [] : [[part, measure(listImports(scripts, fileName).difference(base))]];
       }),
     );
-  return { first: size(base), routes: sizes("pages"), parts: sizes("parts") };
+  const count = (names) => names.size;
+  return {
+    first: size(base),
+    routes: list("pages", size),
+    parts: list("parts", size),
+    files: { first: base.size, routes: list("pages", count) },
+  };
 }
 
-/** Texts by name, and what each script imports. */
-async function bundle({ plugins = [] } = {}) {
-  const { outputFiles, metafile } = await build({
+/** Texts by name, and the scripts. */
+async function bundle({ onModule = () => {} } = {}) {
+  const [style, scripts] = await Promise.all([bundleStyle(), bundleScripts(onModule)]);
+  const icon = readFileSync(join(here, "src/icon.svg"), "utf8");
+  const styleName = `assets/style-${hash(style).slice(0, 8)}.css`;
+  const iconName = `assets/icon-${hash(icon).slice(0, 8)}.svg`;
+  const main = findMain(scripts);
+  const page = readFileSync(join(here, "src/index.html"), "utf8")
+    .replace("{style}", `/dashboard/${styleName}`)
+    .replace("{script}", `/dashboard/${main}`)
+    .replace("{scripts}", () => JSON.stringify(listScripts(scripts, main)).replaceAll('"', "&quot;"))
+    .replace("{icon}", `/dashboard/${iconName}`);
+  const code = [...scripts].map(([name, { code }]) => [name, code]);
+  return { files: new Map([...code, [styleName, style], [iconName, icon], ["index.html", page]]), scripts };
+}
+
+/** The style sheet, which rolldown does not make. */
+async function bundleStyle() {
+  const { outputFiles } = await build({
     absWorkingDir: here,
-    entryPoints: { main: "src/main.tsx", style: "src/style/main.css" },
+    entryPoints: ["src/style/main.css"],
     bundle: true,
-    splitting: true,
-    format: "esm",
     target: "es2023",
-    platform: "browser",
     minify: true,
     charset: "utf8",
     legalComments: "none",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    entryNames: "[name]-[hash]",
-    chunkNames: "[name]-[hash]",
-    outdir: "assets",
-    metafile: true,
     write: false,
     logLevel: "warning",
-    plugins,
   });
-  const outputs = new Map(Object.entries(metafile.outputs));
-  const files = new Map(outputFiles.map(({ path, text }) => [toName(path), text]));
-  const find = (name, type) => [...files.keys()].find((file) => new RegExp(`^assets/${name}-\\w+\\.${type}$`).test(file)) ?? "";
-  const icon = readFileSync(join(here, "src/icon.svg"), "utf8");
-  const iconName = `assets/icon-${hash(icon).slice(0, 8)}.svg`;
-  files.set(iconName, icon);
-  const page = readFileSync(join(here, "src/index.html"), "utf8")
-    .replace("{style}", `/dashboard/${find("style", "css")}`)
-    .replace("{script}", `/dashboard/${find("main", "js")}`)
-    .replace("{preload}", () => listPreloads(outputs, find("main", "js")))
-    .replace("{scripts}", () => JSON.stringify(listScripts(outputs, find("main", "js"))).replaceAll('"', "&quot;"))
-    .replace("{icon}", `/dashboard/${iconName}`);
-  files.set("index.html", page);
-  return { files, outputs };
+  return outputFiles[0]?.text ?? "";
 }
 
+/** The scripts by name, with what each imports. */
+async function bundleScripts(onModule) {
+  const { plugin, group } = planChunks("/src/main.tsx");
+  const listen = {
+    name: "listen",
+    load: (id) => {
+      onModule(id);
+      return null;
+    },
+  };
+  const built = await rolldown({
+    cwd: here,
+    input: { main: "src/main.tsx" },
+    platform: "browser",
+    transform: { target: "es2023", jsx: { runtime: "automatic", importSource: "preact" } },
+    preserveEntrySignatures: "allow-extension",
+    plugins: [listen, plugin],
+    logLevel: "warn",
+  });
+  const { output } = await built.generate({
+    format: "es",
+    minify: true,
+    comments: false,
+    entryFileNames: "assets/[name]-[hash].js",
+    chunkFileNames: "assets/[name]-[hash].js",
+    codeSplitting: { includeDependenciesRecursively: false, groups: [group] },
+  });
+  await built.close();
+  return new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));
+}
+
+const findMain = (scripts) => [...scripts.values()].find(({ isEntry }) => isEntry).fileName;
+
 /** A script and all that it imports before it can run. */
-function listImports(outputs, name, seen = new Set()) {
+function listImports(scripts, name, seen = new Set()) {
   if (seen.has(name)) return seen;
   seen.add(name);
-  for (const { path, kind } of outputs.get(name)?.imports ?? []) if (kind === "import-statement") listImports(outputs, path, seen);
+  for (const path of scripts.get(name)?.imports ?? []) listImports(scripts, path, seen);
   return seen;
 }
 
-/** Links by which a browser asks for all scripts of the first view at once, instead of following their imports. */
-function listPreloads(outputs, main) {
-  const names = [...listImports(outputs, main)].filter((name) => name !== main);
-  return names.map((name) => `<link rel="modulepreload" href="/dashboard/${name}">`).join("\n");
-}
-
 /** The scripts that each route needs besides those of the first view, as places in a list of names. */
-function listScripts(outputs, main) {
-  const base = listImports(outputs, main);
+function listScripts(scripts, main) {
+  const base = listImports(scripts, main);
   const modules = new Map(
-    [...outputs].flatMap(([name, { entryPoint }]) => (entryPoint?.startsWith("src/pages/") ? [[entryPoint, name]] : [])),
+    [...scripts.values()].flatMap(({ facadeModuleId, fileName }) => (facadeModuleId ? [[resolve(facadeModuleId), fileName]] : [])),
   );
   const files = [];
   const place = (name) => (files.includes(name) ? files.indexOf(name) : files.push(name) - 1);
@@ -123,13 +150,11 @@ function listScripts(outputs, main) {
     /path: "([^"]+)", load: \(\) => import\("\.\/(pages\/[^"]+)"\)/g,
   );
   const routes = [...found].map(([, path, module]) => {
-    const names = listImports(outputs, modules.get(`src/${module}`)).difference(base);
+    const names = listImports(scripts, modules.get(join(here, "src", module))).difference(base);
     return [path, [...names].map((name) => place(name.slice("assets/".length)))];
   });
   return { files, routes: Object.fromEntries(routes) };
 }
-
-const toName = (path) => path.slice(here.length).replaceAll("\\", "/");
 
 const hash = (text) => createHash("sha256").update(text).digest("base64url");
 
@@ -141,8 +166,10 @@ const pack = (name, content, quality) => {
 };
 
 if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
-  const { first, routes, parts } = await measureDashboard();
-  console.log(`first view  ${(first / 1000).toFixed(1)} kB`);
-  for (const [route, bytes] of Object.entries({ ...routes, ...parts }))
-    console.log(`${route.padEnd(11)} ${(bytes / 1000).toFixed(1)} kB more`);
+  const { first, routes, parts, files } = await measureDashboard();
+  console.log(`first view  ${(first / 1000).toFixed(1)} kB in ${files.first} files`);
+  for (const [route, bytes] of Object.entries({ ...routes, ...parts })) {
+    const more = files.routes[route] === undefined ? "" : ` in ${files.routes[route]} files`;
+    console.log(`${route.padEnd(16)} ${(bytes / 1000).toFixed(1)} kB more${more}`);
+  }
 }

@@ -71,6 +71,7 @@ test.each([
     const { trips } = await load(page, path, text, LATENCY_MS);
     const urls = trips.map(({ url }) => new URL(url).pathname);
     expect(countInSequence(trips), urls.join("\n")).toBeLessThanOrEqual(4);
+    expect(urls.filter((one) => one.endsWith(".js")).length, urls.join("\n")).toBeLessThanOrEqual(path === "/dashboard/contacts" ? 7 : 5);
     const large = trips.filter(({ url, bytes }) => url.includes("/api/v1/") && bytes > 1500);
     for (const { headers, url } of large) expect(headers["content-encoding"], url).toMatch(/br|gzip/);
     expect(faults).toEqual([]);
@@ -88,8 +89,8 @@ test(
       const { trips, ms } = await load(page, "/dashboard/activity", "reader99@example.com", latency);
       const bytes = trips.reduce((sum, trip) => sum + trip.bytes, 0);
       await annotate(`${latency} ms: first row after ${ms.toFixed(0)} ms, ${trips.length} requests, ${(bytes / 1000).toFixed(0)} kB`);
-      expect(trips.length).toBeLessThan(40);
-      expect(bytes).toBeLessThan(120_000);
+      expect(trips.length).toBeLessThan(15);
+      expect(bytes).toBeLessThan(100_000);
     }
     await page.context().close();
   },

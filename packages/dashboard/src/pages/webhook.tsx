@@ -21,8 +21,8 @@ import { WebhookState } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { serverNow, Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
+import { WebhookFields } from "../parts/webhook-fields.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
-import { WebhookFields } from "./webhooks.tsx";
 
 const FILTERS = ["state", "email"];
 const HOUR = 3_600_000;

@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import type { Column } from "../parts/data-table.tsx";
-import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { splitList } from "../parts/split-list.ts";
 import { WebhookState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
+import { WebhookFields } from "../parts/webhook-fields.tsx";
 import { toHref } from "../router.tsx";
 
 const COLUMNS: readonly Column<Webhook>[] = [
@@ -59,25 +59,5 @@ export default function Webhooks() {
     >
       {secret === null ? null : <SecretOnce what="The secret that signs its requests" secret={secret} done={() => setSecret(null)} />}
     </ListPage>
-  );
-}
-
-/** The fields of a webhook in a form, with the values that it has. */
-export function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
-  return (
-    <>
-      <Field label="URL">
-        <input name="url" type="url" required placeholder="https://shop.example.com/webhook" value={webhook?.url ?? ""} />
-      </Field>
-      <Field label="Events" hint="Types with commas between them; email.* is all of a kind, * is all.">
-        <input name="events" placeholder="*" value={webhook?.events.join(", ") ?? ""} spellcheck={false} />
-      </Field>
-      <Field label="Description">
-        <input name="description" maxLength={500} value={webhook?.description ?? ""} />
-      </Field>
-      <Field label="Alert" hint="Gets a mail when the webhook is disabled, after five days of failures.">
-        <input name="alertEmail" type="email" placeholder="ops@acme.example" value={webhook?.alertEmail ?? ""} />
-      </Field>
-    </>
   );
 }
