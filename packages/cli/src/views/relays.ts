@@ -1,4 +1,5 @@
 import type { MailsvcContract, Output, Relay } from "@mailsvc/sdk/contract";
+import { describeRelayState } from "@mailsvc/sdk/contract/facts";
 import { safeText } from "../text/safe-text.ts";
 import { type Column, renderDetails, wrapText } from "../text/table.ts";
 import { formatInstant } from "../text/units.ts";
@@ -6,15 +7,13 @@ import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
-const UNTRIED = "not tried yet";
-
 const columns: Column<Relay>[] = [
   { title: "name", value: (r) => r.name },
   { title: "host", value: (r) => `${r.host}:${r.port}`, flexible: true },
   { title: "tls", value: (r) => r.tls, priority: 1 },
   { title: "login", value: describeLogin, flexible: true, priority: 2 },
   { title: "falls back to", value: (r) => r.fallback.join(", "), priority: 3 },
-  { title: "state", value: describeState, paint: (s, t) => (t === "up" ? s.green(t) : t === UNTRIED ? s.dim(t) : s.red(t)) },
+  { title: "state", value: describeRelayState, paint: (s, t) => (t === "up" ? s.green(t) : t === "not tried yet" ? s.dim(t) : s.red(t)) },
   { title: "reason", value: (r) => r.reason ?? "", flexible: true },
 ];
 
@@ -28,11 +27,6 @@ export const relayViews: Readonly<Record<string, View>> = {
   "relays.remove": { object: removed },
   "relays.test": { object: tested },
 };
-
-/** The state, of which "up" is only said of a relay that has answered. */
-function describeState({ state, answeredAt }: Relay): string {
-  return state === "up" && answeredAt === null ? UNTRIED : state;
-}
 
 function describeLogin({ auth, user, oauth }: Relay): string {
   if (auth === "none") return "";
@@ -51,7 +45,7 @@ function one(r: Relay, { term: { out } }: Session): string {
       ["connections", r.connections],
       ["falls back to", r.fallback.join(", ")],
       ["workspace", r.workspaceId],
-      ["state", describeState(r)],
+      ["state", describeRelayState(r)],
       ["last answer", formatInstant(r.answeredAt)],
       ["reason", r.reason],
       ["since", formatInstant(r.since)],

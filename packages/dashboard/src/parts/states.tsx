@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { Activation, EmailFilterStatus, ListingActivation, Relay, Webhook } from "@mailsvc/sdk/contract";
+import { describeRelayState } from "@mailsvc/sdk/contract/facts";
 import { session } from "../api/session.ts";
 import { Status } from "./status.tsx";
 
@@ -15,9 +16,10 @@ export function WebhookState({ webhook: { status, failingSince } }: { readonly w
   return <Status status={fails ? "failed" : status} text={fails ? "failing" : status} />;
 }
 
-/** The state of a relay: one that has answered nothing since the server started counts as up, and shows as not tried. */
-export function RelayState({ state, answeredAt }: Pick<Relay, "state" | "answeredAt">) {
-  return state === "up" && answeredAt === null ? <Status status="waiting" text="not tried yet" /> : <Status status={state} />;
+/** The state of a relay. */
+export function RelayState(relay: Pick<Relay, "state" | "answeredAt">) {
+  const state = describeRelayState(relay);
+  return state === "not tried yet" ? <Status status="waiting" text={state} /> : <Status status={state} />;
 }
 
 /** True if an agent is on, but its builder's server has not accepted its key yet. Until then it does nothing. */

@@ -8,5 +8,6 @@ export { EMAIL_STATES, EMAIL_STATUSES } from "./email-states.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
 export { isLoopbackHost } from "./loopback.ts";
+export { describeRelayState } from "./relay-states.ts";
 export * from "./rule-fields.ts";
 export { findOtherAt } from "./taken-paths.ts";

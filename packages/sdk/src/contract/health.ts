@@ -1,6 +1,6 @@
 import { endpoint } from "./endpoint.ts";
 import { Instant } from "./page.ts";
-import { RELAY_STATES } from "./relays.ts";
+import { RELAY_STATES } from "./relay-states.ts";
 import * as z from "./zod.ts";
 
 /** Encryption of a submission port. */

@@ -172,6 +172,7 @@ export {
   type RecipientKind,
 } from "./recipients.ts";
 export * from "./relay-name.ts";
+export * from "./relay-states.ts";
 export * from "./relays.ts";
 export * from "./requests.ts";
 export * from "./rule-fields.ts";

@@ -4,6 +4,7 @@ import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { RelayName } from "./relay-name.ts";
+import { RELAY_STATES } from "./relay-states.ts";
 import { DomainName } from "./senders.ts";
 import * as z from "./zod.ts";
 
@@ -25,10 +26,6 @@ export type RelayTls = (typeof RELAY_TLS)[number];
 /** Services whose access tokens relays accept; `custom` takes the addresses of its token server from `tokenUrl`. */
 export const OAUTH_PROVIDERS = ["microsoft", "google", "custom"] as const;
 export type OAuthProvider = (typeof OAUTH_PROVIDERS)[number];
-
-/** States of a relay: `down` when it cannot be reached or refuses the login, `paused` when it refuses nearly all recipients. */
-export const RELAY_STATES = ["up", "down", "paused"] as const;
-export type RelayState = (typeof RELAY_STATES)[number];
 
 const secret = z
   .string()
