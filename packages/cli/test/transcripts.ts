@@ -61,7 +61,7 @@ export async function followTranscripts(file: string, surroundings: Surroundings
   const shell = new TranscriptShell(surroundings);
   for (const entry of readTranscripts(file)) {
     const printed = await shell.run(entry);
-    if (printed !== null) expect(printed.text, `${file}:${entry.line}`).toMatch(toPattern(shell.expand(entry.output)));
+    if (printed !== null) expect(withoutWaiting(printed.text), `${file}:${entry.line}`).toMatch(toPattern(shell.expand(entry.output)));
   }
 }
 
@@ -101,15 +101,19 @@ export async function retell(file: string, surroundings: Surroundings & { readon
 /** Escape sequence that removes a waiting sign from a terminal. */
 const CLEAR_LINE = "\u001b[2K";
 
+/** The text as it is read: signs of waiting, which come where an answer takes long, are gone by then. */
+function withoutWaiting(text: string): string {
+  const lines = text.split("\n").map((line) => line.split(CLEAR_LINE).at(-1)?.replace(/^\r/, "") ?? "");
+  return lines.join("\n");
+}
+
 /**
  * Gives names to what differs from run to run: ports, durations, folders, names of recordings; and to ids, whose numbers depend on how often
- * a command asked whether something was done. Signs of waiting are gone when they are read.
+ * a command asked whether something was done.
  */
 function nameVolatile(text: string, folder: string, nameId: (id: string) => string): string {
-  const seen = text.split("\n").map((line) => line.split(CLEAR_LINE).at(-1)?.replace(/^\r/, "") ?? "");
   return (
-    seen
-      .join("\n")
+    withoutWaiting(text)
       .replaceAll(folder, "FOLDER")
       .replaceAll(/(?<=_)[0-9a-z]{26}\b/g, nameId)
       .replaceAll(/(?<=reply\+)([0-9a-z]{26})-[0-9a-f]{20}/g, (_all, id: string) => `${nameId(id)}-SIGNATURE`)
