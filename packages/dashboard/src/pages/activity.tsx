@@ -6,6 +6,7 @@ import { EMAIL_FILTER_STATUSES, EMAILS_EXAMINED } from "../constants.ts";
 import { CaptureNote } from "../parts/capture-note.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import type { Column } from "../parts/data-table.tsx";
+import { withDays } from "../parts/filters.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { EmailState } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -16,22 +17,12 @@ const REACTIONS = ["opened", "clicked"];
 // As many as a choice can show; the address takes any.
 const CHOICES = 100;
 
-/** The query of the API for the filters of the address: days begin and end by the reader's clock, and reactions stand beside the states. */
-function toQuery({ status, since, until, ...rest }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return {
-    ...rest,
-    ...(status !== undefined && (REACTIONS.includes(status) ? { reaction: status } : { status })),
-    ...(since !== undefined && { since: startOf(since, 0) }),
-    ...(until !== undefined && { until: startOf(until, 1) }),
-  };
-}
-
-/** The instant at which a day begins here, or another one so many days later. */
-function startOf(day: string, later: number): string {
-  const date = new Date(`${day}T00:00:00`);
-  date.setDate(date.getDate() + later);
-  return Number.isNaN(date.getTime()) ? day : date.toISOString();
-}
+/** Lists mail; reactions stand beside the states among the filters. */
+const listEmails = withDays((query: Readonly<Record<string, string>>, options: { readonly signal: AbortSignal }) => {
+  const { status, ...rest } = query;
+  const state = status === undefined ? {} : REACTIONS.includes(status) ? { reaction: status } : { status };
+  return api.emails.list({ ...rest, ...state } as Parameters<typeof api.emails.list>[0], options);
+});
 
 const COLUMNS: readonly Column<Email>[] = [
   { head: "To", width: "2 1 0", cell: ({ to, recipients }) => (recipients.length > 1 ? `${to} and ${recipients.length - 1} more` : to) },
@@ -66,9 +57,7 @@ export default function Activity() {
         // Set by links to the mail of test keys.
         ...(query.value.has("test") ? [{ name: "test", label: "Test keys", options: [{ value: "true", text: "Mail of test keys" }] }] : []),
       ]}
-      load={(filters: Readonly<Record<string, string>>, options: { readonly signal: AbortSignal }) =>
-        api.emails.list(toQuery(filters) as Parameters<typeof api.emails.list>[0], options)
-      }
+      load={listEmails}
       live={({ type }) => type.startsWith("email.")}
       label="Emails"
       columns={COLUMNS}

@@ -5,13 +5,10 @@ import { may, session } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { ListStates } from "../parts/list-states.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -21,42 +18,30 @@ const NO_NAME = /^(?:[\d.]+|\[.*\]|localhost)$/;
 
 /** Domains whose mail is received, with the DNS records that lead it here. */
 export default function InboundDomains() {
-  const list = useList((cursor, signal) => api.inboundDomains.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
-  const { items, refresh } = list;
-  const add = async (values: FormValues): Promise<void> => {
-    await api.inboundDomains.create({ domain: values.text("domain") });
-    refresh();
-  };
   return (
-    <Page
+    <ListPage
       title="Inbound domains"
       about="Mail to every address of these domains is received."
-      actions={
-        may("received:write") ? (
-          <FormButton label="Add a domain" title="Add a domain" submit="Add" primary act={add}>
-            <Field label="Domain" hint="Best a subdomain: its MX record leads all of its mail to this server.">
-              <input name="domain" required placeholder="in.acme.example" autocomplete="off" spellcheck={false} />
-            </Field>
-          </FormButton>
-        ) : null
-      }
-    >
-      <div class="scroll">
-        <ListStates list={list} empty={<NoDomain />}>
-          {items.map((domain) => (
-            <Domain key={domain.id} domain={domain} done={refresh} />
-          ))}
-        </ListStates>
-      </div>
-    </Page>
+      actions={(refresh) => (may("received:write") ? <AddDomain done={refresh} /> : null)}
+      load={api.inboundDomains.list}
+      entries={(domains, refresh) => domains.map((domain) => <Domain key={domain.id} domain={domain} done={refresh} />)}
+      empty="No inbound domains yet"
+      start={<p>Answers to mail with Reply-To auto are received without one.</p>}
+    />
   );
 }
 
-function NoDomain() {
+function AddDomain({ done }: { readonly done: () => void }) {
+  const add = async (values: FormValues): Promise<void> => {
+    await api.inboundDomains.create({ domain: values.text("domain") });
+    done();
+  };
   return (
-    <Empty title="No inbound domains yet">
-      <p>Answers to mail with Reply-To auto are received without one.</p>
-    </Empty>
+    <FormButton label="Add a domain" title="Add a domain" submit="Add" primary act={add}>
+      <Field label="Domain" hint="Best a subdomain: its MX record leads all of its mail to this server.">
+        <input name="domain" required placeholder="in.acme.example" autocomplete="off" spellcheck={false} />
+      </Field>
+    </FormButton>
   );
 }
 

@@ -2,19 +2,15 @@
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { PICTURE_TYPES } from "../constants.ts";
-import { Empty } from "../parts/empty.tsx";
 import { Field } from "../parts/field.tsx";
 import { readBase64 } from "../parts/file-base64.ts";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { ListStates } from "../parts/list-states.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { splitPhrases } from "../parts/split-list.ts";
 import { go, toHref } from "../router.tsx";
 
 /** The pictures of the brand. */
 export default function Pictures() {
-  const list = useList((cursor, signal) => api.assets.list({ limit: 60, ...(cursor && { cursor }) }, { signal }), []);
   const upload = async (values: FormValues): Promise<void> => {
     const file = values.file("file");
     const tags = splitPhrases(values.text("tags"), ",");
@@ -27,7 +23,7 @@ export default function Pictures() {
     go(`/pictures/${id}`);
   };
   return (
-    <Page
+    <ListPage
       title="Pictures"
       about="The library of your brand, for campaigns, templates and agents."
       actions={
@@ -45,28 +41,21 @@ export default function Pictures() {
           </FormButton>
         ) : null
       }
-    >
-      <div class="scroll">
-        <ListStates
-          list={list}
-          empty={
-            <Empty title="No pictures yet">
-              <p>Upload your logo first: it can then stand in mail, on pages and in your brand.</p>
-            </Empty>
-          }
-        >
-          <ul class="pictures">
-            {list.items.map(({ id, alt, fileName }) => (
-              <li key={id}>
-                <a class="button" href={toHref(`/pictures/${id}`)}>
-                  <img src={`/a/${id}`} alt="" loading="lazy" />
-                  <span>{alt ?? fileName}</span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </ListStates>
-      </div>
-    </Page>
+      load={api.assets.list}
+      entries={(pictures) => (
+        <ul class="pictures">
+          {pictures.map(({ id, alt, fileName }) => (
+            <li key={id}>
+              <a class="button" href={toHref(`/pictures/${id}`)}>
+                <img src={`/a/${id}`} alt="" loading="lazy" />
+                <span>{alt ?? fileName}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      empty="No pictures yet"
+      start={<p>Upload your logo first: it can then stand in mail, on pages and in your brand.</p>}
+    />
   );
 }

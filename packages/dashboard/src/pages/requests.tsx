@@ -1,15 +1,12 @@
 /** @jsxImportSource preact */
 import type { RequestRecord } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
-import { RequestError } from "../api/request-error.ts";
 import { session } from "../api/session.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { ObjectLink } from "../parts/object-link.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList, useRegularly } from "../parts/resource.ts";
 import { Time } from "../parts/time.tsx";
 
 // The latest that the server gives at once.
@@ -35,69 +32,57 @@ const COLUMNS: readonly Column<RequestRecord>[] = [
 
 /** The latest requests of programs to the API, as they come. */
 export default function Requests() {
-  const filters = readFilters(["failed", "method", "path", "key"]);
-  const list = useList(
-    async (_cursor, signal) => {
-      const { data } = await api.requests.list({ limit: SHOWN, ...filters } as Parameters<typeof api.requests.list>[0], { signal });
-      const pagination = { page: 1, limit: SHOWN, total: data.length, totalPages: 1, hasMore: false, nextCursor: null };
-      return { data, pagination };
-    },
-    [JSON.stringify(filters)],
-  );
-  useRegularly(list.refresh);
-  const keepsNone = list.error instanceof RequestError && list.error.code === "invalid_state";
   return (
-    <Page
+    <ListPage
       title="Requests"
       about={
         session.value?.dev
           ? `The last ${SHOWN.toLocaleString("en-US")} requests of your programs, as they come. Bodies are never kept.`
           : "Requests of your programs, as they come. Bodies are never kept."
       }
-    >
-      {keepsNone ? (
-        <Empty title="This server keeps no requests">
-          <p>Start it with this flag, and the requests of the last 30 days are listed here.</p>
-          <CodeBlock label="A command that keeps requests" code="mailsvc serve --keep requests=30" />
-        </Empty>
-      ) : (
+      filters={[
+        {
+          name: "failed",
+          label: "Answer",
+          options: [
+            { value: "true", text: "failed" },
+            { value: "false", text: "succeeded" },
+          ],
+        },
+        { name: "method", label: "Method", options: METHODS },
+        { name: "path", label: "Path", example: "Path: /api/v1/send", pattern: /^\/[\w\-/:*.]*$/ },
+        { name: "key", label: "Key", example: "Key: its name or id" },
+      ]}
+      load={listRequests}
+      live="regularly"
+      columns={COLUMNS}
+      empty="No program has asked anything yet"
+      start={
         <>
-          <Filters
-            fields={[
-              {
-                name: "failed",
-                label: "Answer",
-                options: [
-                  { value: "true", text: "failed" },
-                  { value: "false", text: "succeeded" },
-                ],
-              },
-              { name: "method", label: "Method", options: METHODS },
-              { name: "path", label: "Path", example: "Path: /api/v1/send", pattern: /^\/[\w\-/:*.]*$/ },
-              { name: "key", label: "Key", example: "Key: its name or id" },
-            ]}
-          />
-          <DataTable
-            label="Requests"
-            list={list}
-            columns={COLUMNS}
-            empty={
-              Object.keys(filters).length > 0 ? (
-                <Empty title="No request fits these filters" />
-              ) : (
-                <Empty title="No program has asked anything yet">
-                  <p>Each request of a program stands here with its answer. Send a first email to see one.</p>
-                  <CodeBlock
-                    label="A command that sends an email"
-                    code="npx mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text Hi"
-                  />
-                </Empty>
-              )
-            }
+          <p>Each request of a program stands here with its answer. Send a first email to see one.</p>
+          <CodeBlock
+            label="A command that sends an email"
+            code="npx mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text Hi"
           />
         </>
-      )}
-    </Page>
+      }
+      none="No request fits these filters"
+      instead={(error) => (error.code === "invalid_state" ? <KeepsNone /> : null)}
+    />
+  );
+}
+
+async function listRequests(query: NonNullable<Parameters<typeof api.requests.list>[0]>, options: { readonly signal: AbortSignal }) {
+  const { data } = await api.requests.list({ ...query, limit: SHOWN }, options);
+  return { data, pagination: { page: 1, limit: SHOWN, total: data.length, totalPages: 1, hasMore: false, nextCursor: null } };
+}
+
+function KeepsNone() {
+  return (
+    <Empty title="This server keeps no requests">
+      <p>Start it with this flag, and the requests of the last 30 days are listed here.</p>
+      <CodeBlock label="A command that keeps requests" code="mailsvc serve --keep requests=30" />
+    </Empty>
   );
 }
 

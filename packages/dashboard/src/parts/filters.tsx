@@ -60,6 +60,24 @@ export function readFilters(names: readonly string[]): Readonly<Record<string, s
   return Object.fromEntries(names.flatMap((name) => (query.value.has(name) ? [[name, query.value.get(name) ?? ""]] : [])));
 }
 
+/**
+ * Makes an operation take the days of filters named `since` and `until`, which begin and end by the reader's clock; the last day itself is
+ * looked at, too.
+ */
+export function withDays<Answer, Options>(operation: (query: never, options: Options) => Promise<Answer>) {
+  return ({ since, until, ...rest }: Readonly<Record<string, string>>, options: Options): Promise<Answer> => {
+    const days = { ...(since !== undefined && { since: startOf(since, 0) }), ...(until !== undefined && { until: startOf(until, 1) }) };
+    return operation({ ...rest, ...days } as never, options);
+  };
+}
+
+/** The instant at which a day begins here, or another one so many days later. */
+function startOf(day: string, later: number): string {
+  const date = new Date(`${day}T00:00:00`);
+  date.setDate(date.getDate() + later);
+  return Number.isNaN(date.getTime()) ? day : date.toISOString();
+}
+
 /** A choice whose values are loaded. One that the address names and the list lacks stays as it is. */
 function LoadedChoice({ load, ...field }: FilterField & { readonly load: (signal: AbortSignal) => Promise<readonly Option[]> }) {
   const { data } = useResource(load, [field.name]);
