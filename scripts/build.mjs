@@ -74,7 +74,7 @@ const inputs = () => {
     [
       "packages/*/{src,migrations}/**/*",
       "packages/*/{package,tsconfig.build}.json",
-      "packages/dashboard/{build,chunks}.mjs",
+      "packages/dashboard/build.mjs",
       "tsconfig*.json",
       "package-lock.json",
       "scripts/build.mjs",
