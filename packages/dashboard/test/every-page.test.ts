@@ -7,7 +7,7 @@ import { createGate, type Gate } from "./gate.ts";
 import { createMarket, type Market } from "./market.ts";
 import { type Acme, createAcme } from "./pictures/acme.ts";
 import { nameFile, PICTURES } from "./pictures/pages.ts";
-import { listUnreachable, widthsOf } from "./reach.ts";
+import { listSqueezed, listUnreachable, widthsOf } from "./reach.ts";
 
 // Rules for every page, checked with the data of the pictures. One server and one browser profile serve them all.
 
@@ -70,6 +70,7 @@ test.each(Object.keys(PICTURES).map((route, place) => [route, place] as const))(
     for (const width of widthsOf(place)) {
       await page.setViewportSize({ width, height: 800 });
       await picture(page, `${nameFile(route)}-${width}`);
+      note(`room at ${width}`, await listSqueezed(page));
       note(`reach at ${width}`, await listUnreachable(page, width));
     }
     if (place % 3 === 0) await outlastOutage();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
 /** The widths at which pages are scrolled to their end: a phone, a tablet, half of a screen, a small laptop. */
-const WIDTHS = [390, 820, 960, 1280] as const;
+const WIDTHS = [390, 768, 960, 1280] as const;
 
 /** Returns the widths for one page: the phone's, and one of the others, in turn from page to page. Returns all where pictures are taken. */
 export function widthsOf(place: number): readonly number[] {
@@ -14,6 +14,9 @@ const FAR = 20_000;
 
 // Swipes over a page; a finger moves by less than the height of the window each time.
 const MAX_MOVES = 40;
+
+// A cell narrower than this, px, shows too little of a name.
+const LEAST_WIDE = 72;
 
 // Moves that scroll nothing: the first one may only tell what is to be scrolled, and a busy browser draws later.
 const MAX_IDLE = 4;
@@ -154,4 +157,24 @@ function listOutOfReach(): string[] {
     }
   }
   return [...found].slice(0, 5);
+}
+
+/** Lists texts of a page that have hardly any room: cut off after a few letters, or with a letter or two on each line. */
+export function listSqueezed(page: Page): Promise<string[]> {
+  return page.evaluate((least) => {
+    const found = new Set<string>();
+    for (const element of document.querySelectorAll<HTMLElement>("main *")) {
+      const text = (element.textContent ?? "").trim();
+      const isText = [...element.childNodes].some((node) => node instanceof Text && node.data.trim() !== "");
+      if (!isText || text.length < 8 || element.closest(".hidden, svg, dialog, .cm-editor, .flow-area")) continue;
+      if (!element.checkVisibility({ checkVisibilityCSS: true })) continue;
+      const cell = element.closest<HTMLElement>('[role="cell"]') ?? element;
+      const { clientWidth, scrollWidth } = cell;
+      if (cell !== element || element.matches('[role="cell"]')) {
+        if (clientWidth < least && scrollWidth > clientWidth + 1) found.add(`cut off: “${text.slice(0, 40)}”`);
+      } else if (element.getBoundingClientRect().width < 40 && element.getClientRects().length > 0 && element.offsetHeight > 100)
+        found.add(`stacked: “${text.slice(0, 40)}”`);
+    }
+    return [...found].slice(0, 5);
+  }, LEAST_WIDE);
 }

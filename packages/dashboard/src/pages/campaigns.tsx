@@ -19,7 +19,7 @@ export default function Campaigns() {
   return (
     <ListPage
       title="Campaigns"
-      about="One content to many people: drafts, what is scheduled, what goes out, and what became of it."
+      about="One email to many people: drafts, scheduled, sending and sent."
       actions={may("campaigns:write") ? <NewCampaign /> : null}
       filters={[{ name: "status", label: "State", options: CAMPAIGN_STATES }]}
       load={api.campaigns.list}
@@ -30,7 +30,7 @@ export default function Campaigns() {
       start={
         <p>
           {may("campaigns:write")
-            ? "Write the first one: choose who gets it, look at it as your readers will, and send it when it is ready."
+            ? "Write your first one: choose who gets it, preview it, and send it when it is ready."
             : "Campaigns that your colleagues write are shown here."}
         </p>
       }
@@ -59,7 +59,7 @@ function listColumns(groups: readonly Group[]): readonly Column<Campaign>[] {
       cell: (campaign) => <Status status={campaign.status} text={nameState(campaign)} />,
     },
     { head: "Audience", width: "2 1 0", second: true, cell: (campaign) => <span class="soft">{describeAudience(campaign, groups)}</span> },
-    { head: "Progress", width: "0 0 17rem", wide: true, cell: (campaign) => <Progress campaign={campaign} /> },
+    { head: "Progress", width: "2 1 12rem", wide: true, cell: (campaign) => <Progress campaign={campaign} /> },
     {
       head: "Date",
       width: "0 0 9rem",

@@ -37,7 +37,7 @@ interface Props<Item> {
 /** A list as a table that loads further pages while it is scrolled. */
 export function DataTable<Item extends { readonly id: string }>({ label, list, columns, href, empty, looked }: Props<Item>) {
   const { items, total, loading, error, more, search } = list;
-  const isNarrow = useMedia("(max-width: 720px)");
+  const isNarrow = useMedia("(max-width: 960px)");
   if (error !== null && items.length === 0) return <ErrorNote title="The list could not be loaded" error={error} retry={list.refresh} />;
   if (items.length === 0) return <div class="table">{search ? <SearchNote {...{ search, looked }} /> : loading ? <Loading /> : empty}</div>;
   const twoLines = columns.some(({ second }) => second);

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 
+import type { TargetedPointerEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "./plural.ts";
 
@@ -24,14 +25,16 @@ interface Props {
 const HEIGHT = 150;
 // Beside the plot, for the numbers of the grid.
 const SIDES = 52;
+const LEFT = 44;
 const STEPS = 4;
 // With more times the table has only the numbers of all.
 const MOST_READ = 100;
 
-/** A few lines over time, as SVG. Readers who do not see it get its numbers as a table. */
+/** A few lines over time, as SVG, with the numbers of the time that is pointed at. Readers who do not see it get its numbers as a table. */
 export function LinePlot({ label, times, lines }: Props) {
   const figure = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(1000);
+  const [pointed, setPointed] = useState<number | null>(null);
   useEffect(() => {
     // The plot is drawn at its real width: if it were scaled down for a phone, its numbers would be too small to read.
     const observer = new ResizeObserver(([entry]) => setWidth(Math.max(100, (entry?.contentRect.width ?? 0) - SIDES)));
@@ -45,17 +48,33 @@ export function LinePlot({ label, times, lines }: Props) {
   const x = (i: number): number => (i / last) * width;
   const trace = (values: readonly number[]): string =>
     values.flatMap((value, i) => (isCount ? [i, i + 1] : [i]).map((at) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`)).join(" ");
+  const point = ({ clientX, currentTarget }: TargetedPointerEvent<SVGSVGElement>): void => {
+    const share = (clientX - currentTarget.getBoundingClientRect().left - LEFT) / width;
+    const i = isCount ? Math.floor(share * last) : Math.round(share * last);
+    setPointed(Math.max(0, Math.min(times.length - 1, i)));
+  };
+  // The numbers may have become fewer since.
+  const at = pointed === null || pointed >= times.length ? null : pointed;
   const y = (value: number): number => HEIGHT - (value / most) * HEIGHT;
   return (
     <figure class="plot" ref={figure}>
       <figcaption>
         {lines.map((line) => (
           <span key={line.name} class={`key ${line.tone}`}>
-            {line.name} <strong>{formatCount(read(line))}</strong>
+            {line.name} <strong>{formatCount(at === null ? read(line) : (line.values[at] ?? 0))}</strong>
           </span>
         ))}
+        <span class="at">{at === null ? "" : times[at]}</span>
       </figcaption>
-      <svg viewBox={`-44 -8 ${width + SIDES} ${HEIGHT + 30}`} role="img" aria-label={label}>
+      <svg
+        viewBox={`-${LEFT} -8 ${width + SIDES} ${HEIGHT + 30}`}
+        role="img"
+        aria-label={label}
+        onPointerMove={point}
+        onPointerDown={point}
+        onPointerLeave={() => setPointed(null)}
+      >
+        {at === null ? null : <rect class="looked" x={x(isCount ? at : at - 0.5)} width={width / last} y={0} height={HEIGHT} />}
         {Array.from({ length: STEPS + 1 }, (_, i) => (i / STEPS) * most).map((value) => (
           <g key={value}>
             <line class="grid" x1={0} x2={width} y1={y(value)} y2={y(value)} />

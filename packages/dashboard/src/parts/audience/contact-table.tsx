@@ -64,7 +64,7 @@ export function ContactTable({ list, name, selection, empty }: Props) {
               <div role="columnheader" style={{ flex: "3 1 0" }}>
                 Address
               </div>
-              <div role="columnheader" class="wide" style={{ flex: "2 1 0" }}>
+              <div role="columnheader" class="middle" style={{ flex: "2 1 0" }}>
                 Name
               </div>
               <div role="columnheader" class="wide" style={{ flex: "2 1 0" }}>
@@ -122,7 +122,7 @@ function Row({ index, contact, selection, pick }: RowProps) {
       <div role="cell" style={{ flex: "3 1 0" }} title={email}>
         <a href={toHref(`/contacts/${id}`)}>{email}</a>
       </div>
-      <div role="cell" class="wide" style={{ flex: "2 1 0" }}>
+      <div role="cell" class="middle" style={{ flex: "2 1 0" }}>
         {formatContactName(contact)}
       </div>
       <div role="cell" class="wide" style={{ flex: "2 1 0" }} title={tags.join(", ")}>
