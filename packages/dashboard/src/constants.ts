@@ -1,4 +1,5 @@
 import type { AgentEventState, Asset, EmailFilterStatus, Permission, Role } from "@mailsvc/sdk/contract";
+import { sayStatus } from "./parts/status.tsx";
 
 // The contract's own list would bring its schemas with it. The type checker compares the two.
 const STATUSES: Readonly<Record<EmailFilterStatus, true>> = {
@@ -29,21 +30,21 @@ const DELIVERY: Readonly<Record<AgentEventState, true>> = {
 };
 
 /** The states of deliveries to webhooks. */
-export const DELIVERY_STATES = Object.keys(DELIVERY);
+export const DELIVERY_STATES = Object.keys(DELIVERY).map((value) => ({ value, text: sayStatus(value) }));
 
 /** Kinds of events, and single ones that people look for. */
 export const EVENT_PATTERNS = [
-  "email.*",
-  "email.bounced,email.complained",
-  "email.failed",
-  "email.opened,email.clicked",
-  "contact.*",
-  "list.*",
-  "segment.*",
-  "suppression.*",
-  "campaign.*",
-  "automation.*",
-  "webhook.*",
+  { value: "email.*", text: "Emails" },
+  { value: "email.bounced,email.complained", text: "Bounces and complaints" },
+  { value: "email.failed", text: "Failed emails" },
+  { value: "email.opened,email.clicked", text: "Opens and clicks" },
+  { value: "contact.*", text: "Contacts" },
+  { value: "list.*", text: "Lists" },
+  { value: "segment.*", text: "Segments" },
+  { value: "suppression.*", text: "Suppressions" },
+  { value: "campaign.*", text: "Campaigns" },
+  { value: "automation.*", text: "Automations" },
+  { value: "webhook.*", text: "Webhooks" },
 ];
 
 const ALL_PERMISSIONS: Readonly<Record<Permission, true>> = {

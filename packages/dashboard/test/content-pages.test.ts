@@ -161,15 +161,15 @@ test(
   "a smaller plan names the agents that it turns off before it is chosen",
   async () => {
     const { page, faults } = await stage.open("/dashboard/plan");
-    await page.getByRole("button", { name: "Choose none" }).click();
+    await page.getByRole("button", { name: "End the plan" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Turned off for good").waitFor();
     await dialog.getByRole("link", { name: "Launch Writer" }).waitFor();
     await picture(page, "plan-none");
     await dialog.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Choose free" }).click();
+    await page.getByRole("button", { name: "Choose Free" }).click();
     await page.getByRole("dialog").getByText("No agent is paused").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Choose free" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Choose Free" }).click();
     await page.getByText("1 of 1 agent turned on").waitFor();
     expect((await market.brand.plans.get()).plan).toBe("free");
     await market.brand.plans.change({ plan: "scale" });

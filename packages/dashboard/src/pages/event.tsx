@@ -28,8 +28,8 @@ export default function EventPage({ params }: PageProps) {
                     ["Happened", <Time key="at" at={data.at} exactly />],
                     ["Recipient", data.recipient?.email ?? data.to],
                     ...listObjects(data),
-                    ["Made by", data.machine === null ? null : data.machine ? "a machine, such as a scanner of links" : "a person"],
-                    ["Number", data.sequence],
+                    ["Made by", data.machine === null ? null : data.machine ? "a program, such as a link scanner" : "a person"],
+                    ["Sequence", data.sequence],
                   ]}
                 />
               </section>
@@ -48,7 +48,11 @@ function listObjects({ data, ...event }: Event): (readonly [string, ComponentChi
     (entry): entry is [string, string] => /[a-z]Id$/.test(entry[0]) && typeof entry[1] === "string",
   );
   return [...new Map(named)].map(([name, id]) => [
-    sayField(name.slice(0, -2)),
+    capitalize(sayField(name.slice(0, -2))),
     <ObjectLink key={name} id={id} of={name === "entryId" ? (event.automationId ?? undefined) : undefined} />,
   ]);
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

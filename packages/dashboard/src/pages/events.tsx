@@ -4,13 +4,14 @@ import { api } from "../api/client.ts";
 import { EVENT_PATTERNS } from "../constants.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { ListPage } from "../parts/list-page.tsx";
+import { ObjectName } from "../parts/object-link.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
 const COLUMNS: readonly Column<Event>[] = [
   { head: "Event", width: "0 0 13rem", cell: ({ type }) => <Status status={type.slice(type.indexOf(".") + 1)} text={type} /> },
-  { head: "About", width: "2 1 0", second: true, cell: (event) => describe(event) },
+  { head: "About", width: "2 1 0", second: true, cell: (event) => <About event={event} /> },
   { head: "Tags", width: "1 1 0", wide: true, cell: ({ tags }) => <span class="soft">{listTags(tags)}</span> },
   { head: "At", width: "0 0 7rem", cell: ({ at }) => <Time at={at} /> },
 ];
@@ -20,7 +21,7 @@ export default function Events() {
   return (
     <ListPage
       title="Events"
-      about="What happens in this workspace, the newest first. Webhooks get the same."
+      about="Everything that happens in this workspace, newest first. Webhooks receive the same events."
       filters={[
         { name: "type", label: "Event", options: EVENT_PATTERNS },
         { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
@@ -38,12 +39,14 @@ export default function Events() {
   );
 }
 
-/** Describes the person or object of an event. */
-function describe({ to, recipient, contactId, campaignId, automationId, data }: Event): string {
-  const email = recipient?.email ?? to;
-  if (email) return email;
-  const named = Object.entries(data).find(([name, value]) => /Id$|^name$|^email$/.test(name) && typeof value === "string");
-  return contactId ?? campaignId ?? automationId ?? (named ? String(named[1]) : "");
+/** The person or object of an event. */
+function About({ event: { to, recipient, contactId, campaignId, automationId, data } }: { readonly event: Event }) {
+  const find = (pattern: RegExp): string | undefined =>
+    Object.entries(data).find((entry): entry is [string, string] => pattern.test(entry[0]) && typeof entry[1] === "string")?.[1];
+  const name = recipient?.email ?? to ?? find(/^(?:email|name)$/);
+  if (name) return <>{name}</>;
+  const id = contactId ?? campaignId ?? automationId ?? find(/Id$/);
+  return id ? <ObjectName key={id} id={id} /> : null;
 }
 
 function listTags(tags: Event["tags"]): string {

@@ -29,6 +29,10 @@ export default function PlanPage() {
   );
 }
 
+function namePlan(plan: Plan["plan"]): string {
+  return plan === "none" ? "No plan" : plan.charAt(0).toUpperCase() + plan.slice(1);
+}
+
 function Usage({ plan: { plan, covers, used, changedAt } }: { readonly plan: Plan }) {
   const credits = useResource((signal) => api.credits.get({ signal }), []);
   const over = covers !== null && used > covers;
@@ -47,14 +51,14 @@ function Usage({ plan: { plan, covers, used, changedAt } }: { readonly plan: Pla
       {over ? <p>Agents beyond the plan are paused. Choose a larger plan, or turn agents off.</p> : null}
       <Facts
         facts={[
-          ["Plan", plan],
+          ["Plan", namePlan(plan)],
           ["Covers", covers === null ? "any number of agents" : count(covers, "agent")],
           ["Since", changedAt && <Time key="since" at={changedAt} exactly />],
           [
             "Agents",
             used > 0 ? null : (
               <a key="catalog" href={toHref("/catalog")}>
-                Find one in the catalog
+                Browse the catalog
               </a>
             ),
           ],
@@ -84,7 +88,7 @@ function Plans({ current, changed }: { readonly current: Plan; readonly changed:
               <li key={plan}>
                 <div class="what">
                   <span>
-                    <strong>{plan}</strong> {plan === current.plan ? <Status status="active" text="your plan" /> : null}
+                    <strong>{namePlan(plan)}</strong> {plan === current.plan ? <Status status="active" text="your plan" /> : null}
                     <p class="soft">{summary}</p>
                   </span>
                   {plan !== current.plan && may("billing:write") ? <ChangeButton to={plan} done={changed.reload} /> : null}
@@ -102,13 +106,13 @@ function ChangeButton({ to, done }: { readonly to: Plan["plan"]; readonly done: 
   const [asked, ask] = useState(0);
   const act = async (): Promise<void> => {
     await api.plans.change({ plan: to });
-    toast(`Your plan is ${to}`);
+    toast(`Your plan is now ${namePlan(to)}`);
     done();
   };
   return (
     <ConfirmButton
-      label={`Choose ${to}`}
-      question={`Change to the plan ${to}?`}
+      label={to === "none" ? "End the plan" : `Choose ${namePlan(to)}`}
+      question={to === "none" ? "End your plan?" : `Change to the plan ${namePlan(to)}?`}
       danger={to === "none"}
       act={act}
       opened={() => ask(asked + 1)}

@@ -11,7 +11,7 @@ import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
-import { RelayForm } from "../parts/relay-form.tsx";
+import { RelayForm, TLS_WORDS } from "../parts/relay-form.tsx";
 import { useResource } from "../parts/resource.ts";
 import { RelayState } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
@@ -56,7 +56,7 @@ export default function RelayPage({ params }: PageProps) {
           {relay.data?.source === "api" ? <RelayForm relay={relay.data} done={relay.reload} /> : null}
           {relay.data?.source === "api" ? (
             <ConfirmButton label="Remove" question={`Remove the relay ${name}?`} danger act={remove}>
-              <p>Only a relay that no workspace, sender or campaign names can be removed.</p>
+              <p>A relay that a workspace, sender or campaign uses cannot be removed.</p>
             </ConfirmButton>
           ) : null}
         </>
@@ -73,7 +73,7 @@ export default function RelayPage({ params }: PageProps) {
 function Steps({ steps }: { readonly steps: readonly RelayStep[] }) {
   return (
     <section class="card" role="status">
-      <h2>{steps.every(({ ok }) => ok) ? "It works" : "It does not work"}</h2>
+      <h2>{steps.every(({ ok }) => ok) ? "This relay works" : "This relay does not work"}</h2>
       <ul class="items">
         {steps.map(({ step, ok, ms, detail, hint }) => (
           <li key={step}>
@@ -101,7 +101,7 @@ function Settings({ relay }: { readonly relay: Relay }) {
       <Facts
         facts={[
           ["Host", `${host}:${port}`],
-          ["Encryption", `${tls}${verify ? "" : ", certificate not checked"}`],
+          ["Encryption", `${TLS_WORDS[tls]}${verify ? "" : ", certificate not checked"}`],
           ["Login", oauth === null ? auth.replaceAll("_", " ") : `${oauth}, ${auth.replaceAll("_", " ")}`],
           ["User", user],
           [

@@ -18,6 +18,13 @@ export function ObjectLink({ id, name, of }: Props) {
   return name === undefined ? <LoadedLink id={id} kind={kind} of={of} /> : <a href={toHref(pathOf(kind, id))}>{name}</a>;
 }
 
+/** The name of an object, where a link would stand within another one. Shows the id if there is none to be read. */
+export function ObjectName({ id }: { readonly id: string }) {
+  const kind = kindOf(id);
+  const { data } = useResource(async (signal) => (kind === undefined ? null : loadNamed(kind, id, signal)), [id]);
+  return <>{data?.name ?? id}</>;
+}
+
 function LoadedLink({ id, kind, of }: { readonly id: string; readonly kind: Kind; readonly of: string | undefined }) {
   const { data, error } = useResource((signal) => loadNamed(kind, id, signal, of), [id, of]);
   if (error !== null && isMissing(error))

@@ -4,8 +4,9 @@ import { api } from "../api/client.ts";
 import { Field } from "./field.tsx";
 import { FormButton, type FormValues } from "./form-button.tsx";
 
-const TLS_WORDS: Readonly<Record<Relay["tls"], string>> = {
-  implicit: "From the first byte",
+/** The kinds of encryption in words. */
+export const TLS_WORDS: Readonly<Record<Relay["tls"], string>> = {
+  implicit: "TLS from the start",
   required: "STARTTLS, always",
   opportunistic: "STARTTLS, when offered",
   off: "Off",
@@ -27,19 +28,19 @@ export function RelayForm({ relay, done }: Props) {
   return (
     <FormButton label={label} title={relay ? `Change ${relay.name}` : label} submit={relay ? "Save" : "Add"} primary={!relay} act={act}>
       {relay ? null : (
-        <Field label="Name" hint="Workspaces, senders and campaigns name it. The relay called default takes all other mail.">
+        <Field label="Name" hint="Workspaces, senders and campaigns refer to it by name. The relay named default takes all other mail.">
           <input name="name" required pattern="[a-z0-9][a-z0-9\-]*" placeholder="default" spellcheck={false} />
         </Field>
       )}
       <Field label="Host">
         <input name="host" required value={relay?.host} placeholder="smtp.example.com" spellcheck={false} />
       </Field>
-      <Field label="Port" hint="Empty for 587, or 465 with encryption from the first byte.">
+      <Field label="Port" hint="Empty for 587, or 465 with TLS from the start.">
         <input name="port" type="number" min={1} max={65_535} value={relay?.port} />
       </Field>
       <Field label="Encryption">
         <select name="tls" value={relay?.tls ?? ""}>
-          {relay ? null : <option value="">As the port has it</option>}
+          {relay ? null : <option value="">By the port</option>}
           {Object.entries(TLS_WORDS).map(([tls, words]) => (
             <option key={tls} value={tls}>
               {words}
@@ -50,7 +51,7 @@ export function RelayForm({ relay, done }: Props) {
       <Field label="User">
         <input name="user" value={relay?.user ?? ""} autocomplete="off" spellcheck={false} />
       </Field>
-      <Field label="Password" hint={relay ? "Empty to keep the one that is stored." : "Stored encrypted, and never shown again."}>
+      <Field label="Password" hint={relay ? "Leave empty to keep the current one." : "Stored encrypted, and never shown again."}>
         <input name="password" type="password" autocomplete="new-password" />
       </Field>
       <Field label="Emails per second, at most" hint="Empty for no limit.">

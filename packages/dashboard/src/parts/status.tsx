@@ -27,8 +27,17 @@ const TONES: Readonly<Record<string, string>> = {
   ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "refused", "expired", "down", "fail"),
 };
 
+// States whose names in the API say little to people.
+const WORDS: Readonly<Record<string, string>> = { dead: "given up", superseded: "replaced" };
+
+/** The word for a state. */
+export function sayStatus(status: string): string {
+  const word = status.toLowerCase();
+  return WORDS[word] ?? word.replaceAll("_", " ");
+}
+
 /** A state, as a word with a color. See \`parts/states.tsx\` for objects whose state is more than one field. */
-export function Status({ status, text = status.toLowerCase().replaceAll("_", " ") }: { readonly status: string; readonly text?: string }) {
+export function Status({ status, text = sayStatus(status) }: { readonly status: string; readonly text?: string }) {
   return <span class={`status ${toTone(status)}`}>{text}</span>;
 }
 

@@ -25,19 +25,19 @@ async function listRates(signal: AbortSignal): Promise<Need[]> {
   const { bounce, complaint } = await api.metrics.limits({ signal });
   const share = (rate: number | null): string => `${Number(((rate ?? 0) * 100).toPrecision(2))} %`;
   return [
-    { ...bounce, what: "bounced", window: "in 24 hours" },
-    { ...complaint, what: "reported as spam", window: "in 7 days" },
+    { ...bounce, what: "The bounce rate", window: "in 24 hours" },
+    { ...complaint, what: "The spam complaint rate", window: "in 7 days" },
   ].flatMap(({ state, rate, what, window }): Need[] => {
     if (state === "OK") return [];
     const paused = state === "PAUSED";
-    const text = paused ? `Campaigns are paused: too much mail ${paused && what !== "bounced" ? "was " : ""}${what}` : `Much mail ${what}`;
+    const text = paused ? `Campaigns are paused: ${what} is too high` : `${what} is high`;
     return [{ tone: paused ? "bad" : "warn", text, more: `${share(rate)} ${window}`, path: paused ? "/campaigns" : "/activity" }];
   });
 }
 
 async function listApprovals(signal: AbortSignal): Promise<Need[]> {
   const { total } = (await api.approvals.list({ limit: 1 }, { signal })).pagination;
-  return total === 0 ? [] : [{ tone: "warn", text: `${count(total, "approval")} to decide`, more: null, path: "/approvals" }];
+  return total === 0 ? [] : [{ tone: "warn", text: `${count(total, "approval")} to answer`, more: null, path: "/approvals" }];
 }
 
 async function listCampaigns(signal: AbortSignal): Promise<Need[]> {
@@ -52,9 +52,16 @@ async function listCampaigns(signal: AbortSignal): Promise<Need[]> {
 
 async function listWebhooks(signal: AbortSignal): Promise<Need[]> {
   const { data } = await api.webhooks.list({ limit: 100 }, { signal });
-  return data.flatMap(({ id, url, status, failingSince }): Need[] =>
+  return data.flatMap(({ id, url, description, status, failingSince }): Need[] =>
     status === "disabled" || failingSince !== null
-      ? [{ tone: "bad", text: url, more: status === "disabled" ? "webhook disabled" : "webhook failing", path: `/webhooks/${id}` }]
+      ? [
+          {
+            tone: "bad",
+            text: description ?? url,
+            more: status === "disabled" ? "webhook disabled" : "webhook failing",
+            path: `/webhooks/${id}`,
+          },
+        ]
       : [],
   );
 }
@@ -62,8 +69,8 @@ async function listWebhooks(signal: AbortSignal): Promise<Need[]> {
 async function listSenders(signal: AbortSignal): Promise<Need[]> {
   const { data } = await api.senders.list({ limit: 100 }, { signal });
   return data.flatMap(({ id, value, status, failingSince }): Need[] => {
-    if (failingSince !== null) return [{ tone: "bad", text: value, more: "a DNS record is missing", path: `/senders/${id}` }];
-    return status === "PENDING" ? [{ tone: "warn", text: value, more: "waits for its verification", path: `/senders/${id}` }] : [];
+    if (failingSince !== null) return [{ tone: "bad", text: value, more: "DNS record missing", path: `/senders/${id}` }];
+    return status === "PENDING" ? [{ tone: "warn", text: value, more: "not verified yet", path: `/senders/${id}` }] : [];
   });
 }
 
