@@ -172,7 +172,7 @@ export function MailedLink({ token }: { readonly token: string }) {
         <>
           <p>
             You sign in as <strong>{data.name === null ? data.email : `${data.name} (${data.email})`}</strong>.
-            {before && !before.dev ? " You are signed out of the present session then." : null}
+            {before && !before.dev ? " This signs you out of your current session." : null}
           </p>
           <button type="button" class="primary" disabled={busy} onClick={() => void send(enter)}>
             Sign in

@@ -175,7 +175,7 @@ test(
     const line = await text.evaluate((area: HTMLTextAreaElement) => area.value.slice(0, area.selectionStart).split("\n").length);
     expect((await text.inputValue()).split("\n")[line - 1]).toContain("nowhere");
     await text.fill(`${right}x`);
-    await page.getByText(/^This is no JSON yet/).waitFor();
+    await page.getByText(/^This is not valid JSON yet/).waitFor();
     expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
     await text.fill(right);
     await page.getByPlaceholder("ada@example.com").fill("opened+reader@simulator.mailsvc.test");

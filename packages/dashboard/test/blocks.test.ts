@@ -98,7 +98,7 @@ test(
     await mail.getByRole("heading", { name: "Hello there" }).waitFor();
     await mail.getByText("The new collection is in <b>.").waitFor();
     // The picture is this server's, so it is shown at once.
-    expect(await page.getByText("Content from other servers is blocked.").count()).toBe(0);
+    expect(await page.getByText("Pictures and other remote content are blocked.").count()).toBe(0);
     expect(await mail.getByRole("img", { name: "A coat" }).evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(300);
     await picture(page, "blocks-desktop");
     await page.getByRole("button", { name: "Phone" }).click();
@@ -156,7 +156,7 @@ test(
     expect(await said.textContent()).toBe("Text “Second” moved to 1 of 2.");
     expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toMatch(/^Move Text “Second”, 1 of 2/);
     await page.keyboard.press("ArrowUp");
-    expect(await said.textContent()).toBe("It is the first already.");
+    expect(await said.textContent()).toBe("It is already first.");
     await waitUntil(async () => (await kindsOf(id)) === "text heading");
 
     // Into a column, by the menu.
@@ -227,7 +227,7 @@ test(
     await page.getByRole("group", { name: "Variant", exact: true }).getByRole("button", { name: "B", exact: true }).click();
     await page.frameLocator('iframe[title="The mail as HTML"]').getByRole("heading", { name: "Of B" }).waitFor();
     await picture(page, "blocks-variants");
-    await page.getByRole("combobox", { name: "Try them on" }).selectOption({ label: "everybody" });
+    await page.getByRole("combobox", { name: "Test on" }).selectOption({ label: "everybody" });
     await page.getByRole("button", { name: "Review and send" }).click();
     await page.getByText("Spring is here, with its own content").waitFor();
     await page.getByRole("button", { name: /^Send to \d+ people$/ }).click();

@@ -51,9 +51,9 @@ export default function AgentRun({ params }: PageProps) {
                 </section>
               )}
             </div>
-            <aside class="column" aria-label="Facts">
+            <aside class="column" aria-label="Details">
               <section class="card">
-                <h2>Facts</h2>
+                <h2>Details</h2>
                 <Facts facts={listFacts(shown)} />
               </section>
             </aside>
@@ -90,8 +90,8 @@ function Progress({ run }: { readonly run: Run }) {
         ? "Failed: it was silent for 15 minutes"
         : "Failed: its agent reported an error"
       : status === "WAITING"
-        ? `Waits for ${waitingFor === "approval" ? "your approval" : "a wakeup"}`
-        : (progress?.label ?? { RUNNING: "Works", COMPLETED: "Done", CANCELLED: "Cancelled" }[status]);
+        ? `Waiting for ${waitingFor === "approval" ? "your approval" : "a wakeup"}`
+        : (progress?.label ?? { RUNNING: "Working", COMPLETED: "Done", CANCELLED: "Cancelled" }[status]);
   return (
     <section class={`card summary ${toTone(status)}`}>
       <h2>{title}</h2>
@@ -103,12 +103,12 @@ function Progress({ run }: { readonly run: Run }) {
       )}
       {error === null ? null : <pre class="reply">{`${error.code}: ${error.message}`}</pre>}
       {summary === null ? null : <p class="said">{summary}</p>}
-      {cancelRequested && run.finishedAt === null ? <p class="soft">You asked it to stop.</p> : null}
+      {cancelRequested && run.finishedAt === null ? <p class="soft">You asked the agent to stop.</p> : null}
       {deadlineAt === null || run.finishedAt !== null ? null : (
         <p class="soft">
-          Last heartbeat <Time at={run.lastHeartbeatAt} />. {status === "RUNNING" ? "Without another one it fails" : "The wait ends"}{" "}
+          Last heartbeat <Time at={run.lastHeartbeatAt} />. {status === "RUNNING" ? "The run fails without another" : "The wait ends"}{" "}
           <Time at={deadlineAt} />
-          {status === "RUNNING" ? ", 15 minutes after it" : " at the latest"}.
+          {status === "RUNNING" ? ", after 15 minutes" : " at the latest"}.
         </p>
       )}
     </section>

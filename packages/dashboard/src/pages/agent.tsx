@@ -88,13 +88,13 @@ interface Part {
 function Actions({ agent: { id, agentName, status }, done }: Part) {
   const act = (verb: "pause" | "resume" | "deactivate", said: string) => async (): Promise<void> => {
     const { status: now } = await api.activations[verb](id);
-    toast(verb === "resume" && now === "paused" ? "It stays paused: a reason is left that you cannot clear here" : said);
+    toast(verb === "resume" && now === "paused" ? "Still paused: another reason remains, which cannot be cleared here" : said);
     done();
   };
   return (
     <>
       {status !== "active" ? null : <ActionButton label="Pause" act={act("pause", "Paused")} />}
-      {status === "paused" ? <ActionButton label="Resume" primary act={act("resume", "It works again")} /> : null}
+      {status === "paused" ? <ActionButton label="Resume" primary act={act("resume", "Resumed")} /> : null}
       <ConfirmButton label="Turn it off" question={`Turn ${agentName} off for good?`} danger act={act("deactivate", "Turned off")}>
         <p>Its key is revoked and its runs are cancelled. Turning it on again gives it a new key. To stop it for a while, pause it.</p>
       </ConfirmButton>
@@ -120,7 +120,7 @@ function Details({ agent, done }: Part) {
   return (
     <>
       <section class="card">
-        <h2>Facts</h2>
+        <h2>Details</h2>
         <Facts
           facts={[
             ["Credits", creditLimit === null ? "no limit of its own" : `at most ${formatCount(creditLimit)} a month`],

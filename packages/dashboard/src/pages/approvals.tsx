@@ -17,7 +17,7 @@ export default function Approvals() {
   return (
     <ListPage
       title="Approvals"
-      about="What your agents ask you before they go on."
+      about="Questions that your agents wait for you to answer."
       load={(query: object, options: { readonly signal: AbortSignal }) => api.approvals.list({ ...query, status }, options)}
       inputs={[status]}
       live="regularly"
@@ -35,8 +35,8 @@ export default function Approvals() {
           </Tabs>
         </div>
       )}
-      empty={status === "PENDING" ? "Nothing waits for you" : "No agent has asked yet"}
-      start={<p>An agent that needs your word asks here, and its run waits for the answer.</p>}
+      empty={status === "PENDING" ? "Nothing to approve" : "No agent has asked yet"}
+      start={<p>When an agent needs your approval, it asks here and waits for your answer.</p>}
     />
   );
 }

@@ -32,8 +32,8 @@ export default function Audit() {
         </ul>
       )}
       more="Show older changes"
-      empty="Nothing was changed yet"
-      start={<p>Each change of a template, campaign, key or setting stands here with the person or program that made it.</p>}
+      empty="No changes yet"
+      start={<p>Every change to a template, campaign, key or setting is listed here, with the person or program that made it.</p>}
       none="No change fits these filters"
     />
   );

@@ -92,7 +92,7 @@ function EntryPath({ id, entry }: { readonly id: string; readonly entry: Automat
               <EntryTimeline entry={entry} steps={shown.steps} names={names} />
             </section>
             <section class="card">
-              <h2>Facts</h2>
+              <h2>Details</h2>
               <Facts
                 facts={[
                   ["Version", version === shown.version ? version : `${version} of ${shown.version}`],

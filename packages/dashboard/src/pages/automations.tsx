@@ -45,7 +45,7 @@ export default function Automations() {
   return (
     <ListPage
       title="Automations"
-      about="They take each contact along its own steps: a welcome series, a reminder, a change of tags."
+      about="Emails and changes that follow each contact, step by step: a welcome series, a reminder."
       actions={may("automations:write") ? <NewAutomation /> : null}
       filters={[
         {
@@ -68,7 +68,7 @@ export default function Automations() {
       start={
         <p>
           {may("automations:write")
-            ? "Begin with a welcome: a mail when a contact is created, and another one some days later."
+            ? "Start with a welcome series: an email when a contact is created, and another a few days later."
             : "Automations that your colleagues make are shown here."}
         </p>
       }

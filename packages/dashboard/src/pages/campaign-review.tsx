@@ -161,7 +161,7 @@ function LintCheck(mail: { readonly subject: string; readonly html: string | nul
   const found = [...(errors > 0 ? [plural(errors, "error")] : []), ...(warnings > 0 ? [plural(warnings, "warning")] : [])].join(" and ");
   return (
     <Check tone={errors > 0 ? "bad" : warnings > 0 ? "warn" : "good"} name="Content">
-      {found === "" ? "Mail programs and filters should get along with it." : `Lint finds ${found}: see the tab Lint of the preview.`}
+      {found === "" ? "No problems found in its content." : `${found} found: see Problems in the preview.`}
     </Check>
   );
 }

@@ -196,7 +196,7 @@ function State({ campaign, stats }: { readonly campaign: CampaignDetail; readonl
       <Bar done={done} total={total} />
       {stats.quiet === null || status === "PAUSED" ? null : (
         <p role="status">
-          No mail left for {plural(Math.floor((Date.parse(stats.computedAt) - Date.parse(stats.quiet.since)) / MINUTE), "minute")}.{" "}
+          No mail has left for {plural(Math.floor((Date.parse(stats.computedAt) - Date.parse(stats.quiet.since)) / MINUTE), "minute")}.{" "}
           {stats.quiet.reason}
         </p>
       )}

@@ -29,7 +29,7 @@ export default function CatalogAgentPage({ params }: PageProps) {
                 <p class="said">{data.description || "Its builder has not described it."}</p>
               </section>
               <section class="card">
-                <h2>Facts</h2>
+                <h2>Details</h2>
                 <Facts
                   facts={[
                     ["Price", describePrice(data)],

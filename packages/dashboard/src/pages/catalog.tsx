@@ -11,7 +11,7 @@ export default function Catalog() {
   return (
     <ListPage
       title="Catalog"
-      about="Agents of other people that work for you, within what you grant them."
+      about="Agents that work for you, with only the permissions you grant."
       filters={[{ name: "search", label: "Search", example: "Name or description" }]}
       load={listAgents}
       entries={(agents) => (
@@ -35,7 +35,7 @@ export default function Catalog() {
       )}
       around={(list) => <div class="agents">{list}</div>}
       empty="No agent is listed yet"
-      none="No agent fits this search"
+      none="No agents match this search"
     />
   );
 }

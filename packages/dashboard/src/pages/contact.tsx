@@ -73,10 +73,10 @@ export default function ContactPage({ params }: PageProps) {
             {chosen === "consent" ? <SignUps email={data.email} names={names} /> : null}
           </Tabs>
         </div>
-        <aside class="column" aria-label="Facts">
+        <aside class="column" aria-label="Details">
           <Why explanation={explanation} names={names} status={data.status} />
           <section class="card">
-            <h2>Facts</h2>
+            <h2>Details</h2>
             <Facts facts={listFacts(data)} />
           </section>
           <Memberships contact={data} lists={lists} reload={reload} />

@@ -35,7 +35,7 @@ export default function Credits() {
             <Field label="Credits">
               <input name="amount" type="number" min={1} max={1_000_000_000} step={1} required />
             </Field>
-            <Field label="What for" hint="Stands in the ledger.">
+            <Field label="What for" hint="Shown in the ledger.">
               <input name="description" maxLength={200} />
             </Field>
           </FormButton>

@@ -88,7 +88,7 @@ function ClockControls({ state: { now, mode, next, timers }, changed }: { readon
     const { fired } = await change();
     const counts = Map.groupBy(fired, ({ name }) => labelTimer(name));
     const text = [...counts].map(([name, all]) => (all.length > 1 ? `${name} × ${all.length}` : name)).join(", ");
-    toast(text === "" ? "Nothing was due" : text);
+    toast(text === "" ? "No timer was due" : text);
     changed();
   };
   const turn = (change: () => Promise<ClockState>) => async (): Promise<void> => {
@@ -143,7 +143,7 @@ function Snapshots() {
     <section class="card">
       <div class="what">
         <h2>Snapshots</h2>
-        <FormButton label="Take one" title="Save the state of the server" submit="Save" act={take}>
+        <FormButton label="Take a snapshot" title="Save the state of the server" submit="Save" act={take}>
           <Field label="Name">
             <input name="name" required pattern="[A-Za-z0-9_\-]{1,64}" placeholder="before" spellcheck={false} />
           </Field>
@@ -152,7 +152,7 @@ function Snapshots() {
       <Loaded from={snapshots}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="soft">None was taken.</p>
+            <p class="soft">No snapshots yet.</p>
           ) : (
             <ul class="items">
               {data.map(({ name, takenAt }) => (

@@ -92,7 +92,7 @@ export default function EmailPage({ params }: PageProps) {
           {session.value?.dev && data.recipients.some(({ status }) => status === "delivered") ? <Simulate email={data} /> : null}
           {may("received:read") ? <Replies id={id} /> : null}
           <section class="card">
-            <h2>Facts</h2>
+            <h2>Details</h2>
             <Facts facts={listFacts(data)} />
           </section>
         </aside>
@@ -173,7 +173,7 @@ function Content({ email }: { readonly email: EmailDetail }) {
     { name: "recipients", label: "Recipients", count: email.recipients.length },
     ...(headers.length === 0 ? [] : [{ name: "headers", label: "Headers", count: headers.length }]),
     ...(email.attachments.length === 0 ? [] : [{ name: "files", label: "Attachments", count: email.attachments.length }]),
-    ...(may("templates:read") && (email.html ?? email.text) !== null ? [{ name: "lint", label: "Lint" }] : []),
+    ...(may("templates:read") && (email.html ?? email.text) !== null ? [{ name: "lint", label: "Problems" }] : []),
     ...(may("webhooks:read") ? [{ name: "webhooks", label: "Webhooks" }] : []),
     { name: "events", label: "Events", count: email.events.length },
   ];

@@ -21,7 +21,7 @@ export default function InboundDomains() {
   return (
     <ListPage
       title="Inbound domains"
-      about="Mail to every address of these domains is received."
+      about="Mail to any address at these domains is received here."
       actions={(refresh) => (may("received:write") ? <AddDomain done={refresh} /> : null)}
       load={api.inboundDomains.list}
       entries={(domains, refresh) => domains.map((domain) => <Domain key={domain.id} domain={domain} done={refresh} />)}

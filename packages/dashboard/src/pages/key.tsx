@@ -81,8 +81,8 @@ function AboutKey({ apiKey }: { readonly apiKey: Key }) {
         ]}
       />
       <p class="buttons after">
-        {may("events:read") ? <a href={toHref(`/requests?key=${id}`)}>Its requests</a> : null}
-        {may("audit:read") ? <a href={toHref(`/audit?actor=${id}`)}>Changes that it made</a> : null}
+        {may("events:read") ? <a href={toHref(`/requests?key=${id}`)}>Requests</a> : null}
+        {may("audit:read") ? <a href={toHref(`/audit?actor=${id}`)}>Changes made with it</a> : null}
       </p>
     </section>
   );

@@ -47,7 +47,7 @@ export default function Keys() {
   return (
     <ListPage
       title="API keys"
-      about="By which your programs use this workspace. The server keeps only their hashes."
+      about="Your programs use these keys to call the API. The server stores only their hashes."
       actions={(refresh) =>
         may("keys:write") ? (
           <FormButton label="Create a key" title="Create an API key" submit="Create" primary act={create(refresh)}>

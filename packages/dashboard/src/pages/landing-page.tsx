@@ -116,7 +116,7 @@ function AboutPage({ page }: { readonly page: LandingPage }) {
 function Source({ html, blocks }: Pick<LandingPage, "html" | "blocks">) {
   return (
     <section class="card">
-      <h2>Its content</h2>
+      <h2>Content</h2>
       {html === null ? (
         <CodeBlock label="The blocks of the page" code={JSON.stringify(blocks, null, 2)} />
       ) : (

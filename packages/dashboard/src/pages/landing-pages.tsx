@@ -27,7 +27,7 @@ export default function LandingPages() {
   return (
     <ListPage
       title="Landing pages"
-      about="Pages on this server on which people sign up: those of your agents, and your forms."
+      about="Sign-up pages on this server: those your agents made, and your forms."
       filters={[
         {
           name: "status",
@@ -46,7 +46,7 @@ export default function LandingPages() {
       empty="No landing pages yet"
       start={
         <p>
-          An agent writes pages on which people sign up, and you decide which of them go online.{" "}
+          Agents write sign-up pages, and you decide which of them go online.{" "}
           <a href={toHref("/catalog")}>Find an agent that makes pages</a>, or <a href={toHref("/forms")}>add a form</a> yourself.
         </p>
       }

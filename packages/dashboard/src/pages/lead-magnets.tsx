@@ -52,7 +52,7 @@ export default function LeadMagnets() {
       columns={COLUMNS}
       href={({ id }) => toHref(`/lead-magnets/${id}`)}
       empty="No lead magnets yet"
-      start={<p>Upload a guide or a checklist. An agent's landing page can then offer it to everybody who signs up.</p>}
+      start={<p>Upload a guide or a checklist. A landing page can then offer it to everyone who signs up.</p>}
     />
   );
 }

@@ -162,7 +162,7 @@ function Actions({ list, reload }: ActionProps) {
           hint={
             doubleOptIn
               ? "One on each line, 1,000 at most. Each gets an email that asks to confirm."
-              : "One on each line, 1,000 at most. Who is no contact yet can be imported."
+              : "One on each line, 1,000 at most. Import people who are not contacts yet."
           }
         >
           <textarea name="contacts" rows={5} required placeholder={"ada@example.com\ngrace@example.com"} spellcheck={false} />

@@ -78,7 +78,7 @@ export default function ListingPage({ params }: PageProps) {
               {test === null ? null : <TestAnswer test={test} />}
               {shown.state === "LISTED" ? null : <Checkout listing={shown} done={reload} />}
               <section class="card">
-                <h2>Facts</h2>
+                <h2>Details</h2>
                 <Facts facts={listFacts(shown)} />
               </section>
             </aside>

@@ -45,7 +45,7 @@ export default function Lists() {
   return (
     <ListPage
       title="Lists"
-      about="People join and leave lists, and campaigns are sent to them."
+      about="People join and leave lists, and you send campaigns to them."
       actions={
         may("lists:write") ? (
           <FormButton label="Add a list" title="Add a list" submit="Add" primary act={create}>
@@ -59,8 +59,8 @@ export default function Lists() {
       columns={COLUMNS}
       href={({ id }) => toHref(`/lists/${id}`)}
       empty="No lists yet"
-      start={<p>A list holds the people who asked for something: a newsletter, news of a product.</p>}
-      none="No list has this in its name"
+      start={<p>A list holds the people who asked for something, such as a newsletter.</p>}
+      none="No lists match this search"
     />
   );
 }

@@ -95,7 +95,7 @@ function Needs({ needs }: { readonly needs: readonly Need[] }) {
   return (
     <section class="card" aria-labelledby="needs">
       <h2 id="needs">Needs you</h2>
-      {needs.length === 0 ? <p class="soft">Nothing: all is well.</p> : null}
+      {needs.length === 0 ? <p class="soft">Nothing right now. All is well.</p> : null}
       <ul class="entries">
         {needs.map(({ tone, text, more, path }) => (
           <li key={`${path}${text}`}>
@@ -113,7 +113,7 @@ function UnderWayList({ entries }: { readonly entries: readonly UnderWay[] }) {
   return (
     <section class="card" aria-labelledby="under-way">
       <h2 id="under-way">Under way</h2>
-      {entries.length === 0 ? <p class="soft">No campaign is being sent or scheduled, and no automation runs.</p> : null}
+      {entries.length === 0 ? <p class="soft">No campaigns are sending or scheduled, and no automations are active.</p> : null}
       <ul class="entries">
         {entries.map(({ name, what, path }) => (
           <li key={path}>

@@ -75,7 +75,7 @@ function Members() {
         list={list}
         empty={
           <Empty title="Nobody is invited yet">
-            <p>Members sign in by a link that is mailed to them, or by single sign-on, and stand by their names in histories.</p>
+            <p>Members sign in with a link that we mail to them, or by single sign-on. Their names appear in histories.</p>
           </Empty>
         }
       >
@@ -144,7 +144,7 @@ function MemberItem({ member, mayChange, changed }: MemberProps) {
             </FormButton>
             {sessions > 0 ? <ConfirmButton label="Sign out" question={`Sign ${name ?? email} out everywhere?`} act={signOut} /> : null}
             <ConfirmButton label="Remove" question={`Remove ${name ?? email} from this workspace?`} danger act={remove}>
-              <p>They are signed out, and links that were mailed to them stop working. What they have made stays.</p>
+              <p>They are signed out, and links that were mailed to them stop working. What they made stays.</p>
             </ConfirmButton>
           </span>
         ) : null}
@@ -261,7 +261,7 @@ function Sessions() {
                   </span>
                   <p class="soft">
                     {one.email !== null && one.name !== null ? `${one.email} · ` : null}
-                    Since <Time at={one.createdAt} />, last seen <Time at={one.lastSeenAt} />, {WAYS[one.way]}
+                    Signed in <Time at={one.createdAt} />, last seen <Time at={one.lastSeenAt} />, {WAYS[one.way]}
                     {one.memberId === null ? (
                       <>
                         {" · "}

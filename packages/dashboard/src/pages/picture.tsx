@@ -30,9 +30,9 @@ export default function PicturePage({ params }: PageProps) {
               <img class="picture" src={`/a/${id}`} alt={alt ?? ""} width={width} height={height} />
               <CodeBlock label="Its address for mail and pages" code={url} />
             </div>
-            <aside class="column" aria-label="Facts">
+            <aside class="column" aria-label="Details">
               <section class="card">
-                <h2>Facts</h2>
+                <h2>Details</h2>
                 <Facts
                   facts={[
                     ["In its place", alt ?? "no text"],

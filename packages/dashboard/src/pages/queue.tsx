@@ -42,7 +42,7 @@ export default function Queue() {
   return (
     <Page
       title="Queue"
-      about="What waits on this server, of all workspaces, and whether mail leaves it."
+      about="What is waiting on this server, across all workspaces, and whether mail is leaving it."
       actions={queue.data === null ? null : <Actions status={queue.data} done={queue.reload} />}
     >
       <Loaded from={queue}>
@@ -114,7 +114,7 @@ function Actions({ status: { paused }, done }: { readonly status: QueueStatus; r
         question="Try all deferred mail now?"
         act={act(() => api.queue.requeue({}), "Deferred mail is tried again")}
       >
-        <p>Each counts as one of its attempts.</p>
+        <p>This counts as one of each email's attempts.</p>
       </ConfirmButton>
       {paused ? (
         <ActionButton label="Resume sending" primary act={act(() => api.queue.resume(), "Mail is sent again")} />
@@ -125,7 +125,7 @@ function Actions({ status: { paused }, done }: { readonly status: QueueStatus; r
           act={(values) => act(() => api.queue.pause(values.filled("reason")), "No mail is sent")()}
         >
           <p>No mail of any workspace leaves until you resume. Emails are still accepted, and wait.</p>
-          <Field label="Why" hint="Shown wherever the pause is shown.">
+          <Field label="Why" hint="Shown to everyone who sees that sending is paused.">
             <input name="reason" maxLength={500} />
           </Field>
         </FormButton>
@@ -153,7 +153,7 @@ function Now({ status, samples }: { readonly status: QueueStatus; readonly sampl
         <Figure name="Waiting" value={jobs.ready} />
         <Figure name="Running" value={jobs.running} />
         <Figure name="Given up" value={jobs.dead} bad={jobs.dead > 0} />
-        <Figure name="Of another version" value={jobs.unhandled} bad={jobs.unhandled > 0} />
+        <Figure name="For another version" value={jobs.unhandled} bad={jobs.unhandled > 0} />
         <Figure name="Oldest due" value={oldestDueAt === null ? "–" : <Time at={oldestDueAt} />} />
       </dl>
       {Object.entries(unhandledKinds).map(([kind, count]) => (

@@ -38,7 +38,7 @@ export default function Received() {
   return (
     <ListPage
       title="Received"
-      about="Answers to your mail, and mail to your inbound domains."
+      about="Replies to your mail, and mail to your inbound domains."
       filters={[
         { name: "from", label: "From", example: "From: ada@example.com", pattern: ADDRESS },
         { name: "to", label: "To", example: "To: support@in.acme.example", pattern: ADDRESS },

@@ -56,10 +56,10 @@ export default function Requests() {
       load={listRequests}
       live="regularly"
       columns={COLUMNS}
-      empty="No program has asked anything yet"
+      empty="No requests yet"
       start={
         <>
-          <p>Each request of a program stands here with its answer. Send a first email to see one.</p>
+          <p>Each API request is listed here with its response. Send an email to see one.</p>
           <CodeBlock
             label="A command that sends an email"
             code="npx mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text Hi"

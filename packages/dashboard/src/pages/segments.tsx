@@ -26,7 +26,7 @@ export default function Segments() {
   return (
     <ListPage
       title="Segments"
-      about="Groups of people by rules: they enter and leave by themselves."
+      about="Groups defined by rules. People enter and leave them automatically."
       actions={
         may("segments:write") ? (
           <a class="button primary" href={toHref("/segments/new")}>
@@ -40,8 +40,8 @@ export default function Segments() {
       columns={COLUMNS}
       href={({ id }) => toHref(`/segments/${id}`)}
       empty="No segments yet"
-      start={<p>A segment finds people by what they did and what you know about them: tags, lists, opened mail, fields.</p>}
-      none="No segment has this in its name"
+      start={<p>A segment finds people by what they did and what you know about them: tags, lists, opens, custom fields.</p>}
+      none="No segments match this search"
     />
   );
 }

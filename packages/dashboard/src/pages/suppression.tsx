@@ -47,7 +47,7 @@ export default function SuppressionPage({ params }: PageProps) {
           <h2>{SCOPE_MEANING[scope]}</h2>
         </section>
         <section class="card">
-          <h2>Facts</h2>
+          <h2>Details</h2>
           <Facts
             facts={[
               ["Reason", REASON_WORDS[reason]],

@@ -37,7 +37,7 @@ export default function Templates() {
   return (
     <Page
       title="Templates"
-      about="What your mail looks like: subjects, HTML and text with variables."
+      about="Subjects and content for your mail, with variables that are filled in for each person."
       actions={may("templates:write") ? <NewTemplate create={create} /> : null}
     >
       <Filters

@@ -49,11 +49,11 @@ export default function WebhookDeliveryPage({ params }: PageProps) {
                 <Attempts log={log} />
               </section>
               <section class="card">
-                <h2>Facts</h2>
+                <h2>Details</h2>
                 <Facts
                   facts={[
                     ["Happened", <Time key="at" at={at} exactly />],
-                    ["Settled", settledAt && <Time key="settled" at={settledAt} exactly />],
+                    ["Finished", settledAt && <Time key="settled" at={settledAt} exactly />],
                     ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
                     [
                       "Waits for",

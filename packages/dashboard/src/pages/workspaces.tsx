@@ -27,7 +27,7 @@ export default function Workspaces() {
   return (
     <ListPage
       title="Workspaces"
-      about="Each has its own keys, senders, contacts and mail. No other workspace sees them."
+      about="Each workspace has its own keys, senders, contacts and mail, which no other workspace can see."
       actions={(refresh) => (
         <FormButton label="Create a workspace" title="Create a workspace" submit="Create" primary act={create(refresh)}>
           <Field label="Who it belongs to">

@@ -4,7 +4,7 @@ import { Timeline } from "./timeline.tsx";
 
 /** The attempts to deliver an event to a webhook, each with its answer. */
 export function Attempts({ log }: { readonly log: readonly DeliveryAttempt[] }) {
-  if (log.length === 0) return <p class="soft">It was not tried yet.</p>;
+  if (log.length === 0) return <p class="soft">Not tried yet.</p>;
   return (
     <Timeline
       items={log.map(({ at, attempt, class: kind, httpStatus, ms, message, hint, answer }) => ({

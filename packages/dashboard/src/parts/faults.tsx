@@ -58,7 +58,7 @@ export function Faults() {
       <Loaded from={faults}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="soft">Nothing is made to fail.</p>
+            <p class="soft">No faults are set.</p>
           ) : (
             <ul class="items">
               {data.map(({ id, smtp, on, address, method, path, code, enhancedCode, text, drop, delayMs, rate, matched, hits }) => (

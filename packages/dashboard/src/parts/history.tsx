@@ -21,7 +21,7 @@ function Entries({ id }: { readonly id: string }) {
       <Loaded from={entries}>
         {({ data, pagination }) => (
           <>
-            {data.length === 0 ? <p class="soft">No changes are recorded.</p> : null}
+            {data.length === 0 ? <p class="soft">No changes yet.</p> : null}
             <ul class="items">
               {data.map((entry) => (
                 <ChangeItem key={entry.id} entry={entry} own />

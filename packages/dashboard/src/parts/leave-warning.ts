@@ -7,7 +7,7 @@ export function useLeaveWarning(changed: boolean, { links = false }: { readonly 
     if (!changed) return;
     const close = (event: BeforeUnloadEvent): void => event.preventDefault();
     const leave = (event: MouseEvent): void => {
-      if (links && findTarget(event) !== null && !confirm("Leave this page? What you have changed is not saved.")) event.preventDefault();
+      if (links && findTarget(event) !== null && !confirm("Leave this page? Your changes are not saved.")) event.preventDefault();
     };
     window.addEventListener("beforeunload", close);
     // Before the router sees the click.

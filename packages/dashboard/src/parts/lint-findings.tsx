@@ -6,8 +6,8 @@ import { Empty } from "./empty.tsx";
 export function LintFindings({ report: { findings, errors, warnings, omitted, bytes } }: { readonly report: LintReport }) {
   if (findings.length === 0)
     return (
-      <Empty title="Nothing to object to">
-        <p>Mail programs, filters and readers should get along with this mail.</p>
+      <Empty title="No problems found">
+        <p>This email should display and deliver well.</p>
       </Empty>
     );
   return (

@@ -42,7 +42,7 @@ export function MailStage({ html, children }: Props) {
         </fieldset>
         {hasRemote && !remote ? (
           <span class="remote">
-            Content from other servers is blocked.{" "}
+            Pictures and other remote content are blocked.{" "}
             <button type="button" class="link" onClick={() => setRemote(true)}>
               Load it
             </button>

@@ -121,7 +121,7 @@ function Counts({ importer }: { readonly importer: Importer }) {
           </div>
         ))}
       </dl>
-      {optedOut > 0 ? <p class="soft">{count(optedOut, "person", "people")} said no, and get no marketing.</p> : null}
+      {optedOut > 0 ? <p class="soft">{count(optedOut, "person", "people")} opted out, and get no marketing.</p> : null}
       {neverAgreed > 0 ? (
         <p class="soft">
           {count(neverAgreed, "person", "people")} never agreed, because the cell for opt-in is empty. New contacts of them are not

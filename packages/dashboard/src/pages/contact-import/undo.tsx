@@ -40,7 +40,7 @@ export function UndoImport({ record: given }: { readonly record: ContactImportSu
       {record.state === "OPEN" && may("contacts:write") ? (
         <ConfirmButton label="Undo the import" question="Undo this import?" danger act={undo}>
           <p>
-            Contacts that it created are deleted, and others get their former values back, except for what was changed since. Who
+            Contacts that it created are deleted, and others get their former values back, except for what was changed since. Anyone who
             unsubscribed since then stays unsubscribed.
           </p>
         </ConfirmButton>

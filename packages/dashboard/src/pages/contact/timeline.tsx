@@ -83,7 +83,7 @@ export function Why({ explanation, names, status }: Props & { readonly status: C
 
 function Cause({ text, names }: { readonly text: string; readonly names: ReadonlyMap<string, string> }) {
   const email = /^Its story: mailsvc why (em_\w+)$/.exec(text)?.[1];
-  return email === undefined ? <LinkedText text={text} names={names} /> : <a href={toHref(`/activity/${email}`)}>Its story</a>;
+  return email === undefined ? <LinkedText text={text} names={names} /> : <a href={toHref(`/activity/${email}`)}>Show what happened</a>;
 }
 
 function toneOf(what: string): string {

@@ -19,7 +19,9 @@ export function Simulate({ email }: { readonly email: EmailDetail }) {
     <section class="card">
       <h2>Simulate</h2>
       <Loaded from={captured}>
-        {(mail) => (mail === null ? <p class="soft">Nothing of it was captured, so nobody can answer it.</p> : <Actions mail={mail} />)}
+        {(mail) =>
+          mail === null ? <p class="soft">This email was not captured, so there is nobody to answer it.</p> : <Actions mail={mail} />
+        }
       </Loaded>
     </section>
   );

@@ -28,8 +28,8 @@ export function Conversation({ activation: { id, agentName, status } }: { readon
         list={list}
         more="Show older"
         empty={
-          <Empty title="No message yet">
-            <p>What the agent tells and asks you stands here.</p>
+          <Empty title="No messages yet">
+            <p>Messages and questions from the agent appear here.</p>
           </Empty>
         }
       >

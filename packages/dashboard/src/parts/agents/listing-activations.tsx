@@ -20,7 +20,7 @@ export function ListingActivations({ slug }: { readonly slug: string }) {
       list={list}
       empty={
         <Empty title="No brand has it on">
-          <p>Each brand that turns the agent on stands here, with the reason if it is paused.</p>
+          <p>Each brand that turns the agent on is listed here, with the reason if it is paused.</p>
         </Empty>
       }
     >

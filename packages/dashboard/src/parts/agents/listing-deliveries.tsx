@@ -56,7 +56,7 @@ export function ListingDeliveries({ slug }: { readonly slug: string }) {
           href={({ id }) => toHref(`/listings/${slug}/deliveries/${id}`)}
           empty={
             <Empty title={filters["state"] ? "No event is in this state" : "No event yet"}>
-              <p>Every event for the webhook stands here, with its attempts and answers.</p>
+              <p>Every event for the webhook is listed here, with its attempts and responses.</p>
             </Empty>
           }
         />

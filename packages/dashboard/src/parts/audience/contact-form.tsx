@@ -17,16 +17,6 @@ export function ContactFields({ contact }: { readonly contact?: Contact }) {
           <input name="email" type="email" required placeholder="ada@example.com" autocomplete="off" spellcheck={false} />
         </Field>
       )}
-      <Field label="Your own id">
-        <input
-          name="externalId"
-          maxLength={EXTERNAL_ID_LIMIT}
-          placeholder="user_1042"
-          autocomplete="off"
-          spellcheck={false}
-          defaultValue={contact?.externalId ?? ""}
-        />
-      </Field>
       {CONTACT_TEXT_FIELDS.map((field) => (
         <Field key={field} label={labelContactText(field)}>
           <input
@@ -45,6 +35,16 @@ export function ContactFields({ contact }: { readonly contact?: Contact }) {
           <input key={tag} type="hidden" name="tags" value={tag} />
         ))}
       </div>
+      <Field label="Your own id">
+        <input
+          name="externalId"
+          maxLength={EXTERNAL_ID_LIMIT}
+          placeholder="user_1042"
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={contact?.externalId ?? ""}
+        />
+      </Field>
       <CustomFieldsEditor name="customFields" initial={contact?.customFields ?? {}} />
     </>
   );

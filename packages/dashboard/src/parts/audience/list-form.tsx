@@ -43,8 +43,7 @@ export function ListFields({ list }: { readonly list?: List }) {
         <span>
           Double opt-in
           <span class="hint soft block">
-            Who is added gets an email with a link, and becomes a member by confirming on its page. The link works for 7 days. Who is a
-            member already stays one.
+            New people get an email with a link that works for 7 days, and become members once they confirm. Current members stay.
           </span>
         </span>
       </label>

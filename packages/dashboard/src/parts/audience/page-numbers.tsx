@@ -72,12 +72,12 @@ export function SignUps({ id, load }: SignUpsProps) {
   return (
     <section class="card">
       <h2>Newest sign-ups</h2>
-      <ListStates list={list} empty={<p class="soft">Nobody has signed up yet.</p>}>
+      <ListStates list={list} empty={<p class="soft">No sign-ups yet.</p>}>
         <ul class="items">
           {list.items.map(({ id: at, contactId, consentText, createdAt }) => (
             <li key={at}>
               <div class="what">
-                {contactId === null ? <span class="soft">A contact that is deleted</span> : <ObjectLink id={contactId} />}
+                {contactId === null ? <span class="soft">Deleted contact</span> : <ObjectLink id={contactId} />}
                 <Time at={createdAt} />
               </div>
               <p class="soft">{consentText}</p>

@@ -18,7 +18,7 @@ export function parseDefinition(text: string): Edited | string {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return `This is no JSON yet: ${(error as Error).message}`;
+    return `This is not valid JSON yet: ${(error as Error).message}`;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return "Write an object with trigger, goal, steps and connections.";

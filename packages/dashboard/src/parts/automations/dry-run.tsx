@@ -41,7 +41,7 @@ export function DryRun({ id, definition, version, names, run, show }: Props) {
   return (
     <section class="card form" aria-labelledby="dry-run">
       <h2 id="dry-run">Dry run</h2>
-      <p class="soft">Which way would a contact take? Nothing is written, and no mail is sent.</p>
+      <p class="soft">See which path a contact would take. Nothing is changed, and no mail is sent.</p>
       <form
         class="dry-run"
         onSubmit={(event) => {

@@ -54,13 +54,13 @@ export function AutomationEntries({ automation, names }: Props) {
         columns={listColumns(automation, names)}
         href={(entry) => toHref(`/automations/${id}/entries/${entry.contactId}?entry=${entry.id}`)}
         empty={
-          <Empty title={isFiltered ? "No entry fits" : "Nobody has entered yet"}>
+          <Empty title={isFiltered ? "No contacts match" : "No contacts yet"}>
             <p>
               {isFiltered
                 ? null
                 : automation.status === "ACTIVE"
                   ? "Contacts enter from its activation on."
-                  : "It is not active: nobody enters."}
+                  : "Nobody enters until you activate it."}
             </p>
           </Empty>
         }

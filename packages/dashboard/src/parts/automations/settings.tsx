@@ -41,7 +41,7 @@ export function AutomationSettings(props: Props) {
     <div class="flow-columns">
       {may("automations:write") && automation.archivedAt === null ? <SettingsForm {...props} /> : <ReadOnly automation={automation} />}
       <section class="card">
-        <h2>Facts</h2>
+        <h2>Details</h2>
         <Facts
           facts={[
             ["Begins when", describeOccurrence(trigger, names)],

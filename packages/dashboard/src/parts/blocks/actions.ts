@@ -69,7 +69,7 @@ export function useBlockActions(mail: BlockDocument, root: RefObject<HTMLElement
       const at = findPosition(items(), key);
       if (at === null) return;
       const to = at.at + by;
-      if (to < 0 || to >= listIn(items(), at.place).length) return say(by < 0 ? "It is the first already." : "It is the last already.");
+      if (to < 0 || to >= listIn(items(), at.place).length) return say(by < 0 ? "It is already first." : "It is already last.");
       drop(key, { place: at.place, at: to });
     },
     listMoves: (key) => listMoves(mail, key, drop),

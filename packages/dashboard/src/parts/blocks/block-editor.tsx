@@ -64,7 +64,7 @@ export default function BlockEditor({ name = "Blocks", blocks, own = [], isReadO
           </span>
         )}
       </div>
-      {items.length === 0 ? <p class="soft">Nothing is in this mail yet. Begin with a heading or a text.</p> : null}
+      {items.length === 0 ? <p class="soft">This email is empty. Start with a heading or a text.</p> : null}
       {list}
       {isReadOnly ? null : <AddBlock label="Add a block" isNarrow={false} add={(type) => add(type, { place: null, at: items.length })} />}
       <p class="hidden" role="status">

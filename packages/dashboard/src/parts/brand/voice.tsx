@@ -39,7 +39,7 @@ export function BrandVoice({ brand: { voice }, save }: BrandProps) {
       }
     >
       {isEmpty ? (
-        <p class="soft">Nothing is said yet. A few words on tone, and what to avoid, make agents write like you.</p>
+        <p class="soft">Not described yet. A few words on tone, and on what to avoid, help agents write like you.</p>
       ) : (
         <Facts
           facts={[

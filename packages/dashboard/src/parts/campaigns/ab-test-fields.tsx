@@ -62,7 +62,7 @@ export function AbTestFields({ draft, templates, test }: Props & { readonly test
       ) : null}
       <div class="fields-row">
         <Field
-          label="Try them on"
+          label="Test on"
           hint={samplePercent === 100 ? "Everybody gets one of them; there is no winner." : "The others get the winner."}
         >
           <select value={samplePercent} onChange={({ currentTarget }) => set({ samplePercent: Number(currentTarget.value) })}>
@@ -211,7 +211,7 @@ function VariantContent({ draft, templates, at, variant, set, wrong }: VariantPr
       {source === "templateId" ? (
         <Field label={`Template of variant ${name}`}>
           <select value={templateId} onChange={({ currentTarget }) => set({ ...SAME, templateId: currentTarget.value })}>
-            {sendable.some(({ id }) => id === templateId) ? null : <option value={templateId}>A template that is gone</option>}
+            {sendable.some(({ id }) => id === templateId) ? null : <option value={templateId}>Deleted template</option>}
             {sendable.map(({ id, name: title, version }) => (
               <option key={id} value={id}>
                 {title}, version {version}

@@ -156,7 +156,7 @@ function SendAgain({ campaign: { id, name, subjectLine, trackOpens, trackClicks 
       <Field label="Name">
         <input name="name" value={`${name}, again`.slice(0, 200)} maxLength={200} autocomplete="off" />
       </Field>
-      <p class="hint soft">Who has unsubscribed since is skipped. Nothing is sent before you send the draft.</p>
+      <p class="hint soft">Anyone who has unsubscribed since is skipped. Nothing is sent until you send the draft.</p>
     </FormButton>
   );
 }

@@ -122,7 +122,7 @@ function GroupPicker({ label, empty, chosen, groups, choose }: PickerProps) {
       {chosen.length === 0 ? null : (
         <ul class="chips">
           {chosen.map((id) => {
-            const name = groups.find((group) => group.id === id)?.name ?? "A list or segment that is gone";
+            const name = groups.find((group) => group.id === id)?.name ?? "Deleted list or segment";
             return (
               <li key={id} class="chip">
                 <span>{name}</span>

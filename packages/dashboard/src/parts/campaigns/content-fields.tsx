@@ -150,9 +150,7 @@ function TemplateChoice({ draft, sendable }: { readonly draft: CampaignDraft; re
     >
       <select value={templateId ?? ""} onChange={({ currentTarget }) => draft.set({ templateId: currentTarget.value || null })}>
         {isThere ? null : (
-          <option value={templateId ?? ""}>
-            {templateId === null ? "Choose a template" : (template?.name ?? "A template that is gone")}
-          </option>
+          <option value={templateId ?? ""}>{templateId === null ? "Choose a template" : (template?.name ?? "Deleted template")}</option>
         )}
         {sendable.map(({ id, name, version }) => (
           <option key={id} value={id}>

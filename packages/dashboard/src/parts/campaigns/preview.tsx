@@ -65,7 +65,7 @@ export function CampaignPreview({ campaign, isOld = false }: { readonly campaign
                 tabs={[
                   ...(data.html === null ? [] : [{ name: "html", label: "HTML" }]),
                   { name: "text", label: "Text" },
-                  ...(may("templates:read") ? [{ name: "lint", label: "Lint" }] : []),
+                  ...(may("templates:read") ? [{ name: "lint", label: "Problems" }] : []),
                 ]}
                 chosen={shown}
                 choose={setTab}

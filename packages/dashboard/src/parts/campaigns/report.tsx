@@ -107,7 +107,7 @@ function OverTime({ stats, interval, setScale }: Pick<Props, "stats" | "interval
         </fieldset>
       </div>
       {points.length === 0 ? (
-        <p class="soft">Nothing has happened yet.</p>
+        <p class="soft">No mail has been sent yet.</p>
       ) : (
         <LinePlot
           label={`Mails sent, opened and clicked, by ${interval}`}
@@ -189,7 +189,7 @@ function Links({
     <section class="card" aria-labelledby="links">
       <h2 id="links">Links</h2>
       {links.length === 0 ? (
-        <p class="soft">{trackClicks ? "Nobody has clicked yet." : "This campaign counts no clicks."}</p>
+        <p class="soft">{trackClicks ? "No clicks yet." : "This campaign counts no clicks."}</p>
       ) : (
         <table class="numbers">
           <thead>
@@ -214,7 +214,7 @@ function Links({
       )}
       {machines === 0 ? null : (
         <p class="soft after">
-          Without {plural(opens.machine, "open")} and {plural(clicks.machine, "click")} by machines, such as scanners.
+          Without {plural(opens.machine, "open")} and {plural(clicks.machine, "click")} by programs, such as link scanners.
         </p>
       )}
     </section>

@@ -41,7 +41,7 @@ export function findFault(when: When): string | null {
   if (Number.isNaN(Date.parse(`${when.at}Z`))) return "Choose a date and a time.";
   // The last clocks to show a time are 12 hours behind UTC.
   const last = when.kind === "at" ? toInstant(when.at, when.timeZone) : Date.parse(`${when.at}Z`) + 12 * HOUR;
-  if (last <= serverNow()) return "This time is over.";
+  if (last <= serverNow()) return "This time has passed.";
   return last > serverNow() + MAX_AHEAD_MS ? "Choose a time within a year." : null;
 }
 

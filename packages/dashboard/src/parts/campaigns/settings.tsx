@@ -76,9 +76,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
     ["Variants", describeTest(campaign).length === 0 ? null : describeTest(campaign).map((line) => <div key={line}>{line}</div>)],
     [
       "Template",
-      template
-        ? `${template.name}${template.version === null ? "" : `, version ${template.version}`}`
-        : templateId && "A template that is gone",
+      template ? `${template.name}${template.version === null ? "" : `, version ${template.version}`}` : templateId && "Deleted template",
     ],
     [
       "Readers' time",

@@ -9,7 +9,7 @@ interface Props {
 
 /** Problems found by the template engine and lint; each links to its line. */
 export function Faults({ faults, show }: Props) {
-  if (faults.length === 0) return <p class="soft problems">Nothing to object to.</p>;
+  if (faults.length === 0) return <p class="soft problems">No problems found.</p>;
   return (
     <ul class="items problems" aria-label="Problems">
       {faults.map((fault, i) => (

@@ -12,7 +12,7 @@ export function SourceFiles({ slug, renderedFrom: { kind, files } }: Props) {
   return (
     <div class="scroll">
       <p class="soft">
-        {kind === "mjml" ? "MJML" : "React Email"} is rendered on the machine that pushes it. These commands fetch the files, and store them
+        {kind === "mjml" ? "MJML" : "React Email"} is rendered on the machine that pushes it. These commands fetch the files, and push them
         again after a change:
       </p>
       <CodeBlock
