@@ -1,17 +1,20 @@
 /** @jsxImportSource preact */
 
-import type { LandingPageStats, LandingPageSubmission, Page } from "@mailsvc/sdk/contract";
+import type { Event, LandingPageStats, LandingPageSubmission, Page } from "@mailsvc/sdk/contract";
 import { LOCALE } from "../../browser.ts";
 import { LinePlot } from "../line-plot.tsx";
 import { ListStates } from "../list-states.tsx";
 import { Loaded } from "../loaded.tsx";
 import { ObjectLink } from "../object-link.tsx";
 import { formatCount } from "../plural.ts";
-import { useList, useResource } from "../resource.ts";
+import { NUMBERS_MS, useEvents, useList, useResource } from "../resource.ts";
 import { formatShare } from "../share.ts";
 import { Time } from "../time.tsx";
 
 const DAY = new Intl.DateTimeFormat(LOCALE, { month: "short", day: "numeric", timeZone: "UTC" });
+
+// A person signs up as a new contact, or joins the list.
+const isSignUp = ({ type }: Event): boolean => type === "contact.created" || type === "list.joined";
 
 interface NumbersProps {
   readonly id: string;
@@ -21,6 +24,7 @@ interface NumbersProps {
 /** Visitors and sign-ups of a page in the last 30 days. */
 export function PageNumbers({ id, load }: NumbersProps) {
   const stats = useResource(load, [id]);
+  useEvents(isSignUp, stats.reload, NUMBERS_MS);
   return (
     <section class="card">
       <h2>The last 30 days</h2>
@@ -69,6 +73,7 @@ interface SignUpsProps {
 /** Sign-ups on a page, newest first, with the consent that each person gave. */
 export function SignUps({ id, load }: SignUpsProps) {
   const list = useList(load, [id]);
+  useEvents(isSignUp, list.refresh, NUMBERS_MS);
   return (
     <section class="card">
       <h2>Newest sign-ups</h2>
