@@ -155,7 +155,7 @@ test(
     await page.getByRole("button", { name: "Add to a list" }).tap();
     await page.getByRole("combobox", { name: /^List/ }).selectOption({ label: "Newsletter" });
     await inDialog(page, "Add").tap();
-    await page.getByRole("link", { name: "Newsletter" }).waitFor();
+    await page.getByRole("link", { name: "Newsletter" }).first().waitFor();
     const [radia] = (await sdk.contacts.list({ search: "radia@" })).data;
     expect(radia).toMatchObject({ firstName: "Radia", tags: ["fair"] });
     expect((await sdk.contacts.get(radia?.id ?? "")).lists).toMatchObject([{ name: "Newsletter" }]);
