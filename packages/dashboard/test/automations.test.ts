@@ -68,7 +68,7 @@ const pages = (): readonly Look[] => [
   ["automation", `/dashboard/automations/${series}`, "entries"],
   ["automation-empty", `/dashboard/automations/${draft}`, "It has no steps yet"],
   ["automation-entries", `/dashboard/automations/${series}?tab=entries`, "no interest"],
-  ["automation-dry-run", `/dashboard/automations/${series}?tab=dry-run`, "Nothing is written, and no mail is sent."],
+  ["automation-dry-run", `/dashboard/automations/${series}?tab=dry-run`, "Nothing is changed, and no mail is sent."],
   ["automation-versions", `/dashboard/automations/${series}?tab=versions`, "newest"],
   ["automation-settings", `/dashboard/automations/${series}?tab=settings`, "A contact may enter again"],
   ["automation-entry", `/dashboard/automations/${series}/entries/${reader}`, "The path"],

@@ -187,7 +187,7 @@ const VERSION_COLUMNS: readonly Column<AutomationVersion & { readonly id: string
     width: "0 0 8rem",
     cell: ({ current }) => (current ? <Status status="active" text="newest" /> : <span class="soft">older</span>),
   },
-  { head: "Steps", width: "0 0 5rem", cell: ({ steps }) => formatCount(steps) },
+  { head: "Steps", width: "0 0 5rem", wide: true, cell: ({ steps }) => formatCount(steps) },
   {
     head: "Templates",
     width: "2 1 0",

@@ -185,7 +185,7 @@ function State({ campaign, stats }: { readonly campaign: CampaignDetail; readonl
   if (status === "SENT" || status === "CANCELLED")
     return (
       <p class="soft">
-        Started {startedAt === null ? null : <Time at={startedAt} exactly />}, {status === "SENT" ? "tried for everybody by" : "cancelled"}{" "}
+        Started {startedAt === null ? null : <Time at={startedAt} exactly />}, {status === "SENT" ? "finished" : "cancelled"}{" "}
         {completedAt === null ? "now" : <Time at={completedAt} exactly />}.
         {deferred === 0 ? "" : ` ${plural(deferred, "mail is", "mails are")} tried again: their servers asked to wait.`}
       </p>

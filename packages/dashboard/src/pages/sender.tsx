@@ -35,7 +35,11 @@ export default function SenderPage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const sender = useResource((signal) => api.senders.get(id, { signal }), [id]);
   const domain = sender.data === null ? null : sender.data.value.slice(sender.data.value.indexOf("@") + 1);
-  const check = useResource(async (signal) => (domain === null ? null : api.domains.check({ domain }, { signal })), [domain]);
+  const [ip, setIp] = useState("");
+  const check = useResource(
+    async (signal) => (domain === null ? null : api.domains.check({ domain, ...(ip !== "" && { ip }) }, { signal })),
+    [domain, ip],
+  );
   const reload = (): void => {
     sender.reload();
     check.reload();
@@ -49,7 +53,7 @@ export default function SenderPage({ params }: PageProps) {
     >
       <div class="scroll">
         <Loaded from={sender}>{(data) => <Verification sender={data} />}</Loaded>
-        <Dns check={check} />
+        <Dns check={check} ip={ip} setIp={setIp} />
       </div>
     </Page>
   );
@@ -108,7 +112,14 @@ function Verification({ sender: { kind, status, dnsRecord, lastError, failingSin
   );
 }
 
-function Dns({ check: { data, error, reload } }: { readonly check: Resource<DomainCheck | null> }) {
+interface DnsProps {
+  readonly check: Resource<DomainCheck | null>;
+  /** Public address that mail leaves from; empty while it is not given. */
+  readonly ip: string;
+  readonly setIp: (ip: string) => void;
+}
+
+function Dns({ check: { data, error, reload }, ip, setIp }: DnsProps) {
   const [busy, setBusy] = useState(false);
   const again = async (): Promise<void> => {
     setBusy(true);
@@ -121,11 +132,24 @@ function Dns({ check: { data, error, reload } }: { readonly check: Resource<Doma
     <section class="card">
       <div class="what">
         <h2>DNS of {data.domain}</h2>
-        <ActionButton label="Check again" disabled={busy} act={again} />
+        <span class="buttons">
+          <FormButton
+            label="Sending address"
+            title="The public address that mail leaves from"
+            submit="Check"
+            act={async (values) => setIp(values.text("ip"))}
+          >
+            <Field label="IP address" hint="SPF and PTR are checked for it. Needed if the relay is on this machine or network.">
+              <input name="ip" value={ip} placeholder="203.0.113.10" pattern="[0-9A-Fa-f:.]+" spellcheck={false} />
+            </Field>
+          </FormButton>
+          <ActionButton label="Check again" disabled={busy} act={again} />
+        </span>
       </div>
       <p class="soft">
         Checked <Time at={data.checkedAt} />
         {data.relay === null ? "" : ` for mail through ${data.relay}`}
+        {ip === "" ? "" : ` from ${ip}`}
       </p>
       <ul class="items">
         {data.findings.map((finding, i) => (

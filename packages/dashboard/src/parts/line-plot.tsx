@@ -129,11 +129,11 @@ function read({ values, sum }: PlotLine): number {
   return sum ? values.reduce((all, value) => all + value, 0) : (values.at(-1) ?? 0);
 }
 
-/** The next 1, 2, 4 or 8 of a power of ten, so that the grid has round numbers. */
+/** The next 2, 4 or 8 of a power of ten that the steps of the grid divide into whole numbers. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 4, 8, 10].find((one) => one * power >= value) ?? 10;
-  return Math.max(STEPS, step * power);
+  const most = [1, 2, 4, 8, 10, 20].map((one) => one * power).find((one) => one >= value && one % STEPS === 0);
+  return most ?? STEPS;
 }
 
 function formatShort(value: number): string {

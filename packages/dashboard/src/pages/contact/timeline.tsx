@@ -44,7 +44,8 @@ export function ContactTimeline({ id, explanation, names }: Props & { readonly i
 function toItem({ at, what, why }: Explanation["timeline"][number], names: Props["names"]): TimelineItem {
   return {
     at,
-    what: <LinkedText text={what} names={names} />,
+    // The automation stands below, and its entries are on its page.
+    what: <LinkedText text={what.replace(/, entry ent_\w+/, "")} names={names} />,
     why: why === null ? null : <Cause text={why} names={names} />,
     tone: toneOf(what),
   };

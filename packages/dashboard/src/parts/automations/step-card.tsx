@@ -3,7 +3,6 @@ import type { AutomationDetail, AutomationStats } from "@mailsvc/sdk/contract";
 import { CodeBlock } from "../code-block.tsx";
 import { formatCount, count as plural } from "../plural.ts";
 import { formatShare } from "../share.ts";
-import { TRIGGER } from "./layout.ts";
 import { describeOccurrence, describeStep, type Names, nameBranch } from "./words.ts";
 
 interface Props {
@@ -23,7 +22,7 @@ export function StepCard({ automation: { trigger, steps }, stats, names, id }: P
         <h2>When</h2>
         <p>{describeOccurrence(trigger, names)}</p>
         {stats === null ? null : <p class="soft">{plural(stats.entered, "entry", "entries")} so far.</p>}
-        <CodeBlock label="The trigger as JSON" code={JSON.stringify(trigger, null, 2)} />
+        <Source label="The trigger as JSON" of={trigger} />
       </aside>
     );
   const { kind, what } = describeStep(step, names);
@@ -60,7 +59,17 @@ export function StepCard({ automation: { trigger, steps }, stats, names, id }: P
           </tbody>
         </table>
       ) : null}
-      <CodeBlock label={`The step ${id === TRIGGER ? "" : id} as JSON`} code={JSON.stringify(step, null, 2)} />
+      <Source label={`The step ${id} as JSON`} of={step} />
     </aside>
+  );
+}
+
+/** The definition of a step, for those who write it as JSON. */
+function Source({ label, of }: { readonly label: string; readonly of: object }) {
+  return (
+    <details>
+      <summary class="soft">As JSON</summary>
+      <CodeBlock label={label} code={JSON.stringify(of, null, 2)} />
+    </details>
   );
 }
