@@ -4,7 +4,27 @@ import { CampaignDraft } from "../src/parts/campaigns/draft.ts";
 
 const CAMPAIGN = { id: "cmp_1", revision: 1, name: "News", subjectLine: "Old", fromEmail: "news@acme.example" } as CampaignDetail;
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+test("what a busy server has refused is saved later, without another key", async () => {
+  vi.useFakeTimers();
+  let busy = true;
+  vi.stubGlobal("fetch", async (_: string, { body }: { body: string }) =>
+    busy
+      ? Response.json({ error: { code: "server_busy", message: "Busy." } }, { status: 503 })
+      : Response.json({ ...CAMPAIGN, ...(JSON.parse(body) as Partial<CampaignDetail>) }),
+  );
+  const draft = new CampaignDraft(CAMPAIGN);
+  draft.set({ subjectLine: "New" });
+  expect(await draft.flush()).toBe(false);
+  busy = false;
+  await vi.runAllTimersAsync();
+  expect(draft.state.value).toBe("saved");
+  expect(draft.saved.value.subjectLine).toBe("New");
+});
 
 test("what is typed while a refused saving is under way is saved after it, and what was refused stays to be corrected", async () => {
   const sent: object[] = [];

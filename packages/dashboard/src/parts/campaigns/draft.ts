@@ -7,6 +7,7 @@ import { isAbout } from "../field-messages.ts";
 
 // After the last letter.
 const TYPING_MS = 600;
+const BUSY_MS = 3000;
 
 /** The fields of a campaign that can be changed. */
 export type CampaignFields = Omit<CampaignPatch, "scheduledAt" | "revision">;
@@ -165,6 +166,8 @@ export class CampaignDraft {
         }
       }
       this.#error.value = refused;
+      // A busy server saves it later, without another key.
+      if (refused !== null && (refused.status === 429 || refused.status >= 500)) this.#cancel ??= after(BUSY_MS, () => void this.flush());
     } finally {
       this.#saving.value = false;
     }
