@@ -51,9 +51,6 @@ const HAND_OVER_LIMITS: readonly (readonly [metric: Metric, ms: number])[] = [
 /** The place of each number. */
 export const INDEX = Object.fromEntries(METRICS.map((metric, i) => [metric, i])) as Readonly<Record<Metric, number>>;
 
-/** Amount that an event adds to a number. */
-type Added = readonly [metric: Metric, by: number];
-
 /** A length of time that divides the offsets of all time zones. */
 export const QUARTER = 15 * MINUTE;
 const QUARTERS_A_DAY = DAY / QUARTER;
@@ -129,20 +126,19 @@ export async function countEvents(q: Reader | Tx, workspaceId: string, events: r
     if (emailId === null) continue;
     const fact = facts.get(emailId);
     if (fact === undefined) unknown += 1;
-    const added = listMetrics(event, fact, firsts);
-    if (added.length === 0) continue;
     const [test, time] = [isTestMail(emailId), Math.floor(at / QUARTER)];
     const relay = fact === undefined ? null : typeof event.data?.relay === "string" ? event.data.relay : fact.relay;
-    const key = `${test} ${time} ${campaignId} ${fact?.contentsId} ${fact && domainOf(fact.toKey)} ${relay}`;
+    const key = `${time} ${test} ${fact?.kind} ${campaignId} ${relay}`;
     let one = alike.get(key);
     if (one === undefined) {
       const values = fact === undefined ? [] : listValues(event, fact, texts);
       one = { test, day: Math.floor(at / DAY), quarter: time % QUARTERS_A_DAY, values, relay, numbers: METRICS.map(() => 0) };
       alike.set(key, one);
     }
-    for (const [metric, by] of added) one.numbers[INDEX[metric]] = (one.numbers[INDEX[metric]] ?? 0) + by;
+    count(one.numbers, event, fact, firsts);
   }
   for (const { test, day, quarter, values, relay, numbers } of alike.values()) {
+    if (numbers.every((n) => n === 0)) continue;
     for (const [dimension, value] of [ALL, ...values]) sums.add({ test, day, dimension, value }, quarter, numbers);
     const ofRelay = numbers.map((n, i) => (BEFORE_RELAYS.has(METRICS[i] as Metric) ? 0 : n));
     if (relay !== null && ofRelay.some((n) => n > 0)) sums.add({ test, day, dimension: "relay", value: relay }, quarter, ofRelay);
@@ -157,7 +153,12 @@ const ALL = ["all", ""] as const;
 const BEFORE_RELAYS: ReadonlySet<Metric> = new Set(["accepted", "suppressed", "cancelled"]);
 
 /** Facts about an email that it is counted by. */
-type Facts = Awaited<ReturnType<typeof selectFacts>>[number];
+interface Facts extends FactsRow {
+  /** The same number for emails of a batch with the same contents to the same domain. */
+  readonly kind: number;
+}
+
+type FactsRow = Awaited<ReturnType<typeof selectFacts>>[number];
 
 /** A value of a dimension that an email has. */
 type Value = readonly [dimension: Exclude<MetricsDimension, "relay">, value: string];
@@ -181,41 +182,53 @@ function listValues({ campaignId }: CountedEvent, fact: Facts, { senders, receiv
   return values;
 }
 
-function listMetrics(event: CountedEvent, fact: Facts | undefined, firsts: ReadonlySet<number>): Added[] {
-  const { type, data, machine, campaignId, was, sequence } = event;
+/** Adds what an event counts for to numbers. */
+function count(numbers: number[], event: CountedEvent, fact: Facts | undefined, firsts: ReadonlySet<number>): void {
+  const { type, at, data, machine, campaignId, was, sequence } = event;
+  const add = (metric: Metric, by = 1): void => {
+    numbers[INDEX[metric]] = (numbers[INDEX[metric]] ?? 0) + by;
+  };
   const next = STATUS_OF_EVENT[type];
   // No event says that a recipient of a campaign was added: it counts once it is no longer under way.
-  const ended = campaignId !== null && was !== null && next !== undefined && OPEN.includes(was) && !OPEN.includes(next);
-  const accepted: Added[] = ended ? [["accepted", 1]] : [];
+  if (campaignId !== null && was !== null && next !== undefined && OPEN.includes(was) && !OPEN.includes(next)) add("accepted");
   switch (type) {
     case "email.queued":
-      return [["accepted", 1]];
+      add("accepted");
+      break;
     case "email.sent":
-      return [...accepted, ["sent", 1], ...measureHandOver(event, fact)];
-    case "email.bounced": {
-      const later = (fact?.sentAt ?? null) !== null;
-      return [
-        ...accepted,
-        [data?.type === "PERMANENT" ? "hardBounced" : "softBounced", 1],
-        ...(later ? ([["bouncedLater", 1]] as const) : []),
-      ];
-    }
+      add("sent");
+      if (fact !== undefined) {
+        // The time from when the email was to leave until it was handed over.
+        const ms = Math.max(0, at - (fact.scheduledAt ?? fact.createdAt));
+        add("handOverMs", ms);
+        for (const [metric, limit] of HAND_OVER_LIMITS) if (ms <= limit) add(metric);
+      }
+      break;
+    case "email.bounced":
+      add(data?.type === "PERMANENT" ? "hardBounced" : "softBounced");
+      if ((fact?.sentAt ?? null) !== null) add("bouncedLater");
+      break;
     case "email.failed":
     case "email.suppressed":
     case "email.cancelled":
-      return [...accepted, [SIMPLE[type], 1]];
     case "email.delivered":
     case "email.deferred":
     case "email.complained":
-      return [[SIMPLE[type], 1]];
+      add(SIMPLE[type]);
+      break;
     case "email.opened":
-      return machine === true ? [["machineOpens", 1]] : [["opens", 1], ...(data?.unique === true ? ([["opened", 1]] as const) : [])];
+      add(machine === true ? "machineOpens" : "opens");
+      if (machine !== true && data?.unique === true) add("opened");
+      break;
     case "email.clicked":
-      return machine === true ? [["machineClicks", 1]] : [["clicks", 1], ...(data?.unique === true ? ([["clicked", 1]] as const) : [])];
+      add(machine === true ? "machineClicks" : "clicks");
+      if (machine !== true && data?.unique === true) add("clicked");
+      break;
     case "email.unsubscribed":
-      return firsts.has(sequence) ? [["unsubscribed", 1]] : [];
+      if (firsts.has(sequence)) add("unsubscribed");
+      break;
     default:
-      return [];
+      break;
   }
 }
 
@@ -228,15 +241,17 @@ const SIMPLE = {
   "email.complained": "complained",
 } as const;
 
-/** The time from when an email was to leave until it was handed over. */
-function measureHandOver({ at }: CountedEvent, fact: Facts | undefined): Added[] {
-  if (fact === undefined) return [];
-  const ms = Math.max(0, at - (fact.scheduledAt ?? fact.createdAt));
-  return [["handOverMs", ms], ...HAND_OVER_LIMITS.flatMap(([metric, limit]) => (ms <= limit ? [[metric, 1] as const] : []))];
-}
-
 async function loadFacts(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]): Promise<Map<string, Facts>> {
-  return emailIds.length === 0 ? new Map() : new Map((await selectFacts(q, workspaceId, emailIds)).map((fact) => [fact.id, fact]));
+  const rows = emailIds.length === 0 ? [] : await selectFacts(q, workspaceId, emailIds);
+  const kinds = new Map<string, number>();
+  return new Map(
+    rows.map((row) => {
+      const text = `${row.contentsId} ${domainOf(row.toKey)}`;
+      const kind = kinds.get(text) ?? kinds.size;
+      kinds.set(text, kind);
+      return [row.id, { ...row, kind }];
+    }),
+  );
 }
 
 function selectFacts(q: Reader | Tx, workspaceId: string, emailIds: readonly string[]) {
