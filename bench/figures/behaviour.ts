@@ -45,14 +45,19 @@ async function measure(prefix: string, store: Store, count: number): Promise<Fig
     const { workspaceId, apiKey } = first;
     await first.stop();
     await store.fill(insertDeeds(store.dialect, workspaceId, count, Date.now()));
-    let server: Contender = { ...(await store.start()), apiKey };
-    const figures = await answer(server);
-    const before = await trackMany(server, count);
-    await server.stop();
+    const ask = async <T>(question: (server: Contender) => Promise<T>): Promise<T> => {
+      const server = { ...(await store.start()), apiKey };
+      try {
+        return await question(server);
+      } finally {
+        await server.stop();
+      }
+    };
+    const figures = await ask(answer);
+    // Both by servers that have just been started: one that answers for minutes runs compiled code.
+    const before = await ask((server) => trackMany(server, count));
     await store.fill(insertOtherSegments(store.dialect, workspaceId, OTHER_SEGMENTS, Date.now()));
-    server = { ...(await store.start()), apiKey };
-    const after = await trackMany(server, count);
-    await server.stop();
+    const after = await ask((server) => trackMany(server, count));
     const all: Figure[] = [
       ...figures,
       { name: "event", value: before, unit: "us/event", against: null, ratio: null },
@@ -151,7 +156,7 @@ async function trackMany(server: Contender, count: number): Promise<number> {
     // Requests for a segment wait until its reader has caught up.
     await readSegment(server, data[0]?.id ?? "");
   };
-  await track(2);
+  await track(BATCHES);
   const before = cpuOf([server.pid]);
   await track(BATCHES);
   return (cpuOf([server.pid]) - before) / (BATCHES * PER_BATCH);
