@@ -52,6 +52,8 @@ export interface SqlDialect {
    * collide: SQLite has a single writer, which would write each row and the entries of its indexes for nothing.
    */
   readonly concurrent: SQL;
+  /** True where what belongs to many rows is found at less cost by one pass of an index than by a look-up for each row. */
+  readonly findsManyAtOnce: boolean;
   /** True where one transaction writes at a time, so that all commit in the order in which they insert. */
   readonly singleWriter: boolean;
   /** Makes a query for rows to update skip the rows that another transaction has locked. SQLite has a single writer, so none are. */

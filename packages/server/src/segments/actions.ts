@@ -9,7 +9,7 @@ import {
   type SegmentCondition,
   type SegmentRule,
 } from "@mailsvc/sdk/contract";
-import { and, eq, gte, lte, not, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, gte, inArray, lte, not, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { finds } from "../db/dialect.ts";
 import { countUpTo, ONE } from "../db/pagination.ts";
@@ -23,12 +23,19 @@ export const MAIL_ACTIONS = {
   "email.clicked": "clicked",
 } as const satisfies Partial<Record<EventType, RuleField>>;
 
+/** Contacts whose `seq`s lie close together: above `after`, up to `last`. */
+export interface SeqWindow {
+  readonly after: number;
+  readonly last: number;
+}
+
 /** Context of counting. */
 interface Context {
   readonly q: Tx | Reader;
   readonly workspaceId: string;
   /** The instant (ms) at which windows end. */
   readonly now: number;
+  readonly window?: SeqWindow | undefined;
 }
 
 const COMPARE: Readonly<Partial<Record<RuleOperator, (have: SQL, wanted: number) => SQL>>> = {
@@ -41,14 +48,24 @@ const COMPARE: Readonly<Partial<Record<RuleOperator, (have: SQL, wanted: number)
 
 /** A condition on what contacts did, in SQL on `contacts`. `matches` decides by the times that `loadCounts` reads. */
 export function compileCount(context: Context, condition: SegmentCondition): SQL {
-  const { q } = context;
+  const { q, window } = context;
   const { contactActions: a, contacts: c } = q.t;
+  const counted = isCounted(context, condition);
   const own = q
     .select({ one: sql`1` })
     .from(a)
-    .where(and(eq(a.contactSeq, c.seq), isCounted(context, condition)));
+    .where(and(eq(a.contactSeq, c.seq), counted));
   const wanted = Number(condition.value);
-  const atLeast = (n: number): SQL => (n <= 0 ? sql`1 = 1` : finds(own, n));
+  const atLeast = (n: number): SQL => {
+    if (n <= 0) return sql`1 = 1`;
+    if (window === undefined || !isCountedByIndex(context, condition)) return finds(own, n);
+    const doers = q
+      .select({ seq: a.contactSeq })
+      .from(a)
+      .where(and(gt(a.contactSeq, window.after), lte(a.contactSeq, window.last), counted))
+      .groupBy(a.contactSeq);
+    return inArray(c.seq, n === 1 ? doers : doers.having(gte(sql`count(*)`, n)));
+  };
   return decide(ON_TIMES, condition.operator)(atLeast, wanted) as SQL;
 }
 
@@ -177,6 +194,15 @@ function isCounted(context: Context, { field, within, campaign, template, where 
     template === undefined ? undefined : eq(a.template, template),
     where === undefined ? undefined : compileFacts(context, where),
   );
+}
+
+/** True if the index of a contact's actions has all that decides if one counts: nothing else is read. */
+function isCountedByIndex(context: Context, { campaign, template, where }: SegmentCondition): boolean {
+  return campaign === undefined && template === undefined && (where === undefined || isAboutValue(context, where));
+}
+
+function isAboutValue(context: Context, where: EventFilter): boolean {
+  return "all" in where ? where.all.every((one) => isAboutValue(context, one)) : compileWorth(context, where) !== null;
 }
 
 /** A condition on the event of an action. Its value is beside the action; for anything else the event is read. */

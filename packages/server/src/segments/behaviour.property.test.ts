@@ -1,5 +1,5 @@
 import { durationMs, type EventFilter, listRuleErrors, type SegmentCondition } from "@mailsvc/sdk/contract";
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, gt, lte, type SQLWrapper } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { manualTime } from "../../test/manual-time.ts";
@@ -165,6 +165,8 @@ test("rules about behaviour find those whose history says so, in SQL and one by 
   const { read } = world.app.deps.db;
   const context = await buildRuleContext(read, world.app.deps, world.workspaceId);
   const [sent] = (await read.select().from(read.t.events)).filter(({ type }) => type === "email.sent");
+  const among = { after: seqs[1] ?? 0, last: seqs.at(-3) ?? 0 };
+  const isAmong = (seq: SQLWrapper) => and(gt(seq, among.after), lte(seq, among.last));
   let matched = 0;
   await fc.assert(
     fc.asyncProperty(condition, async (one) => {
@@ -179,12 +181,18 @@ test("rules about behaviour find those whose history says so, in SQL and one by 
       const picked = await read
         .select({ seq: source.seq })
         .from(source.from)
-        .where(and(source.scope, source.rest))
+        .where(and(source.scope, source.rest()))
+        .orderBy(asc(source.seq));
+      const pickedAmong = await read
+        .select({ seq: source.seq })
+        .from(source.from)
+        .where(and(source.scope, source.rest(among), isAmong(source.seq)))
         .orderBy(asc(source.seq));
       const views = await loadContactViews(read, world.workspaceId, seqs, [one], context.now);
       const wanted = seqs.filter((_, i) => satisfies(histories[i] ?? [], one, context.now - (sent?.at ?? 0)));
       expect(found.map(({ seq }) => seq)).toEqual(wanted);
       expect(picked.map(({ seq }) => seq)).toEqual(wanted);
+      expect(pickedAmong.map(({ seq }) => seq)).toEqual(wanted.filter((seq) => seq > among.after && seq <= among.last));
       expect(seqs.filter((seq) => matches((views.get(seq) as NonNullable<ReturnType<typeof views.get>>).view, one, context.now))).toEqual(
         wanted,
       );

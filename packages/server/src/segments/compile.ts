@@ -12,7 +12,7 @@ import { tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { finds } from "../db/dialect.ts";
 import { listAddressForms } from "../lib/address-text.ts";
-import { compileCount } from "./actions.ts";
+import { compileCount, type SeqWindow } from "./actions.ts";
 import { type DecidedOperator, decide, isRuleFieldOf, type RuleFieldOf } from "./evaluate.ts";
 import { compileFreeValue, compileText, compileTree, ON_TEXT, ON_TIME, toArray } from "./free-values.ts";
 
@@ -24,6 +24,8 @@ export interface RuleContext {
   now: number;
   /** The `seq`s of all lists of the workspace, by their ids. */
   listSeqs: ReadonlyMap<string, number>;
+  /** The contacts that are compared, where that is known: one query finds what they did, instead of one for each. */
+  window?: SeqWindow | undefined;
 }
 
 type Value = SegmentCondition["value"];

@@ -8,7 +8,7 @@ import type { SegmentDeps } from "./deps.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
 import { buildRuleContext } from "./query.ts";
 import { pickSegmentTables, REBUILD_JOB, SECOND_ROUND_MS } from "./segments.ts";
-import { findWindowEnd } from "./selection.ts";
+import { findWindowEnd, toWindow } from "./selection.ts";
 
 // Membership changes in one transaction: 20 ms of work. With 250 a contact costs half more.
 const CHUNK = 1000;
@@ -47,8 +47,9 @@ export function rebuildSegment(deps: SegmentDeps): JobHandler {
     if (!segment) return {};
     const { contacts: c, segmentMembers: m } = read.t;
     const context = await buildRuleContext(read, deps, segment.workspaceId);
-    const matching = compileRule(context, segment.rules);
     const end = await findWindowEnd(read, segment.workspaceId, rebuild.after);
+    const window = end === null ? undefined : toWindow(read, rebuild.after, end);
+    const matching = compileRule({ ...context, window }, segment.rules);
     const ofMember = and(eq(m.segmentSeq, segment.seq), eq(m.contactSeq, c.seq));
     const ofWorkspace = eq(c.workspaceId, segment.workspaceId);
     const inWindow = (seq: typeof c.seq | typeof m.contactSeq) => and(gt(seq, rebuild.after), end === null ? undefined : lte(seq, end));

@@ -5,9 +5,11 @@ import type { Reader } from "../db/db.ts";
 import { MAX_COUNTED, type PageInput, paginateBySeq, type SeqSlice, type Total } from "../db/pagination.ts";
 import { invalid } from "../lib/api-error.ts";
 import { loadListSeqs } from "../lists/lists.ts";
+import type { SeqWindow } from "./actions.ts";
 import type { RuleContext } from "./compile.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { assertNamesExist, countMembers, findSegmentRow, getSegmentRow } from "./segments.ts";
+import { toWindow } from "./selection.ts";
 import { findSource, pickMembers, type Source } from "./source.ts";
 
 /** The context to compile rules of a workspace against, now. */
@@ -114,29 +116,36 @@ async function readMembers(read: Reader, segmentSeq: number, { below, limit, off
   return rows.map((row) => row.contact);
 }
 
+/** A part of the contacts of a source. */
+interface Part {
+  readonly range?: SQL | undefined;
+  readonly window?: SeqWindow | undefined;
+}
+
 /** Visits a source from the newest contact down, a window at a time, while `visit` returns true. */
 async function scanWindows(
   { q }: RuleContext,
   { from, seq, scope, few }: Source,
   below: number,
   deps: Pick<SegmentDeps, "clock">,
-  visit: (range: SQL | undefined) => Promise<boolean>,
+  visit: (part: Part) => Promise<boolean>,
 ): Promise<void> {
   if (few) {
-    await visit(sql`${seq} < ${below}`);
+    await visit({ range: sql`${seq} < ${below}` });
     return;
   }
-  for (let top = below; ; ) {
-    const [end] = await q
+  const findBelow = async (top: number, offset: number): Promise<number | undefined> => {
+    const query = q
       .select({ seq })
       .from(from)
-      .where(and(scope, sql`${seq} < ${top}`))
-      .orderBy(desc(seq))
-      .limit(1)
-      .offset(WINDOW - 1);
-    const range = and(sql`${seq} < ${top}`, end && sql`${seq} >= ${end.seq}`);
-    if (!(await visit(range)) || !end) return;
-    top = end.seq;
+      .where(and(scope, sql`${seq} < ${top}`));
+    return (await query.orderBy(desc(seq)).limit(1).offset(offset))[0]?.seq;
+  };
+  for (let top = await findBelow(below, 0); top !== undefined; ) {
+    const end = await findBelow(top + 1, WINDOW - 1);
+    const range = and(sql`${seq} <= ${top}`, end === undefined ? undefined : sql`${seq} >= ${end}`);
+    if (!(await visit({ range, window: end === undefined ? undefined : toWindow(q, end - 1, top, WINDOW) }))) return;
+    top = end === undefined ? undefined : end - 1;
     await deps.clock.real.sleep(0);
   }
 }
@@ -150,8 +159,8 @@ async function findSeqs(
 ): Promise<number[]> {
   const found: number[] = [];
   const wanted = offset + limit;
-  await scanWindows(context, source, below, deps, async (range) => {
-    found.push(...(await selectSeqs(context, source, range, wanted - found.length)));
+  await scanWindows(context, source, below, deps, async (part) => {
+    found.push(...(await selectSeqs(context, source, part, wanted - found.length)));
     return found.length < wanted;
   });
   return found.slice(offset);
@@ -174,19 +183,23 @@ async function findAndCount(
 ): Promise<Total & { seqs: number[] }> {
   if (source.few) {
     // Each query finds the few anew, so one is asked for all that are counted.
-    const found = await selectSeqs(context, source, undefined, Math.max(limit, MAX_COUNTED + 1));
+    const found = await selectSeqs(context, source, {}, Math.max(limit, MAX_COUNTED + 1));
     return { seqs: found.slice(0, limit), total: Math.min(found.length, MAX_COUNTED), isMinimum: found.length > MAX_COUNTED };
   }
   const seqs: number[] = [];
   let count = 0;
-  await scanWindows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
+  await scanWindows(context, source, Number.MAX_SAFE_INTEGER, deps, async (part) => {
     const missing = limit - seqs.length;
-    const found = missing === 0 ? [] : await selectSeqs(context, source, range, missing);
+    const found = missing === 0 ? [] : await selectSeqs(context, source, part, missing);
     seqs.push(...found);
     count += found.length;
     if (found.length < missing) return true;
     const last = found.at(-1);
-    count += await countRange(context, source, last === undefined ? range : and(range, sql`${source.seq} < ${last}`));
+    count += await countPart(
+      context,
+      source,
+      last === undefined ? part : { ...part, range: and(part.range, sql`${source.seq} < ${last}`) },
+    );
     return count <= MAX_COUNTED;
   });
   return { seqs, total: Math.min(count, MAX_COUNTED), isMinimum: count > MAX_COUNTED };
@@ -196,23 +209,23 @@ async function findAndCount(
 async function selectSeqs(
   { q }: RuleContext,
   { from, seq, scope, rest }: Source,
-  range: SQL | undefined,
+  { range, window }: Part,
   limit: number,
 ): Promise<number[]> {
   const rows = await q
     .select({ seq })
     .from(from)
-    .where(and(scope, range, rest))
+    .where(and(scope, range, rest(window)))
     .orderBy(desc(seq))
     .limit(limit);
   return rows.map((row) => row.seq);
 }
 
-async function countRange({ q }: RuleContext, { from, scope, rest }: Source, range: SQL | undefined): Promise<number> {
+async function countPart({ q }: RuleContext, { from, scope, rest }: Source, { range, window }: Part): Promise<number> {
   const [row] = await q
     .select({ n: sql<number>`count(*)`.mapWith(Number) })
     .from(from)
-    .where(and(scope, range, rest));
+    .where(and(scope, range, rest(window)));
   return row?.n ?? 0;
 }
 

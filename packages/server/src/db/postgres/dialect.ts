@@ -44,6 +44,7 @@ export const postgresDialect: SqlDialect = {
   notTrue: (expression) => sql`(${expression}) is not true`,
   rarely: (condition) => sql`${condition}`,
   usually: (condition) => sql`${condition}`,
+  findsManyAtOnce: true,
   singleWriter: false,
   concurrent: sql`true`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),

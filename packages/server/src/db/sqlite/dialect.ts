@@ -44,6 +44,7 @@ export const sqliteDialect: SqlDialect = {
   notTrue: (expression) => sql`(${expression}) is not true`,
   rarely: (condition) => sql`likelihood(${condition}, 0.0001)`,
   usually: (condition) => sql`likelihood(${condition}, 0.9999)`,
+  findsManyAtOnce: false,
   singleWriter: true,
   concurrent: sql`false`,
   passingLocked: (query) => query,
