@@ -170,7 +170,7 @@ function KeyFields() {
         <legend>Permissions</legend>
         {[...groups].map(([noun, permissions]) => (
           <div key={noun}>
-            <span>{noun}</span>
+            <span>{noun.replaceAll("_", " ")}</span>
             {permissions.map((permission) => (
               <label key={permission} class="check">
                 <input

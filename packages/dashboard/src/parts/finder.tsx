@@ -184,10 +184,6 @@ const SEARCHES: Readonly<Partial<Record<ObjectPrefix, FindObjects>>> = {
       name: email,
       detail: [firstName, lastName].filter(Boolean).join(" "),
     })),
-  em: async (text, signal) =>
-    (await api.emails.list({ ...(ADDRESS.test(text) ? { to: text } : { subject: text }), limit: FOUND }, { signal })).data.map(
-      ({ id, subject, to, status }) => ({ id, name: subject || NO_SUBJECT, detail: `${to}, ${status}` }),
-    ),
   cmp: async (search, signal) =>
     (await api.campaigns.list({ search, limit: FOUND }, { signal })).data.map(({ id, name, subjectLine }) => ({
       id,
@@ -205,6 +201,11 @@ const SEARCHES: Readonly<Partial<Record<ObjectPrefix, FindObjects>>> = {
     const fits = data.filter(({ agentName }) => agentName.toLowerCase().includes(text.toLowerCase()));
     return fits.slice(0, FOUND).map(({ id, agentName }) => ({ id, name: agentName }));
   },
+  // Last, since a campaign is a mail to each of its readers.
+  em: async (text, signal) =>
+    (await api.emails.list({ ...(ADDRESS.test(text) ? { to: text } : { subject: text }), limit: FOUND }, { signal })).data.map(
+      ({ id, subject, to, status }) => ({ id, name: subject || NO_SUBJECT, detail: `${to}, ${status}` }),
+    ),
 };
 
 function toFound({ id, name }: { readonly id: string; readonly name: string }): Found {
