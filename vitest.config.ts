@@ -98,7 +98,7 @@ const CI_ONLY = [
 const LONG = [
   // Stories in a browser. shell.test.ts stays.
   "packages/dashboard/test/{audience,audience-*,automations,block-mail,blocks,brand,builder,campaigns,content-pages,hostile,hostile-content}.test.ts",
-  "packages/dashboard/test/{every-page,first-view,large-campaign,pages,received,tabs,templates}.test.ts",
+  "packages/dashboard/test/{every-page,first-view,large-campaign,marketer-stories,pages,phone-stories,received,self-hoster-stories,tabs,templates}.test.ts",
   // Large tables on Postgres. queue/store.pg.test.ts and other rooms of the server stay.
   "packages/server/{test/list-rows,src/db/postgres/months}.pg.test.ts",
   // Floods of sign-ups. forms.test.ts stays.

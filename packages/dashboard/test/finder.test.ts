@@ -44,6 +44,9 @@ test(
     await open("spring");
     await dialog.getByRole("option", { name: "Spring order 7" }).waitFor();
     await dialog.getByRole("option", { name: "Spring sale Everything must go campaign" }).waitFor();
+    // A campaign stands above the mails with its words.
+    const found = (await dialog.getByRole("option").allTextContents()).filter((text) => /^Spring (?:sale|order)/.test(text));
+    expect(found.map((text) => text.split(" ", 2)[1])).toEqual(["saleEverything", "order"]);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Escape");

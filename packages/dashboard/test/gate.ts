@@ -6,11 +6,13 @@ export interface Gate {
   readonly url: string;
   close(): Promise<void>;
   open(): Promise<void>;
+  /** Leads to another server from now on. */
+  aim(target: string): void;
 }
 
 /** Opens a gate to the server at an address. */
 export async function createGate(target: string): Promise<Gate> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): void => {
     sockets.add(socket);
@@ -33,6 +35,9 @@ export async function createGate(target: string): Promise<Gate> {
   return {
     url: `http://127.0.0.1:${at}`,
     open,
+    aim: (other) => {
+      ({ hostname, port } = new URL(other));
+    },
     close: async () => {
       const closed = new Promise((done) => (server?.listening ? server.close(done) : done(null)));
       for (const socket of sockets) socket.destroy();

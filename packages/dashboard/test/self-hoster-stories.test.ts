@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { smtpPeer } from "../../server/test/smtp-peer.ts";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
+import { createGate } from "./gate.ts";
 import { waitUntil } from "./waiting.ts";
 
 // What the person does who runs the server for others, without a terminal.
@@ -195,6 +199,40 @@ test(
     expect((await send(next)).status).toBe(200);
     expect(faults).toEqual([]);
     await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "a server that is stopped and started again finds its people signed in, and what they were typing still there",
+  async () => {
+    const data = mkdtempSync(join(tmpdir(), "mailsvc-restart-"));
+    const before = await createStage({ dev: false, flags: { data } });
+    const gate = await createGate(before.server.url);
+    try {
+      const { url } = await before.call<{ url: string }>("POST", "/api/v1/dashboard/links", { role: "owner" });
+      const { page } = await before.open(url.replace(before.server.url, gate.url));
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.getByRole("link", { name: "Contacts" }).click();
+      await page.getByRole("button", { name: "Add a contact" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add a contact" });
+      await dialog.getByLabel("Email address").fill("ada@example.com");
+      await gate.close();
+      await before.server.close();
+      await page.locator(".outage p").waitFor();
+      await using after = await createStage({ dev: false, flags: { data } });
+      gate.aim(after.server.url);
+      await gate.open();
+      await page.locator(".outage p").waitFor({ state: "detached" });
+      await dialog.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: "ada@example.com" }).waitFor();
+      const { data: stored } = await after.call<List<{ email: string }>>("GET", "/api/v1/contacts", undefined, before.server.apiKey);
+      expect(stored).toMatchObject([{ email: "ada@example.com" }]);
+    } finally {
+      await before[Symbol.asyncDispose]();
+      await gate.close();
+      rmSync(data, { recursive: true, force: true });
+    }
   },
   PATIENCE_MS * 2,
 );
