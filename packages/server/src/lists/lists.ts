@@ -1,17 +1,15 @@
-import { type ContactMembership, type contract, type List, type Page, type PersonList, parseMailbox } from "@mailsvc/sdk/contract";
+import { type ContactMembership, type contract, type List, type PersonList, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import { findContactByEmail } from "../contacts/contacts.ts";
 import type { ContactDeps } from "../contacts/deps.ts";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/dialect.ts";
-import { listPage, type PageInput } from "../db/pagination.ts";
 import type { EmailDeps } from "../emails/deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { clearMembers, type MembershipDeps, removeContactFromGroups } from "../memberships/memberships.ts";
+import { clearMembers, deleteGroup, listGroups, type MembershipDeps, removeContactFromGroups } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { LinkDeps, SubscriberLists } from "../unsubscribe/unsubscribe.ts";
@@ -91,25 +89,8 @@ async function updateList(tx: Tx, deps: ListDeps, workspaceId: string, id: strin
 async function deleteList(tx: Tx, deps: ListDeps, workspaceId: string, id: string): Promise<List> {
   const row = await getListRow(tx, workspaceId, id);
   const list = await showWithCounts(tx, row);
-  await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
-  await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });
+  await deleteGroup(tx, deps, tx.t.lists, row, CLEAR_JOB);
   return list;
-}
-
-/** A page of lists with their member counts, newest first. */
-async function listLists(read: Reader, workspaceId: string, input: PageInput & { search?: string | undefined }): Promise<Page<List>> {
-  const { lists: t } = read.t;
-  const where = and(
-    eq(t.workspaceId, workspaceId),
-    isNull(t.deletedAt),
-    input.search === undefined ? undefined : contains(read.sqlDialect, t.name, input.search),
-  );
-  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
-  const counts = await getCounters(
-    read,
-    page.data.map((row) => row.id),
-  );
-  return { ...page, data: page.data.map((row) => showList(row, counts.get(row.id))) };
 }
 
 /** The lists a contact is a member of; pending memberships do not count. */
@@ -230,7 +211,7 @@ export function subscriberLists(deps: ListDeps): SubscriberLists {
 }
 
 export const listHandlers: Handlers<typeof contract.lists, ListDeps> = {
-  list: (input, { read, workspaceId }) => listLists(read, workspaceId, input),
+  list: (input, { read, workspaceId }) => listGroups(read, read.t.lists, workspaceId, input, showList),
   create: (input, { tx, deps, workspaceId }) => createList(tx, deps, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getList(read, workspaceId, id),
   update: ({ id, ...input }, { tx, deps, workspaceId }) => updateList(tx, deps, workspaceId, id, input),

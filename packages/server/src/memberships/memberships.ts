@@ -1,9 +1,12 @@
-import { and, asc, eq, inArray } from "drizzle-orm";
-import { deleteCounters, incrementCounters } from "../counters/counters.ts";
-import type { Db, Schema, Tx } from "../db/db.ts";
+import type { Page } from "@mailsvc/sdk/contract";
+import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import { deleteCounters, getCounters, incrementCounters } from "../counters/counters.ts";
+import type { Db, Reader, Schema, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ListTables } from "../lists/tables.ts";
-import type { JobHandler } from "../queue/queue.ts";
+import type { JobHandler, Queue } from "../queue/queue.ts";
 import type { SegmentTables } from "../segments/tables.ts";
 
 /** The tables of lists, or those of segments: groups that have contacts as members. */
@@ -66,6 +69,40 @@ export async function removeContactFromGroups(tx: Tx, contactSeq: number, pick: 
   await tx.delete(members).where(eq(members.contactSeq, contactSeq));
   for (const { groupId, member } of rows)
     await incrementCounters(tx, groupId, [{ kind: "status" in member ? member.status : "MEMBER", seq: contactSeq, by: -1 }]);
+}
+
+/** A page of the groups of a workspace, newest first. `show` gets the numbers of members of a group, by their kind. */
+export async function listGroups<Groups extends GroupTables["groups"], Item>(
+  read: Reader,
+  groups: Groups,
+  workspaceId: string,
+  input: PageInput & { search?: string | undefined },
+  show: (row: Groups["$inferSelect"], counts: ReadonlyMap<string, number> | undefined) => Item,
+): Promise<Page<Item>> {
+  const where = and(
+    eq(groups.workspaceId, workspaceId),
+    isNull(groups.deletedAt),
+    input.search === undefined ? undefined : contains(read.sqlDialect, groups.name, input.search),
+  );
+  const page = await listPage(read, input, { table: groups, where, toItem: (row: Groups["$inferSelect"]) => row });
+  const counts = await getCounters(
+    read,
+    page.data.map((row) => row.id),
+  );
+  return { ...page, data: page.data.map((row) => show(row, counts.get(row.id))) };
+}
+
+/** Deletes a group at once; the job of a `kind` deletes its members. */
+export async function deleteGroup(
+  tx: Tx,
+  { clock, queue }: Pick<MembershipDeps, "clock"> & { readonly queue: Pick<Queue, "enqueue"> },
+  groups: GroupTables["groups"],
+  { workspaceId, id, seq }: { readonly workspaceId: string; readonly id: string; readonly seq: number },
+  kind: string,
+): Promise<void> {
+  await tx.update(groups).set({ deletedAt: clock.now() }).where(eq(groups.seq, seq));
+  const payload: ClearPayload = { workspaceId, groupId: id, seq };
+  await queue.enqueue(tx, { kind, payload: { ...payload } });
 }
 
 export interface MembershipDeps {

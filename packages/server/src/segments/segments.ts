@@ -4,15 +4,14 @@ import { and, desc, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
-import { listPage, type PageInput } from "../db/pagination.ts";
+import type { PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRevision, nextChange } from "../lib/revision.ts";
 import { MINUTE } from "../lib/units.ts";
 import { loadListSeqs } from "../lists/lists.ts";
-import { removeContactFromGroups } from "../memberships/memberships.ts";
+import { deleteGroup, listGroups, removeContactFromGroups } from "../memberships/memberships.ts";
 import { loadContactViews } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { isTimed, listConditions, matches } from "./evaluate.ts";
@@ -149,30 +148,18 @@ export async function updateSegment(
 export async function deleteSegment(tx: Tx, deps: SegmentDeps, workspaceId: string, id: string): Promise<Segment> {
   const row = await getSegmentRow(tx, workspaceId, id);
   const segment = await showWithCount(tx, row);
-  await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
   await storeFields(tx, row, true);
-  await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });
+  await deleteGroup(tx, deps, tx.t.segments, row, CLEAR_SEGMENT_JOB);
   return segment;
 }
 
 /** A page of segments, newest first. */
-export async function listSegments(
+export function listSegments(
   read: Reader,
   workspaceId: string,
   input: PageInput & { search?: string | undefined },
 ): Promise<Page<Segment>> {
-  const { segments: t } = read.t;
-  const where = and(
-    eq(t.workspaceId, workspaceId),
-    isNull(t.deletedAt),
-    input.search === undefined ? undefined : contains(read.sqlDialect, t.name, input.search),
-  );
-  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
-  const counts = await getCounters(
-    read,
-    page.data.map((row) => row.id),
-  );
-  return { ...page, data: page.data.map((row) => showSegment(row, counts.get(row.id)?.get("MEMBER") ?? 0)) };
+  return listGroups(read, read.t.segments, workspaceId, input, (row, counts) => showSegment(row, counts?.get("MEMBER") ?? 0));
 }
 
 /** The segments a contact matches at an instant (ms). */
