@@ -128,7 +128,7 @@ function Checks({ campaign, audience: { data, error } }: Parts) {
         <Check tone="good" name="Pace">
           {describePace(campaign, data?.subscribed ?? 0)}
         </Check>
-        <Check tone="plain" name="Counted">
+        <Check tone="plain" name="Tracking">
           {describeTracking(campaign)}
         </Check>
       </ul>

@@ -113,9 +113,9 @@ function About({ list: { memberCount, pendingCount, description } }: { readonly 
 function OptIn({ list: { confirmationFrom, confirmationSubject } }: { readonly list: List }) {
   return (
     <p class="soft">
-      <Status status="active" text="double opt-in" /> Who is added gets an email from {confirmationFrom}
+      <Status status="active" text="double opt-in" /> New people get an email from {confirmationFrom}
       {confirmationSubject === null ? "" : ` (“${confirmationSubject}”)`} that links to a page at{" "}
-      <code>{`${location.origin}/lists/confirm/…`}</code>, and becomes a member by confirming there within 7 days.
+      <code>{`${location.origin}/lists/confirm/…`}</code>, and become members once they confirm there, within 7 days.
     </p>
   );
 }

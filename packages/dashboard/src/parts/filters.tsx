@@ -144,7 +144,7 @@ function Text({ name, label, example, pattern }: FilterField) {
       />
       {fits ? null : (
         <span class="hint wrong" role="status">
-          Not complete: {example ?? label}
+          Type all of it: {example ?? label}
         </span>
       )}
     </label>

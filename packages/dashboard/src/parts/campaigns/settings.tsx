@@ -83,7 +83,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
       localTime && `${localTime.at.replace("T", " ")} on each reader's clock; ${localTime.fallback} for contacts without a time zone`,
     ],
     ["Pace", describePace(campaign, 0)],
-    ["Counted", describeTracking(campaign)],
+    ["Tracking", describeTracking(campaign)],
     [
       "UTM",
       utm &&
