@@ -5,8 +5,8 @@ import { changeRole } from "./disturbances/roles.ts";
 import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
-import { NOUNS } from "./nouns.ts";
-import { addressOf, nextChangeOfTime, other, type Pick } from "./script.ts";
+import { NEEDS, NOUNS } from "./nouns.ts";
+import { addressOf, type Pick as Chances, nextChangeOfTime, other, TENANTS } from "./script.ts";
 import type { Thing, Universe } from "./universe.ts";
 
 /** Lets the mail server of a world be in another mode for a while. */
@@ -20,12 +20,10 @@ function relay(mode: "dead" | "slow" | "refusing"): Disturbance {
 }
 
 /** Begins another thing while no mail leaves, does something to it, and lets mail leave again; what was paused goes on later. */
-async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () => unknown): Promise<void> {
+async function whileMailWaits(u: Universe, thing: Thing, pick: Chances, goOn: () => unknown): Promise<void> {
   const label = `${thing.label}-while-mail-waits`;
-  const making = { universe: u, tenant: thing.tenant, pick, label };
   // A pause is best caught between the first mail and the last.
-  const made = NOUNS[thing.noun]?.verbs.pause || pick.oneIn(2) ? await NOUNS[thing.noun]?.make(making) : null;
-  if (made) await u.add({ ...made, label, noun: thing.noun, tenant: thing.tenant });
+  if (NOUNS[thing.noun]?.verbs.pause || pick.oneIn(2)) await makeFor(u, { noun: thing.noun, tenant: thing.tenant, label }, pick);
   const waiting = u.things.get(label) ?? thing;
   if (pick.oneIn(4)) await flicker(u, waiting);
   // Most campaigns are over within an hour.
@@ -37,6 +35,13 @@ async function whileMailWaits(u: Universe, thing: Thing, pick: Pick, goOn: () =>
   if (pick.oneIn(4)) await flicker(u, waiting);
   await u.pass(pick.of(0, HOUR, DAY));
   await verb("resume")(u, waiting, pick);
+}
+
+/** Makes a thing, and tells whether it could. */
+async function makeFor(u: Universe, wanted: Pick<Thing, "noun" | "tenant" | "label">, pick: Chances): Promise<boolean> {
+  const made = await NOUNS[wanted.noun]?.make({ universe: u, tenant: wanted.tenant, pick, label: wanted.label });
+  if (made) await u.add({ ...wanted, ...made });
+  return made !== null && made !== undefined;
 }
 
 /** Pauses a campaign and lets it go on, several times and at once, while its mail is on its way. */
@@ -51,7 +56,7 @@ async function flicker(u: Universe, { noun, tenant, id }: Thing): Promise<void> 
 }
 
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
-const someone = ({ also }: Thing, pick: Pick): string => also["email"] ?? also["address"] ?? addressOf(pick.int(0, 23));
+const someone = ({ also }: Thing, pick: Chances): string => also["email"] ?? also["address"] ?? addressOf(pick.int(0, 23));
 
 const operator = (u: Universe) => u.sdk("a", u.operatorKey);
 
@@ -94,7 +99,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const { contacts } = u.sdk(tenant);
     const rows = Array.from({ length: 12 }, (_, i) => ({ email: addressOf(i + pick.int(0, 13)), tags: [pick.of("undone", "vip")] }));
     await u.settle();
-    const before = new Set((await u.value(() => contacts.list({ limit: 100 }).toArray()))?.map(({ email }) => email));
+    const known = (await u.value(() => contacts.list({ limit: 100 }).toArray())) ?? [];
+    const before = new Set(known.map(({ email }) => email));
+    const untagged = new Set(known.flatMap(({ email, tags }) => (tags.includes("undone") ? [] : email)));
     const begun = await u.value(() => contacts.startImport({ file: "people.csv" }));
     const imported = begun && (await u.value(() => contacts.import({ rows, import: begun.id })));
     await u.pass(pick.of(0, HOUR));
@@ -112,6 +119,8 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
         if (contact && contact.lists.length === 0)
           u.ledger.note("follows", `${email} is a contact, and the import that has brought them was undone.`);
       }
+      for (const { email, tags } of now ?? [])
+        if (untagged.has(email) && tags.includes("undone")) u.ledger.note("follows", `${email} has a tag of an import that was undone.`);
     }
     return undone;
   },
@@ -162,6 +171,28 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   relayDead: relay("dead"),
   relaySlow: relay("slow"),
   relayRefuses: relay("refusing"),
+  // Something is done to a thing between what the service has read of it and what it stores of that.
+  between: async (u, thing, pick) => {
+    const own = VERBS.filter((name) => NOUNS[thing.noun]?.verbs[name]);
+    const paused = await u.value(() => operator(u).queue.pause({ reason: "maintenance" }));
+    const label = `${thing.label}-between`;
+    await makeFor(u, { noun: thing.noun, tenant: thing.tenant, label }, pick);
+    const under = u.things.get(label) ?? thing;
+    const canPause = own.includes("pause") && own.includes("resume") && !pick.oneIn(4);
+    if (canPause) await verb("pause")(u, under, pick);
+    const deed = canPause ? "resume" : pick.of(...own, null);
+    let doing: Promise<unknown> = Promise.resolve();
+    const act = async (): Promise<void> => {
+      if (deed !== null) await verb(deed)(u, under, pick);
+      else await DISTURBANCES[pick.of("unsubscribe", "suppress", "bulkTag", "resubscribe")]?.(u, under, pick);
+    };
+    if (paused) await u.call(() => operator(u).queue.resume());
+    const putOff = pick.of(...u.servers).interruptAt(pick.int(1, 10), () => (doing = act()));
+    await u.pass(pick.of(0, 60_000, HOUR));
+    putOff();
+    await doing;
+    return true;
+  },
   // Each transaction waits for a while, so that others come between what it has read and what it writes.
   slowDisk: async (u, thing, pick) => {
     const set = (ms: number): void => {
@@ -187,17 +218,13 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     return changed;
   },
   tenant: async (u, thing, pick) => {
-    const making = { universe: u, tenant: other(thing.tenant), pick, label: `${thing.label}-of-the-other` };
-    const made = await NOUNS[thing.noun]?.make(making);
-    if (made) await u.add({ ...made, label: making.label, noun: thing.noun, tenant: making.tenant });
-    return made !== null && made !== undefined;
+    const tenant = other(thing.tenant);
+    const isThere = (noun: string): boolean => [...u.things.values()].some((one) => one.noun === noun && one.tenant === tenant);
+    for (const noun of ["crowd", ...(NEEDS[thing.noun] ?? [])])
+      if (noun !== thing.noun && !isThere(noun)) await makeFor(u, { noun, tenant, label: `${thing.label}-${noun}-of-the-other` }, pick);
+    return makeFor(u, { noun: thing.noun, tenant, label: `${thing.label}-of-the-other` }, pick);
   },
-  again: async (u, thing, pick) => {
-    const making = { universe: u, tenant: thing.tenant, pick, label: `${thing.label}-again` };
-    const made = await NOUNS[thing.noun]?.make(making);
-    if (made) await u.add({ ...made, label: making.label, noun: thing.noun, tenant: making.tenant });
-    return made !== null && made !== undefined;
-  },
+  again: (u, { noun, tenant, label }, pick) => makeFor(u, { noun, tenant, label: `${label}-again` }, pick),
   faults: async (u, thing, pick) => {
     const { faults } = u.sdk("a");
     u.mayFail = true;
@@ -239,9 +266,24 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const mails = await u.value(async () => (await inbox.list({ limit: 20 })).data);
     if (!mails || mails.length === 0) return false;
     const outcome = pick.of("bounced" as const, "complained" as const);
-    return u.call(() => inbox.report(pick.of(...mails).id, { outcome }));
+    const reported = await u.call(() => inbox.report(pick.of(...mails).id, { outcome }));
+    await u.settle();
+    if ("value" in reported) await findUnlisted(u, reported.value);
+    return reported;
   },
 };
+
+/** Says whether an address that was reported is not on the list of suppressions of those who have written to it. */
+async function findUnlisted(u: Universe, { to, emailId }: { readonly to: string; readonly emailId: string | null }): Promise<void> {
+  for (const tenant of TENANTS) {
+    const { emails, suppressions } = u.sdk(tenant);
+    const sent = await u.value(() => emails.get(emailId ?? ""));
+    const listed = sent && (await u.value(async () => (await suppressions.list({ search: to, limit: 10 })).data));
+    // Simulated complaints of some addresses suppress nobody.
+    if (listed && to.endsWith("@people.test") && !listed.some(({ email }) => email === to))
+      u.ledger.note("follows", `${to} was reported, and is not on the list of suppressions of ${tenant}.`);
+  }
+}
 
 async function setStatus(u: Universe, { tenant }: Thing, email: string, status: "SUBSCRIBED" | "UNSUBSCRIBED"): Promise<unknown> {
   const { contacts } = u.sdk(tenant);

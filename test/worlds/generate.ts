@@ -1,5 +1,5 @@
 import { DISTURBANCES } from "./disturbances.ts";
-import { NOUNS } from "./nouns.ts";
+import { NEEDS, NOUNS } from "./nouns.ts";
 import { type Aim, deliveryOf, type Pair } from "./pairs.ts";
 import { type Pick, picker, type Script, STARTS, type Step, TENANTS, type Tenant } from "./script.ts";
 
@@ -81,19 +81,6 @@ function aimOf(seed: number): Aim {
   const pair = pairOf(seed);
   return { nouns: [pair.noun], deeds: [pair] };
 }
-
-/** Nouns that a noun needs before it. */
-const NEEDS: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(
-    ["run", "wakeup", "approval", "waitingRun", "proposal", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]]),
-  ),
-  submission: ["agent", "landingPage"],
-  signUp: ["form"],
-  resentCampaign: ["campaign"],
-  opening: ["campaign"],
-  clicking: ["mail"],
-  leaving: ["campaign"],
-};
 
 /** Nouns that a disturbance needs before it. */
 const NEEDED_BY: Readonly<Record<string, readonly string[]>> = { scopes: ["agent"], report: ["mail"] };

@@ -1,5 +1,7 @@
 import { AGAIN } from "./invariants/again.ts";
 import { APART } from "./invariants/apart.ts";
+import { ARRIVES } from "./invariants/arrives.ts";
+import { AUDITED } from "./invariants/audited.ts";
 import { CONTENT } from "./invariants/content.ts";
 import { ENDS } from "./invariants/ends.ts";
 import { FOLLOWS } from "./invariants/follows.ts";
@@ -17,6 +19,6 @@ import { WHY } from "./invariants/why.ts";
 
 /** All that holds in every world at rest. The last one starts another server, so nothing comes after it. */
 export const INVARIANTS: readonly Invariant[] = [
-  ...[ENDS, SUMS, REFUSALS, ONCE, STILL, EARLY, STORY, EVENTS, WEBHOOKS, FOLLOWS],
-  ...[CONTENT, KEYS, APART, WHY, FORGOTTEN, LEFT, KEPT, AGAIN],
+  ...[ENDS, SUMS, REFUSALS, ONCE, ARRIVES, STILL, EARLY, STORY, EVENTS, WEBHOOKS, FOLLOWS],
+  ...[CONTENT, KEYS, AUDITED, APART, WHY, FORGOTTEN, LEFT, KEPT, AGAIN],
 ];

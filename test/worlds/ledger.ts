@@ -16,6 +16,8 @@ interface HandOver extends Mark {
   readonly messageId: string;
   /** The words `Says …` of its HTML and of its text. */
   readonly says: readonly (string | null)[];
+  /** The number of the person whom it greets; null if it greets nobody with a number. */
+  readonly greeted: string | null;
   /** True if it offers to unsubscribe. */
   readonly hasWayOut: boolean;
   /** Workspaces whose words are in it. */
@@ -75,7 +77,7 @@ interface Secrets {
 }
 
 /** The invariants that read notes. */
-type NotedInvariant = "follows" | "forgotten" | "keys" | "once";
+type NotedInvariant = "content" | "follows" | "forgotten" | "keys" | "once" | "refusals";
 
 /** A browser in which somebody has signed in. */
 interface Browser {
@@ -104,6 +106,10 @@ export class Ledger {
   #order = 0;
   readonly handOvers: HandOver[] = [];
   readonly refusals: Refusal[] = [];
+  /** The ids of things of which the service has answered that they are deleted. */
+  readonly deleted = new Set<string>();
+  /** Whose no was taken back, as `tenant address`. */
+  readonly forgiven = new Set<string>();
   readonly keys: KeyRecord[] = [];
   readonly calls: HookCall[] = [];
   readonly stops: Stop[] = [];
@@ -164,6 +170,7 @@ export class Ledger {
 
   /** Takes back a no, because the person has said yes since. */
   allow(tenant: Tenant, address: string): void {
+    this.forgiven.add(`${tenant} ${address.toLowerCase()}`);
     const kept = this.refusals.filter((one) => one.tenant !== tenant || one.address !== address.toLowerCase());
     this.refusals.splice(0, this.refusals.length, ...kept);
   }

@@ -50,6 +50,7 @@ export class MailPeer {
           to,
           messageId: mail.messageId,
           says: [html, text].map((part) => /Says [\w-]+ [A-E]/.exec(part ?? "")?.[0] ?? null),
+          greeted: /Dear P(\d+) /.exec(`${html} ${text}`)?.[1] ?? null,
           hasWayOut: Object.keys(headers ?? {}).some((name) => name.toLowerCase() === "list-unsubscribe"),
           words: TENANTS.filter((tenant) => `${mail.subject} ${mail.html} ${mail.text}`.includes(MARKS[tenant])),
           taken: receipt.outcome === "sent" || receipt.outcome === "unknown",

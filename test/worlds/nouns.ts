@@ -2,6 +2,7 @@ import type { Noun } from "./noun.ts";
 import { AGENT_NOUNS } from "./nouns/agents.ts";
 import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
 import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
+import { FILE_NOUNS } from "./nouns/files.ts";
 import { FORM_NOUNS } from "./nouns/forms.ts";
 import { MEMBER_NOUNS } from "./nouns/members.ts";
 import { OPERATOR_NOUNS } from "./nouns/operator.ts";
@@ -22,6 +23,21 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   ...AGENT_NOUNS,
   ...RECIPIENT_NOUNS,
   ...FORM_NOUNS,
+  ...FILE_NOUNS,
   ...MEMBER_NOUNS,
   ...OPERATOR_NOUNS,
+};
+
+/** Nouns that a noun needs before it. */
+export const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ["run", "wakeup", "approval", "waitingRun", "proposal", "message", "spending", "landingPage"].map((noun) => [noun, ["agent"]]),
+  ),
+  submission: ["agent", "landingPage"],
+  signUp: ["form"],
+  resentCampaign: ["campaign"],
+  opening: ["campaign"],
+  clicking: ["mail"],
+  leaving: ["campaign"],
+  passedOn: ["agent", "reply"],
 };

@@ -36,6 +36,9 @@ const AGAIN_AND_AGAIN: ReadonlySet<string> = new Set([
   "inbox.clearTestMail",
 ]);
 
+/** Time for which a transaction waits for a deed that comes before it, ms of real time: many times what a call takes. */
+const INTERRUPTION_MS = 60;
+
 /** Error of Postgres when it cannot write. */
 const DISK_FULL = Object.assign(new Error("could not extend file: No space left on device"), { code: "53100" });
 
@@ -56,6 +59,7 @@ export class Server {
   #dead = false;
   #die: () => void = () => {};
   #fuse: { left: number; readonly moment: Moment } | null = null;
+  #interruption: { left: number; readonly deed: () => Promise<unknown> } | null = null;
 
   readonly #random: Random;
 
@@ -116,6 +120,14 @@ export class Server {
     this.#fuse = { left: n, moment };
   }
 
+  /** Lets a deed come between what is read for the `n`-th transaction from now and that transaction. Returns how to put it off. */
+  interruptAt(n: number, deed: () => Promise<unknown>): () => void {
+    this.#interruption = { left: n, deed };
+    return () => {
+      this.#interruption = null;
+    };
+  }
+
   /** Puts off a kill that was planned. */
   spare(): void {
     this.#fuse = null;
@@ -153,6 +165,7 @@ export class Server {
     const never = new Promise<never>(() => {});
     const mortal: typeof db.tx = async (work, options) => {
       if (this.#dead) return never;
+      await this.#beInterrupted();
       if (this.lagMs > 0) await sleep(this.#random.fraction() * this.lagMs);
       try {
         const value = await tx(async (q) => {
@@ -170,6 +183,14 @@ export class Server {
       }
     };
     Object.assign(db, { tx: mortal });
+  }
+
+  async #beInterrupted(): Promise<void> {
+    const { left, deed } = this.#interruption ?? { left: 0, deed: null };
+    if (deed === null) return;
+    this.#interruption = left > 1 ? { left: left - 1, deed } : null;
+    // The deed may wait for this very transaction, or for others of its turn.
+    if (left <= 1) await Promise.race([deed(), sleep(INTERRUPTION_MS)]);
   }
 
   #burns(moment: Moment): boolean {

@@ -360,7 +360,7 @@ function readLog(ledger: Ledger, line: string): void {
 
 /** Returns the flags of a script's servers. */
 function flagsOf({ keepDays }: Script): Readonly<Record<string, string>> {
-  return keepDays === null ? {} : { keep: `emails=${keepDays},events=${keepDays}` };
+  return keepDays === null ? {} : { keep: `emails=${keepDays},events=${keepDays},received=${keepDays}` };
 }
 
 async function made<T>(make: () => Promise<T>): Promise<Outcome<T>> {

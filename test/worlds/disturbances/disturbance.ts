@@ -14,6 +14,8 @@ export function verb(name: Verb): Disturbance {
   return async (u, thing, pick) => {
     const acted = (await NOUNS[thing.noun]?.verbs[name]?.(u, thing, pick)) ?? false;
     if (hasActed(acted)) u.pairs.add(`${thing.noun} ${name}`);
+    // Of a campaign that has begun a copy is deleted.
+    if (name === "delete" && hasActed(acted) && !/campaign$/i.test(thing.noun)) u.ledger.deleted.add(thing.id);
     return acted;
   };
 }

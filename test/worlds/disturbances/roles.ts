@@ -14,6 +14,8 @@ const CALLS = [
   { method: "GET", path: "/api/v1/contacts", permission: "contacts:read", done: 200 },
   { method: "POST", path: "/api/v1/contacts", permission: "contacts:write", done: 201 },
   { method: "POST", path: "/api/v1/keys", permission: "keys:write", done: 201 },
+  // The address that it is from was never verified.
+  { method: "POST", path: "/api/v1/send", permission: "transactional:send", done: 400 },
 ] as const;
 
 /**
@@ -82,6 +84,7 @@ interface Working {
 async function work(u: Universe, server: Server, { role, cookie, turn, pick }: Working): Promise<void> {
   const bodies: Readonly<Record<string, object>> = {
     "/api/v1/contacts": { email: `fine-${pick.int(1000, 9_999_999)}@people.test`, firstName: `New ${MARKS.a}` },
+    "/api/v1/send": { from: "boss@nowhere.test", to: "fine-0@people.test", subject: `Hello ${MARKS.a}`, text: "Hello" },
     "/api/v1/keys": { name: "shop", permissions: ["contacts:read"] },
   };
   for (const { method, path, permission, done } of CALLS) {

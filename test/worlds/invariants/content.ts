@@ -7,10 +7,44 @@ export const CONTENT: Invariant = {
   promise: "Each reader gets the mail that was written for them, with a way out.",
   says: [
     "A campaign that is made of blocks says in its HTML and in its text what its blocks say. In an A/B test it is what the blocks of the reader's variant say, and after the decision those of the winner.",
+    "A mail that greets its reader by name greets no other person. A link in a mail leads to where its author has let it lead. A file of a brand has the bytes that were uploaded, wherever the data has moved since.",
     "Every mail of a campaign or an automation that a mail server is given offers to unsubscribe, unless its template is exempt from that.",
   ],
-  check: async (universe) => [...(await findOthersWords(universe)), ...(await findWithoutWayOut(universe))],
+  check: async (universe) => [
+    ...(await findOthersWords(universe)),
+    ...(await findWithoutWayOut(universe)),
+    ...findMisaddressed(universe),
+    ...(await findChangedFiles(universe)),
+    ...(universe.ledger.notes.get("content") ?? []),
+  ],
 };
+
+/** Files of brands that are given out as other bytes than were uploaded, or not at all. */
+async function findChangedFiles(universe: Universe): Promise<string[]> {
+  const found: string[] = [];
+  for (const { label, tenant, id, also } of universe.things.values()) {
+    const sdk = universe.sdk(tenant);
+    const find = {
+      assets: async () => (await sdk.assets.get(id)).url,
+      leadMagnets: async () => (await sdk.leadMagnets.get(id)).downloadUrl,
+    };
+    const link = also["file"] === undefined ? null : await universe.value(find[also["file"] as keyof typeof find]);
+    if (link === null) continue;
+    const { pathname, search } = new URL(link);
+    const answer = await universe.fetchAs(tenant)(universe.world.url + pathname + search);
+    const bytes = Buffer.from(await answer.arrayBuffer()).toString("base64");
+    if (answer.status !== 200 || bytes !== also["base64"])
+      found.push(`The file of ${label} is answered with ${answer.status}, and is another one.`);
+  }
+  return found;
+}
+
+/** Mail that greets somebody else than its recipient. */
+function findMisaddressed({ ledger }: Universe): string[] {
+  return ledger.handOvers.flatMap(({ emailId, to, greeted }) =>
+    greeted === null || to.includes(`-${greeted}@`) ? [] : [`The mail ${emailId} to ${to} greets the person ${greeted}.`],
+  );
+}
 
 async function findOthersWords({ world, things, ledger, rewound }: Universe): Promise<string[]> {
   if (rewound) return [];

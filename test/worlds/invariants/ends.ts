@@ -1,3 +1,4 @@
+import { WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
@@ -6,7 +7,7 @@ export const ENDS: Invariant = {
   promise: "Everything that was begun ends, or waits for something that exists and can still happen.",
   says: [
     "A world comes to rest for four weeks after its last disturbance, with all servers, mail servers and webhooks in order. That is longer than any retry, window, test, schedule and wait in it. So nothing may be under way at the end but what waits for a person.",
-    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running, from that moment on. A delivery to a webhook that works is not waiting for its time to come.",
+    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running, from that moment on. A delivery to a webhook that works is not waiting for its time to come. A webhook that has answered with errors alone for more than five days is off.",
     "No job is dead, left without somebody who knows it, or overdue.",
   ],
   check: async (universe) => [
@@ -123,10 +124,24 @@ async function openDeliveries(universe: Universe): Promise<string[]> {
     if (!noun.endsWith("ebhook")) continue;
     const hook = await universe.value(() => universe.sdk(tenant).webhooks.get(id));
     if (hook?.status !== "enabled") continue;
+    if (hasFailedForLong(universe, label)) found.push(`${label} has failed for more than five days, and is on.`);
     for (const one of await universe.sdk(tenant).webhooks.deliveries(id, { limit: 100 }).toArray())
       if (one.state === "pending" || one.state === "queued") found.push(`The delivery ${one.id} of ${label} is still ${one.state}.`);
   }
   return found;
+}
+
+/** True for a webhook all of whose answers were errors, over more time than it may fail before it is disabled. */
+function hasFailedForLong({ ledger, script, hooks }: Universe, label: string): boolean {
+  // Somebody may have switched it on again, or let it work for a while.
+  if (
+    hooks.modes.get(label) !== "fails" ||
+    script.steps.some((step) => step.do === "disturb" && (step.on === label || step.by === "webhooksDead"))
+  )
+    return false;
+  const calls = ledger.calls.filter(({ name }) => name === label);
+  const [first, last] = [calls[0]?.at ?? 0, calls.at(-1)?.at ?? 0];
+  return calls.every(({ status }) => status >= 500) && last - first > WEBHOOK_LIMITS.disabledAfterDays * 86_400_000;
 }
 
 async function deadJobs(universe: Universe): Promise<string[]> {

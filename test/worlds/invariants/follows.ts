@@ -1,6 +1,7 @@
 import type { Universe } from "../universe.ts";
 import { findLeftOut } from "./audiences.ts";
 import type { Invariant } from "./invariant.ts";
+import { findWrongSteps } from "./steps.ts";
 import { findWrongWays } from "./ways.ts";
 
 export const FOLLOWS: Invariant = {
@@ -8,9 +9,9 @@ export const FOLLOWS: Invariant = {
   promise: "What is to follow from an event has followed.",
   says: [
     "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
-    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact. An import that is undone leaves nobody whom it has brought.",
+    "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who was not in it, or was excluded, has none. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact. An import that is undone leaves nobody whom it has brought.",
     "What an agent proposes is made once when the brand approves it, and never otherwise.",
-    "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time.",
+    "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. A wait for a time of a weekday is over then, by the clock of its zone. A question about a contact is answered as the contact is, and a step that changes one has changed it. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time, enters again only where that is allowed, and as long after the time before as it says. Who reaches its goal while inside counts as having reached it.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
@@ -20,8 +21,10 @@ export const FOLLOWS: Invariant = {
       ...(await agentsTold(universe)),
       ...(await stepsOnce(universe)),
       ...(await entriesApart(universe)),
+      ...(await goalsReached(universe)),
       ...(await reactionsTold(universe)),
       ...(await findWrongWays(universe)),
+      ...(await findWrongSteps(universe)),
       ...(await findLeftOut(universe)),
       ...(await noesListed(universe)),
       ...(await proposalsMade(universe)),
@@ -79,14 +82,44 @@ async function agentsTold(universe: Universe): Promise<string[]> {
 
 async function entriesApart({ world }: Universe): Promise<string[]> {
   const { read } = world.app.deps.db;
+  const automations = new Map((await read.select().from(read.t.automations)).map((row) => [row.id, row]));
   const entries = (await read.select().from(read.t.automationEntries)).sort((one, other) => one.enteredAt - other.enteredAt);
   return [...Map.groupBy(entries, ({ automationId, contactId }) => `${automationId} ${contactId}`).values()].flatMap((own) =>
-    own.flatMap(({ id, enteredAt }, i) => {
+    own.flatMap(({ id, automationId, enteredAt }, i) => {
       const before = own[i - 1];
-      return before && (before.endedAt === null || before.endedAt > enteredAt)
-        ? [`The entry ${id} began while ${before.id} was inside.`]
+      const { allowReEntry, reEntryDelayHours = 0 } = automations.get(automationId) ?? {};
+      if (before === undefined) return [];
+      if (before.endedAt === null || before.endedAt > enteredAt) return [`The entry ${id} began while ${before.id} was inside.`];
+      if (allowReEntry === false) return [`The entry ${id} began after ${before.id}, and nobody may enter again.`];
+      const hours = (enteredAt - before.enteredAt) / 3_600_000;
+      return hours < reEntryDelayHours
+        ? [`The entry ${id} began ${hours} hours after ${before.id}, and may after ${reEntryDelayHours}.`]
         : [];
     }),
+  );
+}
+
+/** Says who has reached the goal of an automation while they were inside, and does not count. */
+async function goalsReached({ world, script }: Universe): Promise<string[]> {
+  if (script.keepDays !== null) return [];
+  const { read } = world.app.deps.db;
+  const goals = new Map(
+    (await read.select().from(read.t.automations)).flatMap(({ id, goal, status }) =>
+      goal?.type === "event" && status === "ACTIVE" ? [[id, goal.name] as const] : [],
+    ),
+  );
+  const tracked = Map.groupBy(
+    (await read.select().from(read.t.events)).filter(({ type }) => type === "contact.tracked"),
+    ({ contactId, data }) => `${contactId} ${data?.["name"]}`,
+  );
+  return (await read.select().from(read.t.automationEntries)).flatMap(
+    ({ id, automationId, contactId, enteredAt, endedAt, goalReachedAt }) => {
+      const name = goals.get(automationId);
+      if (name === undefined || goalReachedAt !== null) return [];
+      // One of the same instant may have been before it entered or after it ended.
+      const reached = tracked.get(`${contactId} ${name}`)?.find(({ at }) => at > enteredAt && at < (endedAt ?? Number.POSITIVE_INFINITY));
+      return reached ? [`The entry ${id} does not count as at its goal, although ${name} happened meanwhile.`] : [];
+    },
   );
 }
 

@@ -7,7 +7,7 @@ export const KEPT: Invariant = {
   name: "kept",
   promise: "What is to be deleted after some days is gone two days later.",
   says: [
-    "Some worlds delete mail and events after five days. At rest, none of them is older than seven days: no mail that was accepted earlier, no captured copy, no event. A sweep runs once a day, so it may be a day late. On Postgres they go together with their month, once all of it is old enough.",
+    "Some worlds delete mail, received mail and events after five days. At rest, none of them is older than seven days: no mail that was accepted earlier, no captured copy, no received mail, no event. A sweep runs once a day, so it may be a day late. On Postgres they go together with their month, once all of it is old enough.",
     "Mail that is in doubt stays until a person has looked at it. So does mail of a campaign that is paused or being sent, with what happened to it and the events that such a campaign still needs.",
   ],
   check: async (universe) => {
@@ -23,7 +23,9 @@ export const KEPT: Invariant = {
     );
     const captured = (await read.select().from(read.t.inbox)).filter(({ receivedAt }) => receivedAt < before);
     const events = underWay.size > 0 ? [] : (await read.select().from(read.t.events)).filter(({ at }) => at < before);
+    const received = (await read.select().from(read.t.received)).filter(({ receivedAt }) => receivedAt < before);
     return [
+      ...received.map(({ id }) => `The received mail ${id} is still there.`),
       ...mails.map(({ id, status, createdAt }) => `The mail ${id} (${status}) of ${new Date(createdAt).toISOString()} is still there.`),
       ...captured.map(({ id }) => `The captured mail ${id} is still there.`),
       ...events.map(({ type, at }) => `An event ${type} of ${new Date(at).toISOString()} is still there.`),

@@ -31,7 +31,7 @@ export const REFUSALS: Invariant = {
   name: "refusals",
   promise: "Nobody who said no is mailed after that was acknowledged.",
   says: [
-    "Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after a no to marketing, nothing at all after a no to everything. It counts from the answer, also for mail that was on its way to the mail server, and until the person, or somebody for them, takes it back.",
+    "Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after a no to marketing, nothing at all after a no to everything. It counts from the answer, also for mail that was on its way to the mail server, and until the person, or somebody for them, takes it back. A no to marketing keeps no receipt back that its sender marks as one.",
     "A campaign to a list goes to people who have joined it, not to those who were asked to confirm and have not. Mail that was sent with a test key goes to nobody.",
   ],
   check: async (universe) => {
@@ -48,7 +48,7 @@ export const REFUSALS: Invariant = {
       const no = mail && refusals.find((refusal) => forbids(universe, refusal, one, mail));
       return no ? [`The mail ${one.emailId} went to ${one.to} after a no of scope ${no.scope}.`] : [];
     });
-    return [...found, ...tests, ...late];
+    return [...found, ...tests, ...late, ...(universe.ledger.notes.get("refusals") ?? [])];
   },
 };
 

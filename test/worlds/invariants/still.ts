@@ -1,4 +1,4 @@
-import { findOpening } from "../../../packages/server/src/campaigns/sending.ts";
+import { isTimeZone, type LocalTime, type Throttle, toLocalTime } from "@mailsvc/sdk/contract";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 import { listSends } from "./sends.ts";
@@ -43,6 +43,7 @@ export const EARLY: Invariant = {
   says: [
     "A mail with a time is sent at that time at the earliest, and so is a campaign with a schedule, or with a local time of each reader. Mail of a campaign with a window of hours is released within the window, by the clock of its time zone, also where that changes to or from summer time.",
     "A campaign with a pace of so many mails a second releases no more than that at once, and as long after the last ones as the pace says. It counts from the first release; a campaign that somebody resumes may release at once.",
+    "An agent is woken at its time at the earliest. A mail that was put off is tried again after about a minute at the earliest, unless somebody asks for it.",
   ],
   check: async (universe) => {
     const { read } = universe.world.app.deps.db;
@@ -57,17 +58,78 @@ export const EARLY: Invariant = {
     for (const { id, throttle, localTime, scheduledAt, startedAt } of campaigns) {
       if (scheduledAt !== null && startedAt !== null && startedAt < scheduledAt)
         found.push(`The campaign ${id} has started before its time.`);
+      if (localTime !== null) found.push(...(await atWrongTime(universe, { id, localTime, startedAt })));
       if (throttle === null || localTime !== null) continue;
       const released = mails.filter(({ campaignId, sentAt }) => campaignId === id && sentAt !== null).map((mail) => mail.scheduledAt ?? 0);
-      const outside = released.find((at) => findOpening(throttle.window, at) !== at);
+      const outside = released.find((at) => !isOpen(throttle.window, at));
       if (outside !== undefined)
         found.push(`The campaign ${id} has released mail at ${new Date(outside).toISOString()}, outside its window.`);
       if (throttle.perSecond !== undefined && !resumed.has(id) && !universe.rewound)
         found.push(...tooFast(released, throttle.perSecond).map((what) => `The campaign ${id} ${what}`));
     }
-    return found;
+    return [...found, ...wokenEarly(universe, await read.select().from(read.t.wakeups)), ...triedTooSoon(universe)];
   },
 };
+
+/** True within a window of hours; one such as 22:00 to 06:00 holds midnight. */
+function isOpen(window: Throttle["window"], at: number): boolean {
+  if (window === undefined) return true;
+  const { minutes } = toLocalTime(at, window.timeZone);
+  const [start, end] = [minutesOf(window.start), minutesOf(window.end)];
+  return start < end ? minutes >= start && minutes < end : minutes >= start || minutes < end;
+}
+
+const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+
+interface LocalCampaign {
+  readonly id: string;
+  readonly localTime: LocalTime;
+  readonly startedAt: number | null;
+}
+
+/** Says which readers whose zone is certain were not to get a campaign at its time by their clock. */
+async function atWrongTime({ world }: Universe, { id, localTime, startedAt }: LocalCampaign): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const contacts = new Map((await read.select().from(read.t.contacts)).map((row) => [row.id, row]));
+  return (await read.select().from(read.t.emails)).flatMap(({ id: emailId, campaignId, contactId, scheduledAt, status }) => {
+    const contact = contacts.get(contactId ?? "");
+    if (campaignId !== id || status === "skipped" || scheduledAt === null || !contact || contact.updatedAt >= (startedAt ?? 0)) return [];
+    const own = contact.customFields[localTime.field];
+    const zone = typeof own === "string" && isTimeZone(own) ? own : localTime.fallback;
+    const { year, month, day, minutes } = toLocalTime(scheduledAt, zone);
+    const clock = Date.UTC(year, month - 1, day, 0, minutes);
+    const wanted = Date.parse(`${localTime.at}Z`);
+    // Where clocks were put forward over that time, an hour later; who came into the audience after it, at once.
+    const isRight = clock - wanted >= 0 && (clock - wanted <= 3_600_000 || scheduledAt <= (startedAt ?? 0) + 1000);
+    return isRight
+      ? []
+      : [`The mail ${emailId} of the campaign ${id} was due at minute ${minutes} of the day in ${zone}, and not at ${localTime.at}.`];
+  });
+}
+
+function wokenEarly({ ledger }: Universe, wakeups: readonly { readonly id: string; readonly fireAt: number }[]): string[] {
+  const told = ledger.calls.filter(({ body }) => body.includes('"agent.wakeup"'));
+  return wakeups.flatMap(({ id, fireAt }) =>
+    told.some(({ body, at }) => at < fireAt && body.includes(id)) ? [`The wakeup ${id} was sent before its time.`] : [],
+  );
+}
+
+// The first wait after a mail server has put a mail off is a minute, give or take a fifth.
+const LEAST_WAIT_MS = 45_000;
+
+/** Says which mail was handed over again right after a mail server had put it off, although nobody has asked for that. */
+function triedTooSoon({ ledger, script, peer }: Universe): string[] {
+  const isAsked = /^(?:resume|requeue|pauseForAWhile|between|relay|kill|faults|slowDisk|pauseSending)/;
+  if (peer === null || script.steps.some((step) => step.do === "disturb" && isAsked.test(step.by))) return [];
+  return [...Map.groupBy(ledger.handOvers, ({ emailId, to }) => `${emailId} ${to}`)].flatMap(([what, tries]) =>
+    tries.flatMap(({ at }, i) => {
+      const before = tries[i - 1];
+      return before && !what.startsWith("null") && at - before.at < LEAST_WAIT_MS
+        ? [`The mail ${what} was handed over again after ${at - before.at} ms.`]
+        : [];
+    }),
+  );
+}
 
 /** Says where mail was released faster than a pace allows. */
 function tooFast(released: readonly number[], perSecond: number): string[] {

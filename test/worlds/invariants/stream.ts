@@ -37,7 +37,7 @@ export const WEBHOOKS: Invariant = {
   promise: "A webhook that works gets each event it subscribed to at least once, and nothing else.",
   says: [
     "A webhook that is on at rest has received everything that it subscribed to since it was registered, at least once, also what happened while it was paused, while it did not answer, and while a server was dead. It has received no event of another type, and none of before it was registered.",
-    "Agents are webhooks too: whatever was written for one that is on, and whose webhook works, has arrived or was replaced by what happened since.",
+    "Agents are webhooks too: whatever was written for one that is on, and whose webhook works, has arrived or was replaced by what happened since, and the events of an activation arrive in their order.",
     "Each request is signed with the secret of its webhook. After a rotation it is signed with the old secret and the new one until the overlap is over, and from then on with the new one alone.",
   ],
   check: async (universe) => {
@@ -63,7 +63,7 @@ export const WEBHOOKS: Invariant = {
         if (event.sequence > since && types.has(event.type) && event.type !== "automation.webhook" && !event.test && !got.has(event.id))
           found.push(`${thing.label} never got ${event.type} ${event.id} (number ${event.sequence}, registered at ${since}).`);
     }
-    return [...found, ...(await agents(universe)), ...wronglySigned(universe)];
+    return [...found, ...(await agents(universe)), ...agentsOutOfOrder(universe), ...wronglySigned(universe)];
   },
 };
 
@@ -79,6 +79,30 @@ async function agents({ world, things, ledger, hooks }: Universe): Promise<strin
     return rows.flatMap(({ id: eventId, streamId, type, state }) => {
       const isLost = state === "delivered" ? !got.has(eventId) : state === "pending" || state === "queued";
       return streamId === id && isLost ? [`${label} is on and never got ${type} ${eventId}, which is ${state}.`] : [];
+    });
+  });
+}
+
+/** Says which events of an agent arrived for the first time after a later one. */
+function agentsOutOfOrder({ things, ledger, script }: Universe): string[] {
+  // A request of a server that was killed may arrive after those of its successor.
+  if (script.steps.some((step) => step.do === "disturb" && step.by.startsWith("kill"))) return [];
+  return [...things.values()].flatMap(({ label, noun, id }) => {
+    const calls = noun === "agent" ? ledger.calls.filter(({ name, status }) => name === label && status === 200) : [];
+    const events = calls.map(
+      ({ body }) => JSON.parse(body) as { readonly activationId: string; readonly sequence: number; readonly type: string },
+    );
+    const first = [
+      ...new Map(
+        events
+          .filter((one) => one.activationId === id)
+          .toReversed()
+          .map((one) => [one.sequence, one]),
+      ).values(),
+    ].toReversed();
+    return first.flatMap(({ sequence, type }, i) => {
+      const before = first[i - 1]?.sequence ?? 0;
+      return sequence < before ? [`${label} got ${type} with the number ${sequence} after that with the number ${before}.`] : [];
     });
   });
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { DEFAULT_PLAN, PLANS } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import { findDifferences } from "../../../packages/server/src/campaigns/recount.ts";
 import { recountContacts } from "../../../packages/server/test/recount-contacts.ts";
@@ -11,7 +12,7 @@ export const SUMS: Invariant = {
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
     "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none, mail by day and all its properties.",
-    "The recipients of a campaign by state add up to its recipients. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
+    "The recipients of a campaign by state add up to its recipients. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. No workspace has more agents on than its plan covers. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
   ],
   check: async (universe) => {
     const found: string[] = [];
@@ -32,6 +33,7 @@ export const SUMS: Invariant = {
       found.push(...(await contacts(universe, tenant)));
       found.push(...(await lists(universe, tenant)));
       found.push(...(await segments(universe, tenant, { timed: false })));
+      found.push(...(await coverage(universe, tenant)));
     }
     return found;
   },
@@ -135,6 +137,17 @@ async function automations(universe: Universe, tenant: Tenant): Promise<string[]
     }
   }
   return found;
+}
+
+/** More agents that are on than the plan of their workspace covers. */
+async function coverage({ world, workspaces }: Universe, tenant: Tenant): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const [own] = (await read.select().from(read.t.plans)).filter(({ workspaceId }) => workspaceId === workspaces[tenant]);
+  const covers = PLANS[own?.plan ?? DEFAULT_PLAN].activations;
+  const on = (await read.select().from(read.t.activations)).filter(
+    ({ workspaceId, status }) => workspaceId === workspaces[tenant] && status === "active",
+  );
+  return covers === null || on.length <= covers ? [] : [`The plan of ${tenant} covers ${covers} agents, and ${on.length} are on.`];
 }
 
 async function credits(universe: Universe, tenant: Tenant): Promise<string[]> {

@@ -3,6 +3,7 @@ import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, type Tenant } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
+import { takeDown } from "./recipients.ts";
 
 /** Turns an agent on in a workspace, lists it first, and waits for its key. */
 async function activate({ universe, tenant, label }: Making): Promise<Pick<Thing, "id" | "also"> | null> {
@@ -157,14 +158,37 @@ export const AGENT_NOUNS = {
       return u.call(() => u.sdk(tenant).messages.answer(id, answer));
     },
   }),
+  // What a person has answered, and the brand passes on to an agent, without the person.
+  passedOn: {
+    make: async (making) => {
+      const { universe: u, tenant, label } = making;
+      const agent = find(making, "agent");
+      const received = await u.value(async () => (await u.sdk(tenant).received.list({ limit: 1 })).data[0]);
+      if (!agent || !received) return null;
+      const message = await u.value(() => u.sdk(tenant).received.passOn(received.id, { agent: agent.also["slug"] ?? "" }));
+      if (message?.text?.includes("@people.test")) u.ledger.note("content", `${label} tells the agent the address of a person.`);
+      return message && { id: received.id, also: { agent: agent.label, message: message.id } };
+    },
+    verbs: {
+      // Again: it is the same message.
+      duplicate: async (u, thing) => {
+        const slug = agentOf(u, thing)?.also["slug"] ?? "";
+        const outcome = await u.call(() => u.sdk(thing.tenant).received.passOn(thing.id, { agent: slug }));
+        if ("value" in outcome && outcome.value.id !== thing.also["message"] && !u.rewound)
+          u.ledger.note("once", `The agent got what ${thing.label} passes on twice.`);
+        return outcome;
+      },
+      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).received.delete(id)),
+    },
+  },
   message: work((client, { tenant }) => client.messages.create({ text: `Hello ${brandOf(tenant)}` })),
   spending: work(async (client) => ({ id: (await client.credits.consume({ amount: 5, action: "draft-page" })).transactionId })),
   landingPage: work(
     (client, { tenant }) =>
       client.landingPages.create({ title: "Guide", html: `<h1>${MARKS[tenant]}</h1><form></form>`, status: "PUBLISHED" }),
     {
-      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).landingPages.delete(id)),
-      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).landingPages.unpublish(id)),
+      delete: (u, { tenant, id }) => takeDown(u, tenant, () => u.sdk(tenant).landingPages.delete(id)),
+      pause: (u, { tenant, id }) => takeDown(u, tenant, () => u.sdk(tenant).landingPages.unpublish(id)),
       resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).landingPages.publish(id)),
     },
   ),

@@ -1,6 +1,7 @@
 import type { MailBlocks, NewCampaign } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
-import { MARKS, nextChangeOfTime } from "../script.ts";
+import { MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
+import type { Universe } from "../universe.ts";
 
 const HOUR = 3_600_000;
 
@@ -21,7 +22,11 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       await universe.pass(1000);
       const group = find(making, "list", "segment", "confirming");
       const to = group && making.pick.oneIn(2) ? audience(group) : {};
-      const made = await universe.value(() => universe.sdk(tenant).campaigns.create({ ...draft(making), ...to, ...extra(making) }));
+      const own = extra(making);
+      const without = making.pick.oneIn(4) ? find(making, "list") : null;
+      const fields = { ...draft(making), ...to, ...own, ...(without && without.id !== group?.id && { exclude: [without.id] }) };
+      const made = await universe.value(() => universe.sdk(tenant).campaigns.create(fields));
+      if (made && making.pick.oneIn(3)) await changeTwice(universe, tenant, made);
       if (made && starts) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
       return known(made, also);
     },
@@ -49,7 +54,7 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
         const outcome = await u.call(() => campaigns.update(id, fields));
         if (!("refused" in outcome)) return outcome;
         const copy = await u.value(() => campaigns.duplicate(id, {}));
-        if (!copy || !(await u.value(() => campaigns.update(copy.id, fields)))) return false;
+        if (!copy || !(await changeTwice(u, tenant, copy))) return false;
         return u.call(() => campaigns.send(copy.id));
       },
       delete: async (u, { tenant, id }) => {
@@ -65,6 +70,19 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       },
     },
   };
+}
+
+/** Changes a draft, and again as somebody who has read it before: that is refused. Returns whether the first change was made. */
+async function changeTwice(
+  u: Universe,
+  tenant: Tenant,
+  { id, revision }: { readonly id: string; readonly revision: number },
+): Promise<boolean> {
+  const { campaigns } = u.sdk(tenant);
+  if (!(await u.value(() => campaigns.update(id, { previewText: `Soon ${MARKS[tenant]}`, revision })))) return false;
+  if ("value" in (await u.call(() => campaigns.update(id, { previewText: "Never", revision }))))
+    u.ledger.note("follows", `A change of ${id} was carried out that was based on an older state.`);
+  return true;
 }
 
 const audience = ({ noun, id }: { readonly noun: string; readonly id: string }): Partial<NewCampaign> =>

@@ -1,7 +1,7 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { find, known, type Noun } from "../noun.ts";
 import { addressOf, MARKS } from "../script.ts";
-import { findLink, OWN, visit } from "./recipients.ts";
+import { findLink, OWN, takeDown, visit } from "./recipients.ts";
 
 /** True for a person who is a member of a list, and not only asked to be. */
 async function hasJoined(sdk: Mailsvc, list: string, email: string): Promise<boolean> {
@@ -23,11 +23,11 @@ export const FORM_NOUNS = {
       return known(await universe.value(() => forms.create(form)), { list: list.id });
     },
     verbs: {
-      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).forms.update(id, { status: "DRAFT" })),
+      pause: (u, { tenant, id }) => takeDown(u, tenant, () => u.sdk(tenant).forms.update(id, { status: "DRAFT" })),
       resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).forms.update(id, { status: "PUBLISHED" })),
       edit: (u, { tenant, id }, pick) =>
         u.call(() => u.sdk(tenant).forms.update(id, { doubleOptIn: pick.oneIn(2), consentText: `Mail of ${MARKS[tenant]}, please.` })),
-      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).forms.delete(id)),
+      delete: (u, { tenant, id }) => takeDown(u, tenant, () => u.sdk(tenant).forms.delete(id)),
     },
   },
   signUp: {

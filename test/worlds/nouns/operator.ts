@@ -1,8 +1,21 @@
 import { known, type Noun } from "../noun.ts";
-import { addressOf, MARKS } from "../script.ts";
+import { addressOf, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 
 const operator = (u: Universe) => u.sdk("a", u.operatorKey);
+
+/** Says whether mail bounces above a limit and nothing follows from that. */
+async function findUnheard(u: Universe, tenant: Tenant): Promise<void> {
+  const { metrics, campaigns } = u.sdk(tenant);
+  const shown = await u.value(() => metrics.limits());
+  const { rate = null, mails = 0, pause = null, state } = shown?.bounce ?? {};
+  // Fewer than five bounces say little.
+  if (!shown || rate === null || pause === null || mails < shown.leastMails || rate * mails < 5) return;
+  if (rate >= pause && state !== "PAUSED") u.ledger.note("follows", `${rate} of the mail of ${tenant} bounces, and its alarm is ${state}.`);
+  const sending = state === "PAUSED" ? await u.value(async () => (await campaigns.list({ limit: 100 })).data) : null;
+  for (const { id, status } of sending ?? [])
+    if (status === "SENDING") u.ledger.note("follows", `The campaign ${id} of ${tenant} is sent while the alarm of bounces is on.`);
+}
 
 /** Nouns that operators set up, and means by which a workspace sends and receives. */
 export const OPERATOR_NOUNS = {
@@ -60,6 +73,34 @@ export const OPERATOR_NOUNS = {
       edit: (u, { tenant }, pick) => u.call(() => u.sdk(tenant).metrics.setLimits({ bouncePause: pick.of(0.02, 0.5) })),
       cancel: (u, { tenant }) =>
         u.call(() => u.sdk(tenant).metrics.setLimits({ bounceWarn: null, bouncePause: null, complaintWarn: null, complaintPause: null })),
+    },
+  },
+  // Many bounces of few mails, so that campaigns pause until somebody resumes one.
+  alarm: {
+    make: async ({ universe: u, tenant, label }) => {
+      const { metrics, emails } = u.sdk(tenant);
+      const before = await u.value(() => metrics.setLimits({ leastMails: 1, bounceWarn: 0.01, bouncePause: 0.02 }));
+      if (!before) return null;
+      const to = (i: number) => (u.peer ? `gone-${label}.${i}@people.test` : `bounced+${label}.${i}@simulator.mailsvc.test`);
+      let sent = 0;
+      for (let i = 0; i < 12; i += 1) {
+        const mail = { from: "hello@acme.test", to: to(i), subject: MARKS[tenant], text: "Hello" };
+        if (await u.value(() => emails.send(mail))) sent += 1;
+      }
+      await u.settle();
+      await findUnheard(u, tenant);
+      return sent === 0 ? null : { id: label, also: {} };
+    },
+    verbs: {
+      edit: (u, { tenant }) => u.call(() => u.sdk(tenant).metrics.setLimits({ bouncePause: 0.9, bounceWarn: 0.8 })),
+      // A person decides to go on.
+      resume: async (u, { tenant }) => {
+        const { campaigns } = u.sdk(tenant);
+        const paused = await u.value(async () => (await campaigns.list({ limit: 100 })).data.find(({ status }) => status === "PAUSED"));
+        if (!paused) return false;
+        u.ledger.go(paused.id);
+        return u.call(() => campaigns.resume(paused.id));
+      },
     },
   },
   inboundDomain: {

@@ -1,5 +1,6 @@
+import { LIST_LIMITS } from "@mailsvc/sdk/contract";
 import type { ArrivedMail } from "../mail-peer.ts";
-import { find, known, type Making, type Noun } from "../noun.ts";
+import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Pick, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import { draft } from "./campaigns.ts";
@@ -10,11 +11,24 @@ const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const READING_MS = 10_000;
 
 /** Asks for a page of the service, as a browser or a mail program does. Null if it was lost with a server. */
-export function visit(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<number | null> {
+export async function visit(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<number | null> {
+  return (await request(u, tenant, link, form))?.status ?? null;
+}
+
+function request(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<Response | null> {
   const { pathname, search } = new URL(link);
   const body = form && { method: "POST", body: new URLSearchParams(form) };
-  const request: RequestInit = { ...body, headers: { "user-agent": BROWSER }, redirect: "manual" };
-  return u.value(async () => (await u.fetchAs(tenant)(u.world.url + pathname + search, request)).status);
+  const init: RequestInit = { ...body, headers: { "user-agent": BROWSER }, redirect: "manual" };
+  return u.value(() => u.fetchAs(tenant)(u.world.url + pathname + search, init));
+}
+
+/** Takes a page off the web, and says whether it is shown all the same. */
+export async function takeDown<T extends { readonly url: string }>(u: Universe, tenant: Tenant, take: () => Promise<T>): Promise<Acted> {
+  const taken = await u.call(take);
+  if (!("value" in taken)) return taken;
+  const status = await visit(u, tenant, taken.value.url);
+  if (status === 200) u.ledger.note("follows", `The page ${taken.value.url} is shown after it was taken off the web.`);
+  return taken;
 }
 
 interface FoundLink {
@@ -97,20 +111,49 @@ function follow(wanted: RegExp, deed: (making: Making, found: FoundLink) => Prom
 
 /** A person opens a mail or follows a link in it, which is then known. */
 async function react({ universe, tenant }: Making, { link, emailId }: FoundLink, type: string): Promise<boolean> {
-  const status = await visit(universe, tenant, link);
-  const isAnswered = status === 200 || status === 302;
+  const answer = await request(universe, tenant, link);
+  const target = answer?.headers.get("location") ?? null;
+  // All that is written in a world leads to one place.
+  if (target !== null && !target.startsWith("https://acme.test/"))
+    universe.ledger.note("content", `The link ${link} leads to ${target}, which is not what its author wrote.`);
+  const isAnswered = answer?.status === 200 || answer?.status === 302;
   if (isAnswered && emailId !== null) universe.ledger.reactions.push({ tenant, emailId, type, at: universe.now() });
   return isAnswered;
 }
 
+/** Opens the page to unsubscribe, as programs that look into mail do: that is no answer. */
+async function lookAtPage(u: Universe, tenant: Tenant, to: string, link: string): Promise<void> {
+  const find = () => u.value(async () => (await u.sdk(tenant).suppressions.list({ search: to, limit: 1 })).data.length);
+  const before = await find();
+  await visit(u, tenant, link);
+  if (before === 0 && (await find()) === 1) u.ledger.note("follows", `${to} was unsubscribed by a page that was only opened.`);
+}
+
+/** Follows a link to confirm a list when its time is over. */
+async function confirmLate(making: Making, asked: readonly string[]): Promise<void> {
+  const { universe: u, tenant, label } = making;
+  const name = `Late ${label} ${MARKS[tenant]}`;
+  const list = await u.value(() => u.sdk(tenant).lists.create({ name, doubleOptIn: true, confirmationFrom: "hello@acme.test" }));
+  if (!list) return;
+  await u.call(() => u.sdk(tenant).lists.add(list.id, { contacts: [...asked] }));
+  const found = await findLink(u, tenant, making.pick, CONFIRMING, name);
+  await u.pass((LIST_LIMITS.confirmDays + 1) * 86_400_000);
+  if (found && (await visit(u, tenant, found.link, {})) === 200)
+    u.ledger.note("follows", `${found.to} has confirmed the list ${list.id} by a link whose time was over.`);
+}
+
 /** Beginning of the links of the service, in a pattern. */
 export const OWN = "http://mailsvc\\.test";
+
+/** A link to confirm a list. */
+const CONFIRMING = new RegExp(`${OWN}/lists/confirm/[\\w.-]+`);
 
 /** Actions of people on their mail. */
 export const RECIPIENT_NOUNS = {
   opening: follow(new RegExp(`${OWN}/t/o/[\\w-]+`), (making, found) => react(making, found, "email.opened")),
   clicking: follow(new RegExp(`${OWN}/t/c/[\\w-]+`), (making, found) => react(making, found, "email.clicked")),
   leaving: follow(new RegExp(`${OWN}/unsubscribe/[\\w.-]+`), async ({ universe, tenant }, { to, link }) => {
+    await lookAtPage(universe, tenant, to, link);
     const status = await visit(universe, tenant, link, { "List-Unsubscribe": "One-Click" });
     if (status === 200) universe.ledger.refuse({ tenant, address: to, scope: "marketing" });
     return status === 200;
@@ -124,12 +167,13 @@ export const RECIPIENT_NOUNS = {
       if (!list) return null;
       const asked = [addressOf(pick.int(0, 3) * 3), addressOf(pick.int(4, 7) * 3)];
       await universe.call(() => lists.add(list.id, { contacts: asked }));
-      const found = await findLink(universe, tenant, pick, new RegExp(`${OWN}/lists/confirm/[\\w.-]+`), asking.name);
+      const found = await findLink(universe, tenant, pick, CONFIRMING, asking.name);
       if (found) universe.ledger.allow(tenant, found.to);
       const status = found && (await visit(universe, tenant, found.link, {}));
       const members = await universe.value(() => lists.contacts(list.id, { limit: 100 }).toArray());
       if (status === 200 && members?.some(({ contact, status: is }) => contact.email === found?.to && is !== "MEMBER"))
         universe.ledger.note("follows", `${found?.to} has confirmed the list ${list.id} and is no member of it.`);
+      if (pick.oneIn(4)) await confirmLate(making, asked);
       const unsure = asked.find((email) => email !== found?.to) ?? "";
       return status === 200 ? known(list, { email: found?.to ?? "", unsure }) : null;
     },

@@ -2,12 +2,14 @@ import type { Noun } from "../noun.ts";
 import { addressOf, MARKS } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
 
+type Asked = Pick<Thing, "tenant" | "label" | "also">;
+
 /** Sends a mail under the key of a thing; the same one each time. Returns its id, null if the call was refused or lost. */
-async function sendAs(u: Universe, { tenant, label, also }: Pick<Thing, "tenant" | "label" | "also">): Promise<string | null> {
+async function sendAs(u: Universe, { tenant, label, also }: Asked, what = "Order"): Promise<string | null> {
   const mail = {
     from: "Acme <hello@acme.test>",
     to: also["email"] ?? "",
-    subject: `Order ${MARKS[tenant]}`,
+    subject: `${what} ${MARKS[tenant]}`,
     text: `Thank you, ${MARKS[tenant]}.`,
   };
   const sent = await u.value(() => u.sdk(tenant).emails.send(mail, { idempotencyKey: `${tenant}-${label}` }));
@@ -15,20 +17,23 @@ async function sendAs(u: Universe, { tenant, label, also }: Pick<Thing, "tenant"
 }
 
 /** Makes a list under the key of a thing; the same one each time. Returns its id, null if the call was refused or lost. */
-async function listAs(u: Universe, { tenant, label }: Pick<Thing, "tenant" | "label">): Promise<string | null> {
+async function listAs(u: Universe, { tenant, label }: Asked, what = "Repeated"): Promise<string | null> {
   const made = await u.value(() =>
-    u.sdk(tenant).lists.create({ name: `Repeated ${label} ${MARKS[tenant]}` }, { idempotencyKey: `${tenant}-${label}` }),
+    u.sdk(tenant).lists.create({ name: `${what} ${label} ${MARKS[tenant]}` }, { idempotencyKey: `${tenant}-${label}` }),
   );
   return made?.id ?? null;
 }
 
-type Ask = (u: Universe, thing: Pick<Thing, "tenant" | "label" | "also">) => Promise<string | null>;
+type Ask = (u: Universe, thing: Asked, what?: string) => Promise<string | null>;
 
 /** A request that is repeated within the day for which its answer is kept: it has the same answer, whatever happened meanwhile. */
 function repeated(ask: Ask): Noun {
   const repeat = async (u: Universe, thing: Thing): Promise<boolean> => {
     if (u.rewound || u.now() - Number(thing.also["at"]) > 80_000_000) return false;
     const id = await ask(u, thing);
+    // Another request under the same key is none that was made.
+    if (id !== null && (await ask(u, thing, "Another")) !== null)
+      u.ledger.note("once", `Another request under the key of ${thing.label} was answered as if it were the first.`);
     if (id !== null && id !== thing.id) u.ledger.note("once", `The repeated request of ${thing.label} made ${id} besides ${thing.id}.`);
     return id !== null;
   };

@@ -5,6 +5,7 @@ import { addressOf, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 
 const FROM = "Acme <hello@acme.test>";
+const LATER = "later-11@people.test";
 const HOUR = 3_600_000;
 // Ten times the second in which all servers know that a key was revoked.
 const LEARNING_MS = 10_000;
@@ -24,9 +25,15 @@ const scheduledVerbs: Noun["verbs"] = {
     return cancelled !== null;
   },
   edit: (u, { tenant, id }, pick) => u.call(() => u.sdk(tenant).emails.reschedule(id, { scheduledAt: later(u, pick.int(1, 100)) })),
+  // Only what is to be tried again is queued again: else a mail to somebody who takes it at the third attempt.
   resume: async (u, { tenant, id }) => {
     u.ledger.go(id);
-    return u.call(() => u.sdk(tenant).emails.requeue(id));
+    const outcome = await u.call(() => u.sdk(tenant).emails.requeue(id));
+    if (!("refused" in outcome) || u.peer === null) return outcome;
+    const later = await u.value(() => u.sdk(tenant).emails.send({ ...mail(tenant), to: LATER }));
+    if (!later) return false;
+    await u.settle();
+    return u.call(() => u.sdk(tenant).emails.requeue(later.id));
   },
 };
 
@@ -88,6 +95,25 @@ export const SENDING_NOUNS = {
       const to: string = addressOf(pick.int(0, 23));
       const send = () => universe.sdk(tenant).templates.send(template.also["slug"] ?? "", { to, variables: { name: "Ann" } });
       return known(await universe.value(send), { email: to });
+    },
+    verbs: mailVerbs,
+  },
+  // Who wants no marketing gets what they need all the same, and nothing else.
+  receipt: {
+    make: async ({ universe: u, tenant, label, pick }) => {
+      const email = `fine-${label}@people.test`;
+      const { suppressions, emails } = u.sdk(tenant);
+      const scope = pick.of("marketing" as const, "marketing" as const, "all" as const);
+      if (!(await u.value(() => suppressions.create({ email, scope, reason: "manual" })))) return null;
+      u.ledger.refuse({ tenant, address: email, scope });
+      const receipt = { ...mail(tenant), to: email, bypassUnsubscribe: true };
+      const sent = await u.call(() => emails.send(receipt));
+      const isSent = "value" in sent;
+      if (!("lost" in sent) && isSent !== (scope === "marketing"))
+        u.ledger.note("refusals", `A receipt for ${email}, who has said no to ${scope}, is ${isSent ? "sent" : sent.refused}.`);
+      if ("value" in (await u.call(() => emails.send({ ...mail(tenant), to: email }))))
+        u.ledger.note("refusals", `A mail that is no receipt is accepted for ${email}, who has said no.`);
+      return { id: isSent ? sent.value.id : label, also: { email } };
     },
     verbs: mailVerbs,
   },

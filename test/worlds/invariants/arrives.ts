@@ -1,0 +1,71 @@
+import { isTestMail } from "../../../packages/server/src/lib/ids.ts";
+import { kindOf } from "../script.ts";
+import type { Universe } from "../universe.ts";
+import type { Invariant } from "./invariant.ts";
+
+const DAY = 86_400_000;
+
+export const ARRIVES: Invariant = {
+  name: "arrives",
+  promise: "Mail arrives, unless something that can be named keeps it back.",
+  says: [
+    "A mail that is said to be sent was taken by a mail server, which has it under its number and its recipient.",
+    "A mail bounces only where the mail server of its recipient refuses it for good. It fails only after it was tried for a day, and only where that mail server, or the one of the service, would not take it. It is cancelled only by a call, or with its campaign. It is suppressed, or skipped because of a no, only for an address that is on the list of suppressions, or was until somebody took that back.",
+    "Worlds in which a disk was full, a server was killed or data was set back are judged by the other words.",
+  ],
+  check: async (universe) => {
+    const { script, rewound, world } = universe;
+    // Calls that were lost may have done what nobody knows of.
+    if (rewound || has(universe, /^(kill|fullDisk|faults)/)) return [];
+    const { read } = world.app.deps.db;
+    const listed = new Set((await read.select().from(read.t.suppressions)).map((row) => `${row.workspaceId} ${row.email.toLowerCase()}`));
+    const cancelled = new Set((await read.select().from(read.t.campaigns)).flatMap((row) => (row.status === "CANCELLED" ? row.id : [])));
+    const tenants = new Map(Object.entries(universe.workspaces).map(([tenant, id]) => [id, tenant]));
+    const taken = new Set(universe.ledger.handOvers.flatMap((one) => (one.taken ? `${one.emailId} ${one.to}` : [])));
+    const stopped = new Set(universe.ledger.stops.map(({ what }) => what));
+    return (await read.select().from(read.t.emails)).flatMap((mail) => {
+      const { id, mailId, workspaceId, toKey, status, skipReason, campaignId } = mail;
+      const tenant = tenants.get(workspaceId);
+      if (tenant === undefined || isTestMail(id) || !toKey.endsWith("@people.test")) return [];
+      const says = (what: string): string[] => [`The mail ${id} to ${toKey} ${what}`];
+      const saidNo = listed.has(`${workspaceId} ${toKey}`) || universe.ledger.forgiven.has(`${tenant} ${toKey}`);
+      switch (status) {
+        case "sent":
+          return universe.peer === null || taken.has(`${mailId ?? id} ${toKey}`) ? [] : says("is sent, and no mail server has taken it.");
+        case "bounced":
+          return mayBounce(universe, toKey) ? [] : says("has bounced, although its mailbox takes mail.");
+        case "failed":
+          return mayFail(universe, mail) ? [] : says(`has failed after ${mail.attempts} attempts: ${mail.lastError?.message}`);
+        case "cancelled":
+          return cancelled.has(campaignId ?? "") || stopped.has(id) || stopped.has(mailId ?? id) ? [] : says("was cancelled by nobody.");
+        case "suppressed":
+          return saidNo || script.steps.some((step) => step.do === "disturb" && step.by === "erase")
+            ? []
+            : says("is suppressed, and nobody has said no.");
+        case "skipped":
+          return saidNo || skipReason !== "unsubscribed" ? [] : says("is skipped because of a no that nobody has said.");
+        default:
+          return [];
+      }
+    });
+  },
+};
+
+const has = ({ script }: Universe, by: RegExp): boolean => script.steps.some((step) => step.do === "disturb" && by.test(step.by));
+
+function mayBounce(universe: Universe, toKey: string): boolean {
+  if (universe.peer === null) return has(universe, /^report$/);
+  return ["gone", "strict"].includes(kindOf(toKey));
+}
+
+interface Failed {
+  readonly toKey: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly scheduledAt: number | null;
+}
+
+function mayFail(universe: Universe, { toKey, createdAt, updatedAt, scheduledAt }: Failed): boolean {
+  const isRefused = kindOf(toKey) === "full" || has(universe, /^relay/);
+  return universe.peer !== null && isRefused && updatedAt - (scheduledAt ?? createdAt) >= DAY;
+}
