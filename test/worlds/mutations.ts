@@ -77,7 +77,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "share-rounded-down",
-    about: "The variants of a paced A/B test share what may leave by rounding down.",
+    about: "The sample of an A/B test is a share of full hundreds of recipients.",
+    file: "campaigns/variants.ts",
+    text: "return Math.floor((recipients * (abTest?.samplePercent ?? 0)) / 100);",
+    instead: "return Math.floor(recipients / 100) * (abTest?.samplePercent ?? 0);",
+  },
+  {
+    name: "release-turns-in-circles",
+    about: "A paced A/B test whose variants share what may leave by rounding down is asked again and again, and releases nothing.",
     file: "campaigns/release.ts",
     text: "const share = Math.ceil((count - released) / (groups.length - i));",
     instead: "const share = Math.floor((count - released) / (groups.length - i)); if (share === 0) break;",
@@ -672,5 +679,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "campaigns/render.ts",
     text: 'departures.has(mail.email.id) ? "left_list" : null',
     instead: "departures.has('') ? \"left_list\" : null",
+  },
+  {
+    name: "worst-variant-wins",
+    about: "An A/B test is won by the variant that fewest have read.",
+    file: "campaigns/variants.ts",
+    text: "rate(name) > rate(best) ? name : best",
+    instead: "rate(name) < rate(best) ? name : best",
   },
 ];

@@ -73,3 +73,30 @@ function isOfContact(rule: SegmentRule): boolean {
   if ("field" in rule) return OF_CONTACT.test(rule.field);
   return "not" in rule ? isOfContact(rule.not) : Object.values(rule).flat().every(isOfContact);
 }
+
+/** Says which A/B tests were decided for a variant that fewer of its readers had opened, or followed, than another one. */
+export async function findWrongWinners({ world, script }: Universe): Promise<string[]> {
+  // What was reported later changes who counts as a reader.
+  if (script.keepDays !== null || script.steps.some((step) => step.do === "disturb" && /^(report|erase)$/.test(step.by))) return [];
+  const { read } = world.app.deps.db;
+  const mails = await read.select().from(read.t.emails);
+  const events = (await read.select().from(read.t.events)).filter(({ machine }) => machine === false);
+  return (await read.select().from(read.t.campaigns)).flatMap(({ id, abTest, winner, decideAt }) => {
+    if (abTest === null || abTest.winner === "manual" || winner === null || decideAt === null) return [];
+    const type = abTest.winner === "clicks" ? "email.clicked" : "email.opened";
+    const isOfTest = Map.groupBy(
+      mails.filter(({ campaignId, variant, sentAt, status }) => {
+        const isAccepted = status === "sent" || status === "delivered";
+        return campaignId === id && variant !== null && sentAt !== null && sentAt < decideAt && isAccepted;
+      }),
+      ({ variant }) => variant,
+    );
+    // A test that was paused is decided when it goes on, by what was read until then.
+    const isWorse = [decideAt, Number.POSITIVE_INFINITY].every((until) => {
+      const reacted = new Set(events.flatMap((one) => (one.type === type && one.campaignId === id && one.at < until ? one.emailId : [])));
+      const rates = new Map([...isOfTest].map(([name, own]) => [name, own.filter((one) => reacted.has(one.id)).length / own.length]));
+      return (rates.get(winner) ?? 0) < Math.max(0, ...rates.values());
+    });
+    return isWorse ? [`The test ${id} was won by ${winner}, which fewer of its readers had read than another variant.`] : [];
+  });
+}

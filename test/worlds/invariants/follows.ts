@@ -1,5 +1,5 @@
 import type { Universe } from "../universe.ts";
-import { findLeftOut } from "./audiences.ts";
+import { findLeftOut, findWrongWinners } from "./audiences.ts";
 import type { Invariant } from "./invariant.ts";
 import { findWrongSteps } from "./steps.ts";
 import { findWrongWays } from "./ways.ts";
@@ -10,6 +10,7 @@ export const FOLLOWS: Invariant = {
   says: [
     "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
     "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who was not in it, or was excluded, has none. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact. An import that is undone leaves nobody whom it has brought.",
+    "An A/B test is won by the variant of which the largest share of its readers had opened the mail, or followed a link, by the time of the decision.",
     "What an agent proposes is made once when the brand approves it, and never otherwise.",
     "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. A wait for a time of a weekday is over then, by the clock of its zone. A question about a contact is answered as the contact is, and a step that changes one has changed it. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time, enters again only where that is allowed, and as long after the time before as it says. Who reaches its goal while inside counts as having reached it.",
   ],
@@ -26,6 +27,7 @@ export const FOLLOWS: Invariant = {
       ...(await findWrongWays(universe)),
       ...(await findWrongSteps(universe)),
       ...(await findLeftOut(universe)),
+      ...(await findWrongWinners(universe)),
       ...(await noesListed(universe)),
       ...(await proposalsMade(universe)),
       ...(universe.ledger.notes.get("follows") ?? []),

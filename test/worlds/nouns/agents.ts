@@ -3,7 +3,7 @@ import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, type Tenant } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
-import { takeDown } from "./recipients.ts";
+import { takeDown } from "./reading.ts";
 
 /** Turns an agent on in a workspace, lists it first, and waits for its key. */
 async function activate({ universe, tenant, label }: Making): Promise<Pick<Thing, "id" | "also"> | null> {
@@ -193,8 +193,16 @@ export const AGENT_NOUNS = {
     },
   ),
   plan: {
-    make: async ({ universe, tenant, pick }) => {
-      const changed = await universe.value(() => universe.sdk(tenant).plans.change({ plan: pick.of("free", "starter", "scale") }));
+    make: async (making) => {
+      const { universe, tenant, pick, label } = making;
+      const plan = pick.of("free" as const, "starter" as const, "scale" as const);
+      const changed = await universe.value(() => universe.sdk(tenant).plans.change({ plan }));
+      // One agent more than it covers.
+      for (const i of changed && plan === "free" ? [1, 2] : []) {
+        const name = `agent-${label}-${i}`;
+        const made = await activate({ ...making, label: name });
+        if (made) await universe.add({ ...made, label: name, noun: "agent", tenant });
+      }
       for (const thing of universe.things.values())
         if (thing.noun === "agent" && thing.tenant === tenant) await followActivation(universe, thing);
       return changed && { id: "plan", also: {} };

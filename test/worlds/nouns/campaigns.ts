@@ -2,6 +2,7 @@ import type { MailBlocks, NewCampaign } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
+import { readOne } from "./reading.ts";
 
 const HOUR = 3_600_000;
 
@@ -23,7 +24,7 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       const group = find(making, "list", "segment", "confirming");
       const to = group && making.pick.oneIn(2) ? audience(group) : {};
       const own = extra(making);
-      const without = making.pick.oneIn(4) ? find(making, "list") : null;
+      const without = making.pick.oneIn(2) ? find(making, "list") : null;
       const fields = { ...draft(making), ...to, ...own, ...(without && without.id !== group?.id && { exclude: [without.id] }) };
       const made = await universe.value(() => universe.sdk(tenant).campaigns.create(fields));
       if (made && making.pick.oneIn(3)) await changeTwice(universe, tenant, made);
@@ -136,6 +137,17 @@ const OF_BLOCKS = campaign(
   { says: "blocks" },
 );
 
+/** Campaigns of variants, of which readers choose one. */
+const TESTED = campaign(({ pick, tenant }) => ({
+  ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 2, 5, 10) } }),
+  abTest: {
+    variants: Array.from({ length: pick.int(2, 4) }, (_, i) => (i === 0 ? {} : { subjectLine: `Variant ${i} ${MARKS[tenant]}` })),
+    samplePercent: pick.of(1, 20, 50, 100, 100),
+    winner: pick.of("opens" as const, "clicks" as const),
+    decideAfterMinutes: pick.of(1, 60, 1440),
+  },
+}));
+
 /** Campaigns of all kinds. */
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
@@ -143,15 +155,15 @@ export const CAMPAIGN_NOUNS = {
   windowCampaign: campaign(({ pick }) => ({
     throttle: { window: { ...pick.of(...WINDOWS), timeZone: "Europe/Berlin" } },
   })),
-  testedCampaign: campaign(({ pick, tenant }) => ({
-    ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 2, 5, 10) } }),
-    abTest: {
-      variants: Array.from({ length: pick.int(2, 4) }, (_, i) => (i === 0 ? {} : { subjectLine: `Variant ${i} ${MARKS[tenant]}` })),
-      samplePercent: pick.of(1, 20, 50, 100, 100),
-      winner: pick.of("opens" as const, "clicks" as const),
-      decideAfterMinutes: pick.of(1, 60, 1440),
+  testedCampaign: {
+    // Readers of some of its mail decide it.
+    make: async (making) => {
+      const made = await TESTED.make(making);
+      if (made && making.pick.oneIn(2)) for (let i = making.pick.int(1, 3); i > 0; i -= 1) await readOne(making);
+      return made;
     },
-  })),
+    verbs: TESTED.verbs,
+  },
   scheduledCampaign: {
     make: SCHEDULED.make,
     verbs: {

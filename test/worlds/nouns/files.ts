@@ -1,7 +1,7 @@
 import { known, type Making, type Noun } from "../noun.ts";
 import { MARKS } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
-import { visit } from "./recipients.ts";
+import { visit } from "./reading.ts";
 
 /** A picture of one pixel. */
 const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");

@@ -1,7 +1,7 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { find, known, type Noun } from "../noun.ts";
 import { addressOf, MARKS } from "../script.ts";
-import { findLink, OWN, takeDown, visit } from "./recipients.ts";
+import { findLink, OWN, takeDown, visit } from "./reading.ts";
 
 /** True for a person who is a member of a list, and not only asked to be. */
 async function hasJoined(sdk: Mailsvc, list: string, email: string): Promise<boolean> {

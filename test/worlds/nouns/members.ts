@@ -2,7 +2,7 @@ import { ROLE_PERMISSIONS, ROLES, type Role } from "@mailsvc/sdk/contract";
 import { known, type Noun } from "../noun.ts";
 import { MARKS, type Tenant } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
-import { findLastMail } from "./recipients.ts";
+import { findLastMail } from "./reading.ts";
 
 const LINK = /#mail=([\w-]{43})/;
 /** Time after which a browser that asks for nothing is signed out, and then some. */
