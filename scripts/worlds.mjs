@@ -57,8 +57,21 @@ async function live() {
 async function livePartHere() {
   if (mutation !== undefined) await plantOne(mutation);
   const { findFirst, livePart } = await import("../test/worlds/live.ts");
-  const wanted = { from, count: Number(values.count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance, untried };
+  let beat = "its first world";
+  const begins = (seed) => (beat = `seed ${seed}`);
+  const wanted = {
+    from,
+    count: Number(values.count),
+    minutes: Number(values.minutes ?? 1e9),
+    database,
+    noun,
+    disturbance,
+    untried,
+    begins,
+  };
   const send = (sent) => new Promise((done) => process.send(sent, done));
+  // It comes only while timers fire: not from a server that turns in circles.
+  setInterval(() => void send({ beat }), 5000).unref();
   if (mutation === undefined) await send({ part: await livePart({ ...wanted, log: (line) => void send({ line }) }, { which, of }) });
   else await send({ found: await findFirst(wanted, { which, of }) });
   // A world that hangs keeps its process.
