@@ -16,6 +16,7 @@ export const ENDS: Invariant = {
     ...(await openEntries(universe)),
     ...(await openWork(universe)),
     ...(await openDeliveries(universe)),
+    ...(await webhooksThatFail(universe)),
     ...(await deadJobs(universe)),
   ],
   always: workOfTheEnded,
@@ -124,24 +125,21 @@ async function openDeliveries(universe: Universe): Promise<string[]> {
     if (!noun.endsWith("ebhook")) continue;
     const hook = await universe.value(() => universe.sdk(tenant).webhooks.get(id));
     if (hook?.status !== "enabled") continue;
-    if (hasFailedForLong(universe, label)) found.push(`${label} has failed for more than five days, and is on.`);
     for (const one of await universe.sdk(tenant).webhooks.deliveries(id, { limit: 100 }).toArray())
       if (one.state === "pending" || one.state === "queued") found.push(`The delivery ${one.id} of ${label} is still ${one.state}.`);
   }
   return found;
 }
 
-/** True for a webhook all of whose answers were errors, over more time than it may fail before it is disabled. */
-function hasFailedForLong({ ledger, script, hooks }: Universe, label: string): boolean {
-  // Somebody may have switched it on again, or let it work for a while.
-  if (
-    hooks.modes.get(label) !== "fails" ||
-    script.steps.some((step) => step.do === "disturb" && (step.on === label || step.by === "webhooksDead"))
-  )
-    return false;
-  const calls = ledger.calls.filter(({ name }) => name === label);
-  const [first, last] = [calls[0]?.at ?? 0, calls.at(-1)?.at ?? 0];
-  return calls.every(({ status }) => status >= 500) && last - first > WEBHOOK_LIMITS.disabledAfterDays * 86_400_000;
+/** Says which webhooks are on, although they have failed for more time than they may. */
+async function webhooksThatFail({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const most = WEBHOOK_LIMITS.disabledAfterDays * 86_400_000;
+  return (await read.select().from(read.t.developerWebhooks)).flatMap(({ id, status, failingSince, lastError }) =>
+    status === "enabled" && failingSince !== null && lastError !== null && lastError.at - failingSince > most
+      ? [`The webhook ${id} has failed since ${new Date(failingSince).toISOString()}, and is on.`]
+      : [],
+  );
 }
 
 async function deadJobs(universe: Universe): Promise<string[]> {

@@ -102,12 +102,15 @@ async function entriesApart({ world }: Universe): Promise<string[]> {
 }
 
 /** Says who has reached the goal of an automation while they were inside, and does not count. */
-async function goalsReached({ world, script }: Universe): Promise<string[]> {
-  if (script.keepDays !== null) return [];
+async function goalsReached({ world, script, ledger }: Universe): Promise<string[]> {
+  // While it is paused an automation does not listen, and a pause may have been lost.
+  const isUnsure = script.steps.some((step) => step.do === "disturb" && /^(kill|fullDisk|faults)/.test(step.by));
+  if (script.keepDays !== null || isUnsure) return [];
+  const paused = new Set(ledger.stops.map(({ what }) => what));
   const { read } = world.app.deps.db;
   const goals = new Map(
     (await read.select().from(read.t.automations)).flatMap(({ id, goal, status }) =>
-      goal?.type === "event" && status === "ACTIVE" ? [[id, goal.name] as const] : [],
+      goal?.type === "event" && status === "ACTIVE" && !paused.has(id) ? [[id, goal.name] as const] : [],
     ),
   );
   const tracked = Map.groupBy(

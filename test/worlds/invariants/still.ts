@@ -67,6 +67,8 @@ export const EARLY: Invariant = {
       if (throttle.perSecond !== undefined && !resumed.has(id) && !universe.rewound)
         found.push(...tooFast(released, throttle.perSecond).map((what) => `The campaign ${id} ${what}`));
     }
+    // Where data was set back, what was done after that is done again.
+    if (universe.rewound) return found;
     return [...found, ...wokenEarly(universe, await read.select().from(read.t.wakeups)), ...triedTooSoon(universe)];
   },
 };
