@@ -186,8 +186,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
       if (deed !== null) await verb(deed)(u, under, pick);
       else await DISTURBANCES[pick.of("unsubscribe", "suppress", "bulkTag", "resubscribe")]?.(u, under, pick);
     };
+    // The first transactions from now on claim what waits, and store what became of it.
+    const putOff = pick.of(...u.servers).interruptAt(pick.int(1, 6), () => (doing = act()));
     if (paused) await u.call(() => operator(u).queue.resume());
-    const putOff = pick.of(...u.servers).interruptAt(pick.int(1, 10), () => (doing = act()));
     await u.pass(pick.of(0, 60_000, HOUR));
     putOff();
     await doing;
