@@ -108,7 +108,7 @@ export class Ledger {
   readonly refusals: Refusal[] = [];
   /** The ids of things of which the service has answered that they are deleted. */
   readonly deleted = new Set<string>();
-  /** Whose no was taken back, as `tenant address`. */
+  /** Addresses whose no was taken back, as `tenant address`. */
   readonly forgiven = new Set<string>();
   readonly keys: KeyRecord[] = [];
   readonly calls: HookCall[] = [];

@@ -458,7 +458,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "campaigns-of-anybody",
-    about: "Who knows the id of a campaign of another workspace can read and change it.",
+    about: "Campaigns of another workspace can be read and changed by their ids.",
     file: "campaigns/campaigns.ts",
     text: "findRows(q, q.t.campaigns, { workspaceId, id });",
     instead: "findRows(q, q.t.campaigns, { id });",
@@ -647,14 +647,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "goals-not-reached",
-    about: "Who does what an automation aims at does not count as at its goal.",
+    about: "Contacts who do what an automation aims at do not count as at its goal.",
     file: "automations/listener.ts",
     text: "      await reachGoal(tx, deps, inside);\n",
     instead: "      if (inside.length > 1) await reachGoal(tx, deps, inside);\n",
   },
   {
     name: "erasure-forgets-noes",
-    about: "Who was erased may be mailed again, whatever they have said.",
+    about: "People who were erased are mailed again, whatever they have said.",
     file: "suppressions/suppressions.ts",
     text: "if (!found.delete(ERASED_MARKER)) return found;",
     instead: "if (!found.delete(ERASED_MARKER) || emails.length > 0) return found;",
@@ -675,7 +675,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "withdrawn-mail-of-lists",
-    about: "Who has left the list of a campaign gets what of it was on its way.",
+    about: "People who have left the list of a campaign get what of it was on its way.",
     file: "campaigns/render.ts",
     text: 'departures.has(mail.email.id) ? "left_list" : null',
     instead: "departures.has('') ? \"left_list\" : null",

@@ -76,7 +76,7 @@ function isOfContact(rule: SegmentRule): boolean {
 
 /** Says which A/B tests were decided for a variant that fewer of its readers had opened, or followed, than another one. */
 export async function findWrongWinners({ world, script }: Universe): Promise<string[]> {
-  // What was reported later changes who counts as a reader.
+  // Later reports change who counts as a reader.
   if (script.keepDays !== null || script.steps.some((step) => step.do === "disturb" && /^(report|erase)$/.test(step.by))) return [];
   const { read } = world.app.deps.db;
   const mails = await read.select().from(read.t.emails);

@@ -67,7 +67,7 @@ export const EARLY: Invariant = {
       if (throttle.perSecond !== undefined && !resumed.has(id) && !universe.rewound)
         found.push(...tooFast(released, throttle.perSecond).map((what) => `The campaign ${id} ${what}`));
     }
-    // Where data was set back, what was done after that is done again.
+    // Deeds after the instant to which data was set back are done again.
     if (universe.rewound) return found;
     return [...found, ...wokenEarly(universe, await read.select().from(read.t.wakeups)), ...triedTooSoon(universe)];
   },
@@ -101,7 +101,7 @@ async function atWrongTime({ world }: Universe, { id, localTime, startedAt }: Lo
     const { year, month, day, minutes } = toLocalTime(scheduledAt, zone);
     const clock = Date.UTC(year, month - 1, day, 0, minutes);
     const wanted = Date.parse(`${localTime.at}Z`);
-    // Where clocks were put forward over that time, an hour later; who came into the audience after it, at once.
+    // An hour later if clocks were put forward over that time; at once if the campaign started after it.
     const isRight = clock - wanted >= 0 && (clock - wanted <= 3_600_000 || scheduledAt <= (startedAt ?? 0) + 1000);
     return isRight
       ? []

@@ -28,7 +28,7 @@ export async function findReachable(universe: Universe): Promise<string[]> {
     const stranger = other(tenant);
     for (const [path, items] of lists[tenant]) {
       const theirs = new Set((lists[stranger].get(path) ?? []).map(({ id }) => id));
-      // What both see is nobody's, such as what the catalog offers.
+      // Objects that both see are nobody's, such as those of the catalog.
       const own = items.filter(({ id }) => typeof id === "string" && !theirs.has(id));
       for (const item of [...new Set([own[0], own.at(-1)])].slice(0, TRIED))
         if (item) found.push(...(await reach(universe, { stranger, path, id: String(item["id"]) })));

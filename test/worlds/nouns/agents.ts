@@ -158,7 +158,7 @@ export const AGENT_NOUNS = {
       return u.call(() => u.sdk(tenant).messages.answer(id, answer));
     },
   }),
-  // What a person has answered, and the brand passes on to an agent, without the person.
+  // An answer of a person that the brand passes on to an agent, without the person.
   passedOn: {
     make: async (making) => {
       const { universe: u, tenant, label } = making;

@@ -34,7 +34,7 @@ async function signIn(u: Universe, { tenant, label, also }: Pick<Thing, "tenant"
   if (answer?.status !== 200 || cookie === undefined) return false;
   u.ledger.browsers.set(label, { tenant, cookie, role, seenAt: u.now() });
   await look(u, label);
-  // Whoever finds the link later is not let in by it.
+  // The link lets in nobody who finds it later.
   const second = await browse(u, tenant, "POST", "/dashboard/sign-in", null, { token });
   if (second?.status === 200) u.ledger.note("keys", `The link that was mailed to ${label} has signed in twice.`);
   return true;

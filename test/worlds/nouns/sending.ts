@@ -98,7 +98,7 @@ export const SENDING_NOUNS = {
     },
     verbs: mailVerbs,
   },
-  // Who wants no marketing gets what they need all the same, and nothing else.
+  // A mail that reaches people who want no marketing, and nobody else who wants none.
   receipt: {
     make: async ({ universe: u, tenant, label, pick }) => {
       const email = `fine-${label}@people.test`;
