@@ -59,21 +59,13 @@ async function livePartHere() {
   const { findFirst, livePart } = await import("../test/worlds/live.ts");
   let beat = "its first world";
   const begins = (seed) => (beat = `seed ${seed}`);
-  const wanted = {
-    from,
-    count: Number(values.count),
-    minutes: Number(values.minutes ?? 1e9),
-    database,
-    noun,
-    disturbance,
-    untried,
-    begins,
-  };
+  const wanted = { from, count: Number(values.count), minutes: Number(values.minutes ?? 1e9), database, noun, disturbance, untried };
   const send = (sent) => new Promise((done) => process.send(sent, done));
   // It comes only while timers fire: not from a server that turns in circles.
   setInterval(() => void send({ beat }), 5000).unref();
-  if (mutation === undefined) await send({ part: await livePart({ ...wanted, log: (line) => void send({ line }) }, { which, of }) });
-  else await send({ found: await findFirst(wanted, { which, of }) });
+  if (mutation === undefined)
+    await send({ part: await livePart({ ...wanted, log: (line) => void send({ line }) }, { which, of }, begins) });
+  else await send({ found: await findFirst(wanted, { which, of }, begins) });
   // A world that hangs keeps its process.
   process.exit();
 }

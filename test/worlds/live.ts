@@ -20,9 +20,10 @@ export interface Living {
   /** A file of the pairs that were tried, to which each world adds its own. Each world aims at several that are not in it. */
   readonly untried?: string | undefined;
   readonly log: (line: string) => void;
-  /** Learns the seed of each world that begins. */
-  readonly begins?: (seed: number) => void;
 }
+
+/** Learns the seed of a world that begins. */
+type Begins = (seed: number) => void;
 
 /** Result of a long run. */
 interface Lived {
@@ -65,13 +66,13 @@ interface Aimed {
  * Lives through one world after another, and prints each that fails as the shortest test that fails like it. A pair that its own world could
  * not try, because the service refused to make its thing, gets others.
  */
-export async function livePart({ from, count, minutes, database, log, begins, ...wanted }: Living, share: Share): Promise<Part> {
+export async function livePart({ from, count, minutes, database, log, ...wanted }: Living, share: Share, begins: Begins): Promise<Part> {
   const lives = await open();
   const end = performance.now() + minutes * 60_000;
   const [tried, due] = [new Set<string>(), new Set<string>()];
   let [worlds, failures] = [0, 0];
   const liveThroughOne = async ({ seed, script }: Aimed): Promise<void> => {
-    begins?.(seed);
+    begins(seed);
     const report = await lives.live(script);
     worlds += 1;
     for (const pair of report.pairs) tried.add(pair);
@@ -157,8 +158,9 @@ export function sumUp(parts: readonly Part[], log: (line: string) => void): Live
 
 /** Lives through worlds until one fails, and tells what does not hold in it. */
 export async function findFirst(
-  { from, minutes, database, begins, ...wanted }: Pick<Living, "from" | "minutes" | "database" | "noun" | "disturbance" | "begins">,
+  { from, minutes, database, ...wanted }: Pick<Living, "from" | "minutes" | "database" | "noun" | "disturbance">,
   share: Share,
+  begins: Begins,
 ): Promise<Found> {
   const lives = await open();
   const start = performance.now();
@@ -167,7 +169,7 @@ export async function findFirst(
   let broken: readonly string[] = [];
   for (const seed of listSeeds({ from, ...wanted }, share)) {
     if (broken.length > 0 || seconds() >= minutes * 60) break;
-    begins?.(seed);
+    begins(seed);
     ({ broken } = await lives.live(generate(seed, database)));
     worlds += 1;
   }

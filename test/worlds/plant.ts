@@ -1,5 +1,6 @@
 import { registerHooks } from "node:module";
-import { MUTATIONS, type Mutation } from "./mutations.ts";
+import type { Mutation } from "./mutations/mutation.ts";
+import { MUTATIONS } from "./mutations.ts";
 
 /** The folder whose files mutations name. */
 const SOURCES = new URL("../../packages/server/src/", import.meta.url);

@@ -195,7 +195,7 @@ export const AGENT_NOUNS = {
   plan: {
     make: async (making) => {
       const { universe, tenant, pick, label } = making;
-      const plan = pick.of("free" as const, "starter" as const, "scale" as const);
+      const plan = pick.of("free" as const, "free" as const, "starter" as const, "scale" as const);
       const changed = await universe.value(() => universe.sdk(tenant).plans.change({ plan }));
       // One agent more than it covers.
       for (const i of changed && plan === "free" ? [1, 2] : []) {

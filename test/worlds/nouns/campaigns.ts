@@ -142,7 +142,7 @@ const TESTED = campaign(({ pick, tenant }) => ({
   ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 2, 5, 10) } }),
   abTest: {
     variants: Array.from({ length: pick.int(2, 4) }, (_, i) => (i === 0 ? {} : { subjectLine: `Variant ${i} ${MARKS[tenant]}` })),
-    samplePercent: pick.of(1, 20, 50, 100, 100),
+    samplePercent: pick.of(1, 20, 50, 50, 100),
     winner: pick.of("opens" as const, "clicks" as const),
     decideAfterMinutes: pick.of(1, 60, 1440),
   },
@@ -159,7 +159,7 @@ export const CAMPAIGN_NOUNS = {
     // Readers of some of its mail decide it.
     make: async (making) => {
       const made = await TESTED.make(making);
-      if (made && making.pick.oneIn(2)) for (let i = making.pick.int(1, 3); i > 0; i -= 1) await readOne(making);
+      if (made && !making.pick.oneIn(3)) for (let i = making.pick.int(2, 6); i > 0; i -= 1) await readOne(making);
       return made;
     },
     verbs: TESTED.verbs,
