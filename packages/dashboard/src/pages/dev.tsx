@@ -1,10 +1,8 @@
 /** @jsxImportSource preact */
 import type { ClockState } from "@mailsvc/sdk/contract";
 import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
-import { useEffect } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { session } from "../api/session.ts";
-import { pause } from "../browser.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -13,7 +11,7 @@ import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { useResource } from "../parts/resource.ts";
+import { useRegularly, useResource } from "../parts/resource.ts";
 import { learnTime, Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 
@@ -59,28 +57,13 @@ function Clock() {
     learnTime(state.now);
     return state;
   }, []);
-  useTicks(clock.reload);
+  useRegularly(clock.reload, TICK_MS);
   return (
     <section class="card">
       <h2>Clock</h2>
       <Loaded from={clock}>{(state) => <ClockControls state={state} changed={clock.reload} />}</Loaded>
     </section>
   );
-}
-
-/** Loads something again each second, while the page is looked at. */
-function useTicks(reload: () => void): void {
-  useEffect(() => {
-    const over = new AbortController();
-    const tick = async (): Promise<void> => {
-      while (!over.signal.aborted) {
-        await pause(TICK_MS, over.signal);
-        if (!over.signal.aborted && !document.hidden) reload();
-      }
-    };
-    void tick();
-    return () => over.abort();
-  }, [reload]);
 }
 
 function ClockControls({ state: { now, mode, next, timers }, changed }: { readonly state: ClockState; readonly changed: () => void }) {

@@ -3,7 +3,7 @@ import type { Job, QueueHold, QueueStatus } from "@mailsvc/sdk/contract";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { LOCALE, pause } from "../browser.ts";
+import { LOCALE } from "../browser.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -13,7 +13,7 @@ import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { LinePlot } from "../parts/line-plot.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Live, type Resource, useList, useResource } from "../parts/resource.ts";
+import { Live, type Resource, useList, useRegularly, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
@@ -80,17 +80,7 @@ function useSamples({ data, reload }: Resource<QueueStatus>): readonly Sample[] 
       }),
     [live],
   );
-  useEffect(() => {
-    const over = new AbortController();
-    const poll = async (): Promise<void> => {
-      while (!over.signal.aborted) {
-        await pause(SAMPLE_MS, over.signal);
-        if (!over.signal.aborted && !document.hidden) reload();
-      }
-    };
-    void poll();
-    return () => over.abort();
-  }, [reload]);
+  useRegularly(reload, SAMPLE_MS);
   useEffect(() => {
     if (data === null) return;
     const { ready, running } = data.jobs;

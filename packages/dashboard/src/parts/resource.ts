@@ -94,14 +94,14 @@ export function useEvents(fits: (event: Event) => boolean, react: () => void, se
 // Short enough to be called live, and one small request each time.
 const REGULARLY_MS = 3000;
 
-/** Calls `react` every three seconds while the page is in sight: for what no event tells of, such as the work of agents. */
-export function useRegularly(react: () => void): void {
+/** Calls `react` every three seconds, or every `ms`, while the page is in sight: for what no event tells of, such as the work of agents. */
+export function useRegularly(react: () => void, ms = REGULARLY_MS): void {
   const current = useRef(react);
   current.current = react;
   useEffect(() => {
     let cancel = (): void => {};
     const wait = (): void => {
-      cancel = after(REGULARLY_MS, () => {
+      cancel = after(ms, () => {
         if (document.visibilityState === "visible") current.current();
         wait();
       });
