@@ -2,10 +2,7 @@
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
-import { Attempts } from "../parts/attempts.tsx";
-import { CodeBlock } from "../parts/code-block.tsx";
-import { Facts } from "../parts/facts.tsx";
-import { indent } from "../parts/indent.ts";
+import { DeliveryView } from "../parts/delivery-view.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useRegularly, useResource } from "../parts/resource.ts";
@@ -35,43 +32,31 @@ export default function ListingDelivery({ params }: PageProps) {
     >
       <Loaded from={delivery}>
         {({ timestamp, settledAt, nextAttemptAt, waitsFor, activationId, runId, body, log }) => (
-          <div class="columns">
-            <div class="column">
-              <CodeBlock label="The body of the request" code={indent(body)} />
-            </div>
-            <aside class="column" aria-label="What happened">
-              <section class="card">
-                <h2>Attempts</h2>
-                <Attempts log={log} />
-              </section>
-              <section class="card">
-                <h2>Details</h2>
-                <Facts
-                  facts={[
-                    ["Happened", <Time key="at" at={timestamp} exactly />],
-                    ["Finished", settledAt && <Time key="settled" at={settledAt} exactly />],
-                    ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
-                    [
-                      "Waits for",
-                      waitsFor && (
-                        <a key="waits" href={toHref(`/listings/${slug}/deliveries/${waitsFor}`)}>
-                          an earlier event for this agent
-                        </a>
-                      ),
-                    ],
-                    [
-                      "Activation",
-                      <a key="activation" href={toHref(`/listings/${slug}?tab=activations`)}>
-                        {activationId}
-                      </a>,
-                    ],
-                    ["Run", runId && <code key="run">{runId}</code>],
-                    ["Event", <code key="id">{id}</code>],
-                  ]}
-                />
-              </section>
-            </aside>
-          </div>
+          <DeliveryView
+            body={body}
+            log={log}
+            facts={[
+              ["Happened", <Time key="at" at={timestamp} exactly />],
+              ["Finished", settledAt && <Time key="settled" at={settledAt} exactly />],
+              ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
+              [
+                "Waits for",
+                waitsFor && (
+                  <a key="waits" href={toHref(`/listings/${slug}/deliveries/${waitsFor}`)}>
+                    an earlier event for this agent
+                  </a>
+                ),
+              ],
+              [
+                "Activation",
+                <a key="activation" href={toHref(`/listings/${slug}?tab=activations`)}>
+                  {activationId}
+                </a>,
+              ],
+              ["Run", runId && <code key="run">{runId}</code>],
+              ["Event", <code key="id">{id}</code>],
+            ]}
+          />
         )}
       </Loaded>
     </Page>

@@ -1,67 +1,64 @@
 /** @jsxImportSource preact */
 import type { Template } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
+import type { Column } from "../parts/data-table.tsx";
 import { Field } from "../parts/field.tsx";
-import { Filters, readFilters } from "../parts/filters.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
-import { Page } from "../parts/page.tsx";
-import { useList, useResource } from "../parts/resource.ts";
+import { ListPage } from "../parts/list-page.tsx";
+import { useResource } from "../parts/resource.ts";
 import { isPart, loadAllTemplates } from "../parts/templates/all.ts";
 import { buildStart, TEMPLATE_KINDS } from "../parts/templates/start.ts";
 import { TemplateState } from "../parts/templates/state.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, toHref } from "../router.tsx";
 
-const FILTERS = ["search", "type", "status"];
-
 /** Templates, layouts and partials. */
 export default function Templates() {
-  const filters = readFilters(FILTERS);
-  const list = useList(
-    (cursor, signal) =>
-      api.templates.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.templates.list>[0], { signal }),
-    [JSON.stringify(filters)],
-  );
   // Only layouts and partials are used by others.
-  const hasParts = list.items.some(isPart);
+  const [hasParts, setHasParts] = useState(false);
   const all = useResource(async (signal) => (hasParts ? loadAllTemplates(signal) : []), [hasParts]);
+  const load = async (query: NonNullable<Parameters<typeof api.templates.list>[0]>, options: { readonly signal: AbortSignal }) => {
+    const page = await api.templates.list(query, options);
+    if (page.data.some(isPart)) setHasParts(true);
+    return page;
+  };
   const create = async (values: FormValues): Promise<void> => {
     const type = values.text("type") as Template["type"];
     const { id } = await api.templates.create({ name: values.text("name"), type, ...buildStart(type, values.text("kind") === "BLOCKS") });
     go(`/templates/${id}`);
   };
   return (
-    <Page
+    <ListPage
       title="Templates"
       about="Subjects and content for your mail, with variables that are filled in for each person."
       actions={may("templates:write") ? <NewTemplate create={create} /> : null}
-    >
-      <Filters
-        fields={[
-          { name: "search", label: "Search", example: "Name or description" },
-          { name: "type", label: "Kind", options: TEMPLATE_KINDS },
-          {
-            name: "status",
-            label: "State",
-            options: [
-              { value: "ACTIVE", text: "active" },
-              { value: "INACTIVE", text: "archived" },
-            ],
-          },
-        ]}
-      />
-      <DataTable
-        label="Templates"
-        list={list}
-        columns={listColumns(all.data)}
-        href={({ id }) => toHref(`/templates/${id}`)}
-        empty={Object.keys(filters).length > 0 ? <Empty title="No template fits these filters" /> : <NoTemplate />}
-      />
-    </Page>
+      filters={[
+        { name: "search", label: "Search", example: "Name or description" },
+        { name: "type", label: "Kind", options: TEMPLATE_KINDS },
+        {
+          name: "status",
+          label: "State",
+          options: [
+            { value: "ACTIVE", text: "active" },
+            { value: "INACTIVE", text: "archived" },
+          ],
+        },
+      ]}
+      load={load}
+      columns={listColumns(all.data)}
+      href={({ id }) => toHref(`/templates/${id}`)}
+      empty="No templates yet"
+      start={
+        <>
+          <p>Write one here, or push those of a folder, as MJML, React Email or HTML:</p>
+          <CodeBlock label="A command that pushes templates" code="mailsvc templates push --dir templates --publish" />
+        </>
+      }
+      none="No template fits these filters"
+    />
   );
 }
 
@@ -102,14 +99,5 @@ function NewTemplate({ create }: { readonly create: (values: FormValues) => Prom
         </select>
       </Field>
     </FormButton>
-  );
-}
-
-function NoTemplate() {
-  return (
-    <Empty title="No templates yet">
-      <p>Write one here, or push those of a folder, as MJML, React Email or HTML:</p>
-      <CodeBlock label="A command that pushes templates" code="mailsvc templates push --dir templates --publish" />
-    </Empty>
   );
 }

@@ -2,10 +2,7 @@
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
-import { Attempts } from "../parts/attempts.tsx";
-import { CodeBlock } from "../parts/code-block.tsx";
-import { Facts } from "../parts/facts.tsx";
-import { indent } from "../parts/indent.ts";
+import { DeliveryView } from "../parts/delivery-view.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
@@ -35,40 +32,24 @@ export default function WebhookDeliveryPage({ params }: PageProps) {
     >
       <Loaded from={loaded}>
         {({ at, settledAt, nextAttemptAt, waitsFor, eventId, body, log }) => (
-          <div class="columns">
-            <div class="column">
-              {body === null ? (
-                <p class="soft">The event is not kept any more.</p>
-              ) : (
-                <CodeBlock label="The body of the request" code={indent(body)} />
-              )}
-            </div>
-            <aside class="column" aria-label="What happened">
-              <section class="card">
-                <h2>Attempts</h2>
-                <Attempts log={log} />
-              </section>
-              <section class="card">
-                <h2>Details</h2>
-                <Facts
-                  facts={[
-                    ["Happened", <Time key="at" at={at} exactly />],
-                    ["Finished", settledAt && <Time key="settled" at={settledAt} exactly />],
-                    ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
-                    [
-                      "Waits for",
-                      waitsFor && (
-                        <>
-                          <ObjectLink id={waitsFor} of={webhook} />, an earlier delivery about the same object, which is sent first
-                        </>
-                      ),
-                    ],
-                    ["Event", <ObjectLink key="event" id={eventId} />],
-                  ]}
-                />
-              </section>
-            </aside>
-          </div>
+          <DeliveryView
+            body={body}
+            log={log}
+            facts={[
+              ["Happened", <Time key="at" at={at} exactly />],
+              ["Finished", settledAt && <Time key="settled" at={settledAt} exactly />],
+              ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
+              [
+                "Waits for",
+                waitsFor && (
+                  <>
+                    <ObjectLink id={waitsFor} of={webhook} />, an earlier delivery about the same object, which is sent first
+                  </>
+                ),
+              ],
+              ["Event", <ObjectLink key="event" id={eventId} />],
+            ]}
+          />
         )}
       </Loaded>
     </Page>
