@@ -2,13 +2,13 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { connected } from "./api/live.ts";
+import { isServerGone } from "./api/outage.ts";
 import { may, mayOperate, type Session } from "./api/session.ts";
 import { becomeOperator, chooseWorkspace, signOut } from "./api/sign-in.ts";
 import { Field } from "./parts/field.tsx";
 import type { FinderProps } from "./parts/finder.tsx";
 import { FormButton } from "./parts/form-button.tsx";
 import { OpenCount, OpenTotal } from "./parts/open-count.tsx";
-import { OutageBar } from "./parts/outage-bar.tsx";
 import { toast } from "./parts/toast.tsx";
 import { path, toHref } from "./router.tsx";
 import { NAVIGATION } from "./routes.ts";
@@ -270,4 +270,17 @@ function BecomeOperator() {
 
 function isTyping(target: EventTarget | undefined): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+/** Says across the page that the server does not answer, as long as that is so. */
+function OutageBar() {
+  return (
+    <div class="outage" role="alert">
+      {isServerGone.value ? (
+        <p>
+          <strong>The server does not answer.</strong> What you have typed stays here. This page goes on by itself when the server is back.
+        </p>
+      ) : null}
+    </div>
+  );
 }

@@ -9,10 +9,10 @@ import { ListingActivations } from "../parts/agents/listing-activations.tsx";
 import { ListingDeliveries } from "../parts/agents/listing-deliveries.tsx";
 import { type ListingFields, ListingForm } from "../parts/agents/listing-form.tsx";
 import { formatMoney } from "../parts/agents/price.ts";
-import { RotateSecret } from "../parts/agents/rotate-secret.tsx";
-import { TestAnswer } from "../parts/agents/test-answer.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { Field } from "../parts/field.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useResource } from "../parts/resource.ts";
@@ -141,4 +141,56 @@ function listFacts(listing: Listing): (readonly [string, preact.ComponentChildre
     ["Changed", <Time key="changed" at={listing.updatedAt} exactly />],
     ["Slug", <code key="slug">{listing.slug}</code>],
   ];
+}
+
+/** Answer of a webhook to test.ping, with a hint to fix it. */
+function TestAnswer({ test: { ok, httpStatus, ms, message, hint, answer, eventId, class: kind } }: { readonly test: WebhookTest }) {
+  return (
+    <section class={`card summary test-answer ${ok ? "good" : "bad"}`} role="status">
+      <h2>{ok ? "The webhook took the test" : (message ?? "The webhook did not take the test")}</h2>
+      {ok ? null : <p>{hint}</p>}
+      <p class="soft">
+        {httpStatus === null ? kind.replaceAll("_", " ") : `Status ${httpStatus}`} · {Math.round(ms)} ms · <code>{eventId}</code>
+      </p>
+      {answer ? (
+        <pre class="answer" tabIndex={0} role="region" aria-label="The answer">
+          {answer}
+        </pre>
+      ) : null}
+    </section>
+  );
+}
+
+const OVERLAPS = [
+  { seconds: 86_400, text: "For a day" },
+  { seconds: 3600, text: "For an hour" },
+  { seconds: 604_800, text: "For a week" },
+  { seconds: 0, text: "Not at all: switch at once" },
+];
+
+interface RotateProps {
+  readonly slug: string;
+  /** Called with the new secret, which cannot be shown again. */
+  readonly done: (secret: string) => void;
+}
+
+/** Makes a new webhook secret; the old one keeps signing for a while. */
+function RotateSecret({ slug, done }: RotateProps) {
+  const act = async (values: FormValues): Promise<void> => {
+    const { webhookSecret } = await api.listings.rotateSecret(slug, { overlapSeconds: Number(values.text("overlapSeconds")) });
+    done(webhookSecret);
+  };
+  return (
+    <FormButton label="Rotate the secret" title="Make a new webhook secret" submit="Rotate" act={act}>
+      <Field label="The old secret still signs" hint="Add the new secret to your receiver within this time.">
+        <select name="overlapSeconds">
+          {OVERLAPS.map(({ seconds, text }) => (
+            <option key={seconds} value={seconds}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </FormButton>
+  );
 }

@@ -5,6 +5,7 @@ import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { Conflict, type Differing } from "../parts/conflict.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Field } from "../parts/field.tsx";
@@ -18,12 +19,11 @@ import { splitList } from "../parts/split-list.ts";
 import { Tabs } from "../parts/tabs.tsx";
 import { isPart, loadAllTemplates } from "../parts/templates/all.ts";
 import { TemplateBlocks } from "../parts/templates/blocks-content.tsx";
-import { TemplateConflict } from "../parts/templates/conflict.tsx";
 import { TemplateContent } from "../parts/templates/content.tsx";
+import { type Draft, listChanges, nameField, toDraft } from "../parts/templates/draft.ts";
 import { type Editing, useEditing } from "../parts/templates/editing.ts";
 import { LocalCopy } from "../parts/templates/local-copy.ts";
 import { TemplateSettings } from "../parts/templates/settings.tsx";
-import { SourceFiles } from "../parts/templates/source-files.tsx";
 import { TemplateState } from "../parts/templates/state.tsx";
 import { countUsers, sortUsers, type TemplateUser } from "../parts/templates/template-user.ts";
 import { listUsers, UsedBy, UserList } from "../parts/templates/users.tsx";
@@ -217,4 +217,61 @@ function TestSend({ editing: { base, isChanged, samples, save } }: { readonly ed
       </Field>
     </FormButton>
   );
+}
+
+interface SourceProps {
+  readonly slug: string;
+  readonly renderedFrom: NonNullable<TemplateDetail["renderedFrom"]>;
+}
+
+/** The files that the HTML was rendered from, and how to change them. */
+function SourceFiles({ slug, renderedFrom: { kind, files } }: SourceProps) {
+  return (
+    <div class="scroll">
+      <p class="soft">
+        {kind === "mjml" ? "MJML" : "React Email"} is rendered on the machine that pushes it. These commands fetch the files, and push them
+        again after a change:
+      </p>
+      <CodeBlock
+        label="Commands that fetch and push the files"
+        code={`mailsvc templates pull ${slug}\nmailsvc templates push ${slug} --publish`}
+      />
+      {Object.entries(files).map(([path, text]) => (
+        <section key={path} class="card">
+          <h2>
+            <code>{path}</code>
+          </h2>
+          <CodeBlock label={path} code={text} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+/** Somebody else has stored another version of the template meanwhile. */
+function TemplateConflict({
+  editing: { draft, keepMine, takeTheirs },
+  theirs,
+}: {
+  readonly editing: Editing;
+  readonly theirs: TemplateDetail;
+}) {
+  return (
+    <Conflict
+      what="template"
+      at={theirs.updatedAt}
+      differing={listDiffering(toDraft(theirs), draft)}
+      takeTheirs={takeTheirs}
+      keepMine={keepMine}
+    />
+  );
+}
+
+function listDiffering(theirs: Draft, mine: Draft): Differing[] {
+  const names = Object.keys(listChanges(mine, theirs)) as (keyof Draft)[];
+  return names.map((name) => ({ name: nameField(name), theirs: formatValue(theirs[name]), mine: formatValue(mine[name]) }));
+}
+
+function formatValue(value: Draft[keyof Draft]): string {
+  return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value, null, 2);
 }

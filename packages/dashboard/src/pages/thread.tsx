@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { ReceivedMailDetail } from "@mailsvc/sdk/contract";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -11,7 +11,6 @@ import { Loaded } from "../parts/loaded.tsx";
 import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { OurMail, TheirMail } from "../parts/received/messages.tsx";
-import { PassOn } from "../parts/received/pass-on.tsx";
 import { isOfThread, loadThread, type Thread } from "../parts/received/thread.ts";
 import { nameSender } from "../parts/received/words.ts";
 import { formatReplyTo } from "../parts/reply-to.ts";
@@ -131,5 +130,34 @@ function Answer({ thread: { mails }, done }: { readonly thread: Thread; readonly
         </button>
       </div>
     </form>
+  );
+}
+
+/** Passes a mail on to one of the agents that may read messages; nothing while there is none. */
+function PassOn({ id, text }: { readonly id: string; readonly text: string }) {
+  const { data } = useResource((signal) => api.activations.list({ limit: 100 }, { signal }), []);
+  const [chosen, setChosen] = useState("");
+  const select = useRef<HTMLSelectElement>(null);
+  const agents = (data?.data ?? []).filter(({ status, scopes }) => status !== "deactivated" && scopes.includes("agent:read_messages"));
+  const [first] = agents;
+  if (!first || text.trim() === "") return null;
+  const act = async (): Promise<void> => {
+    const agent = select.current?.value ?? first.agentSlug;
+    await api.received.passOn(id, { agent });
+    toast(`Passed on to ${agents.find(({ agentSlug }) => agentSlug === agent)?.agentName ?? agent}`);
+  };
+  return (
+    <ConfirmButton label="Pass on to an agent" question="Pass this mail on to an agent?" act={act}>
+      <Field label="Agent" hint="It gets this text as your message, without addresses and names of the sender and recipients.">
+        <select ref={select} value={chosen || first.agentSlug} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+          {agents.map(({ id: activation, agentSlug, agentName }) => (
+            <option key={activation} value={agentSlug}>
+              {agentName}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <p class="said quoted">{text}</p>
+    </ConfirmButton>
   );
 }

@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { Loading } from "./empty.tsx";
 import { ErrorNote } from "./error-note.tsx";
-import { useMedia } from "./media.ts";
 import { formatShown } from "./plural.ts";
 import type { PagedList } from "./resource.ts";
 import { type Looked, SearchNote } from "./search-note.tsx";
@@ -73,4 +73,17 @@ export function DataTable<Item extends { readonly id: string }>({ label, list, c
       </p>
     </div>
   );
+}
+
+/** True while the window matches a media query; renders again when that changes. */
+function useMedia(query: string): boolean {
+  const [fits, setFits] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const look = (): void => setFits(list.matches);
+    look();
+    list.addEventListener("change", look);
+    return () => list.removeEventListener("change", look);
+  }, [query]);
+  return fits;
 }
