@@ -143,7 +143,8 @@ function planChunks(main) {
   const plugin = {
     name: "plan-chunks",
     buildEnd() {
-      plan = findChunks(new Map([...this.getModuleIds()].map((id) => [id, this.getModuleInfo(id)])), main);
+      // In an order that does not depend on which was read first, so that every build makes the same files.
+      plan = findChunks(new Map([...this.getModuleIds()].sort().map((id) => [id, this.getModuleInfo(id)])), main);
     },
   };
   return { plugin, group: { name: (/** @type {string} */ id) => plan.get(id) ?? null, debugName: "shared" } };
