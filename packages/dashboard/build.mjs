@@ -118,6 +118,8 @@ async function bundleScripts(onModule) {
     preserveEntrySignatures: "allow-extension",
     plugins: [listen, plugin],
     logLevel: "warn",
+    // A busy machine is slow in everything.
+    checks: { bundlerTimings: false },
   });
   const { output } = await built.generate({
     format: "es",

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
 /** Work of a page's main thread. */
-export interface Work {
+interface Work {
   /** Processor time of its longest task, ms. Other programs of the machine do not change it. */
   readonly task: number;
   /** The longest time between two frames, ms. */

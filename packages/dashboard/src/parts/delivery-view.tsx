@@ -1,14 +1,15 @@
 /** @jsxImportSource preact */
+
+import type { DeliveryAttempt } from "@mailsvc/sdk/contract";
 import type { ComponentProps } from "preact";
-import { Attempts } from "./attempts.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { Facts } from "./facts.tsx";
-import { indent } from "./indent.ts";
+import { Timeline } from "./timeline.tsx";
 
 interface Props {
   /** The body of the request; null once its event is not kept any more. */
   readonly body: string | null;
-  readonly log: ComponentProps<typeof Attempts>["log"];
+  readonly log: readonly DeliveryAttempt[];
   readonly facts: ComponentProps<typeof Facts>["facts"];
 }
 
@@ -35,4 +36,33 @@ export function DeliveryView({ body, log, facts }: Props) {
       </aside>
     </div>
   );
+}
+
+/** The attempts to deliver an event to a webhook, each with its answer. */
+function Attempts({ log }: { readonly log: readonly DeliveryAttempt[] }) {
+  if (log.length === 0) return <p class="soft">Not tried yet.</p>;
+  return (
+    <Timeline
+      items={log.map(({ at, attempt, class: kind, httpStatus, ms, message, hint, answer }) => ({
+        at,
+        what: `Attempt ${attempt}: ${httpStatus ?? kind.replaceAll("_", " ")}, ${Math.round(ms)} ms`,
+        tone: kind === "ok" ? "good" : "bad",
+        why: (
+          <>
+            {kind === "ok" ? null : (message ?? hint)}
+            {answer ? <pre class="answer">{answer}</pre> : null}
+          </>
+        ),
+      }))}
+    />
+  );
+}
+
+/** JSON with line breaks; another text as it is. */
+function indent(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
 }
