@@ -383,9 +383,13 @@ describe("the signal of a run", () => {
         : market.options.fetch(input, init);
     market.serve(createAgent({ ...market.options, fetch }).on("agent.activated", (ctx) => ctx.run({}, (run) => never(run.signal))));
     const activation = await market.activate();
-    // One heartbeat is due, and its five attempts fail.
-    await market.advance("67s");
-    await market.until("the attempts", () => refused === 5);
+    await market.until("the run", async () => (await activation.runs()).length === 1);
+    await market.advance("53s");
+    // One heartbeat is due, and its five attempts fail. The next one comes ten seconds later.
+    await market.until("the attempts", async () => {
+      if (refused < 5) await market.advance("1s");
+      return refused === 5;
+    });
     await market.advance("11s");
     const [run] = await activation.runs();
     expect([refused, run?.status]).toEqual([6, "RUNNING"]);
