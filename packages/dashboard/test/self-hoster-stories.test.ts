@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { webhooks } from "@mailsvc/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { smtpPeer } from "../../server/test/smtp-peer.ts";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
@@ -132,6 +133,55 @@ test(
     receiver.close();
   },
   PATIENCE_MS * 3,
+);
+
+test(
+  "the secret of a webhook is rotated, and while both are in use each of them proves what arrives",
+  async () => {
+    const got: { readonly headers: Record<string, string>; readonly body: string }[] = [];
+    const receiver = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      got.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/orders`;
+    const made = await stage.call<{ id: string; secret: string }>("POST", "/api/v1/webhooks", { url, events: ["email.sent"] });
+    const { page, faults } = await stage.open(`/dashboard/webhooks/${made.id}`);
+    const rotate = async (hours: string): Promise<string> => {
+      await page.getByRole("button", { name: "Rotate the secret" }).click();
+      const dialog = page.getByRole("dialog", { name: "Make another secret" });
+      await dialog.getByLabel(/^Hours that both sign/).fill(hours);
+      await dialog.getByRole("button", { name: "Rotate the secret" }).click();
+      const shown = page.getByRole("region", { name: "The new secret" });
+      const secret = (await shown.locator("code").textContent()) ?? "";
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      await shown.waitFor({ state: "detached" });
+      return secret;
+    };
+    // Other tests have moved the clock of the server on.
+    const isProven = (secret: string, { headers, body }: (typeof got)[number]): Promise<boolean> =>
+      webhooks.unwrap(body, headers, secret, { toleranceSeconds: 86_400 }).then(
+        () => true,
+        () => false,
+      );
+    const second = await rotate("24");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("Answered 204").first().waitFor();
+    const third = await rotate("0");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await waitUntil(async () => got.length === 2);
+    const secrets = [made.secret, second, third];
+    expect(await Promise.all(got.map((one) => Promise.all(secrets.map((secret) => isProven(secret, one)))))).toEqual([
+      [true, true, false],
+      [false, false, true],
+    ]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+    receiver.close();
+  },
+  PATIENCE_MS * 2,
 );
 
 test(
