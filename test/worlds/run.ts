@@ -14,6 +14,8 @@ import { Universe } from "./universe.ts";
 const DAY = 86_400_000;
 // The longest step takes some seconds of an idle machine.
 const STILL_MS = 90_000;
+// A step in which time passes, but never enough of it.
+const CREEPING_MS = 240_000;
 
 /** The four weeks after the first day: so many days by strides of so many. In the last ones each sweep comes once a day, as it does. */
 const REST = [
@@ -54,12 +56,16 @@ export async function runScript(script: Script, receivers: Receivers, databases:
   return { broken, pairs: universe.pairs };
 }
 
-/** Waits until a world stands still: neither does its time pass nor does it take a step. */
+/** Waits until a world stands still: it takes no step for minutes, and for less if its time does not pass either. */
 async function stillness(universe: Universe, progress: Progress, end: AbortSignal): Promise<string[]> {
   const look = (): string => `${progress.doing} at ${new Date(universe.now()).toISOString()}`;
-  for (let [seen, since] = ["", 0]; !end.aborted; ) {
-    if (look() !== seen) [seen, since] = [look(), performance.now()];
-    else if (performance.now() - since > STILL_MS) return [`hang: ${seen}`];
+  let [step, began, seen, since] = ["", 0, "", 0];
+  while (!end.aborted) {
+    const now = performance.now();
+    if (progress.doing !== step) [step, began] = [progress.doing, now];
+    if (look() !== seen) [seen, since] = [look(), now];
+    else if (now - since > STILL_MS) return [`hang: ${seen}`];
+    if (now - began > CREEPING_MS) return [`hang: ${seen}`];
     await sleep(1000, undefined, { signal: end, ref: false }).catch(() => {});
   }
   return [];

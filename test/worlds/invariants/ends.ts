@@ -8,7 +8,7 @@ export const ENDS: Invariant = {
   says: [
     "A world comes to rest for four weeks after its last disturbance, with all servers, mail servers and webhooks in order. That is longer than any retry, window, test, schedule and wait in it. So nothing may be under way at the end but what waits for a person.",
     "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running, from that moment on. A delivery to a webhook that works is not waiting for its time to come. A webhook that has answered with errors alone for more than five days is off.",
-    "No job is dead, left without somebody who knows it, or overdue. A server that turns in circles, so that time stands still or nothing else is done, is found within two minutes.",
+    "No job is dead, left without somebody who knows it, or overdue. A world that takes no step for minutes has failed.",
   ],
   check: async (universe) => [
     ...(await openMail(universe)),

@@ -109,11 +109,20 @@ async function atWrongTime({ world }: Universe, { id, localTime, startedAt }: Lo
   });
 }
 
-function wokenEarly({ ledger }: Universe, wakeups: readonly { readonly id: string; readonly fireAt: number }[]): string[] {
+interface Wakeup {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly fireAt: number;
+}
+
+/** Says which agents were woken before the time that is stored, or before the time that they have asked for. */
+function wokenEarly({ ledger, things }: Universe, wakeups: readonly Wakeup[]): string[] {
   const told = ledger.calls.filter(({ body }) => body.includes('"agent.wakeup"'));
-  return wakeups.flatMap(({ id, fireAt }) =>
-    told.some(({ body, at }) => at < fireAt && body.includes(id)) ? [`The wakeup ${id} was sent before its time.`] : [],
-  );
+  const delays = new Map([...things.values()].map(({ id, also }) => [id, Number(also["delaySeconds"] ?? 0) * 1000]));
+  return wakeups.flatMap(({ id, createdAt, fireAt }) => {
+    const due = Math.max(fireAt, createdAt + (delays.get(id) ?? 0));
+    return told.some(({ body, at }) => at < due && body.includes(id)) ? [`The wakeup ${id} was sent before its time.`] : [];
+  });
 }
 
 // The first wait after a mail server has put a mail off is a minute, give or take a fifth.

@@ -179,9 +179,9 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "lists-of-all-workspaces",
-    about: "A workspace sees the lists of the others.",
-    file: "lists/lists.ts",
-    text: "    eq(t.workspaceId, workspaceId),\n",
+    about: "A workspace sees the lists and segments of the others.",
+    file: "memberships/memberships.ts",
+    text: "    eq(groups.workspaceId, workspaceId),\n",
     instead: "",
   },
   {

@@ -44,13 +44,20 @@ function clientOf(universe: Universe, { tenant, id, also }: Thing): AgentClient 
   });
 }
 
+/** Something that an agent has begun, and facts about it. */
+interface Begun {
+  readonly id: string;
+  readonly also?: Readonly<Record<string, string>>;
+}
+
 /** Something that an agent does for its brand. */
-function work(begin: (client: AgentClient, making: Making) => Promise<{ readonly id: string }>, verbs: Noun["verbs"] = {}): Noun {
+function work(begin: (client: AgentClient, making: Making) => Promise<Begun>, verbs: Noun["verbs"] = {}): Noun {
   return {
     make: async (making) => {
       const agent = find(making, "agent");
       if (!agent) return null;
-      return known(await making.universe.value(() => begin(clientOf(making.universe, agent), making)), { agent: agent.label });
+      const begun = await making.universe.value(() => begin(clientOf(making.universe, agent), making));
+      return known(begun, { ...begun?.also, agent: agent.label });
     },
     // Its agent is turned off.
     verbs: { delete: (u, thing) => endAgentOf(u, thing), ...verbs },
@@ -131,9 +138,11 @@ export const AGENT_NOUNS = {
       return agent ? u.call(() => u.sdk(thing.tenant).runs.cancel(agent.id, thing.id)) : Promise.resolve(false);
     },
   }),
-  wakeup: work(async (client, { pick }) => ({
-    id: (await client.wakeups.create({ delaySeconds: pick.of(10, 600, 86_400), reason: "later" })).wakeupId,
-  })),
+  wakeup: work(async (client, { pick }) => {
+    const delaySeconds = pick.of(10, 600, 86_400);
+    const { wakeupId } = await client.wakeups.create({ delaySeconds, reason: "later" });
+    return { id: wakeupId, also: { delaySeconds: String(delaySeconds) } };
+  }),
   approval: work(
     (client, { tenant }) => client.messages.create({ type: "APPROVAL_REQUEST", text: "Shall I?", approval: { title: brandOf(tenant) } }),
     ANSWERED,

@@ -91,9 +91,17 @@ export async function react({ universe, tenant }: Making, { link, emailId }: Fou
   // All that is written in a world leads to one place.
   if (target !== null && !target.startsWith("https://acme.test/"))
     universe.ledger.note("content", `The link ${link} leads to ${target}, which is not what its author wrote.`);
+  if (type === "email.clicked" && answer !== null && target === null && (await isThere(universe, emailId)))
+    universe.ledger.note("content", `The link ${link} is answered with ${answer.status}, and leads nowhere.`);
   const isAnswered = answer?.status === 200 || answer?.status === 302;
   if (isAnswered && emailId !== null) universe.ledger.reactions.push({ tenant, emailId, type, at: universe.now() });
   return isAnswered;
+}
+
+/** True if a mail was neither deleted, nor erased with its person, nor sent after the instant to which data was set back. */
+async function isThere({ world }: Universe, emailId: string | null): Promise<boolean> {
+  const { read } = world.app.deps.db;
+  return (await read.select({ id: read.t.emails.id }).from(read.t.emails)).some(({ id }) => id === emailId);
 }
 
 /** Some reader of a mail of a workspace opens it or follows its link. */
