@@ -53,7 +53,7 @@ async function measure(prefix: string, store: Store, count: number): Promise<Fig
         await server.stop();
       }
     };
-    // First, and by servers that have just been started: a segment that was built is compared again after a minute.
+    // Events come first, to servers that have just been started: a segment that was built is compared again after a minute.
     const before = await ask((server) => trackMany(server, count));
     await store.fill(insertOtherSegments(store.dialect, workspaceId, OTHER_SEGMENTS, Date.now()));
     const after = await ask((server) => trackMany(server, count));

@@ -6,7 +6,7 @@ import { createMarket, type Market } from "./market.ts";
 import { fillAudience, publish } from "./marketing.ts";
 import { waitUntil } from "./waiting.ts";
 
-// What people do on the way: with a finger, on a screen as wide as a hand.
+// Stories of people on the way: with a finger, on a screen as wide as a hand.
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true } as const;
 

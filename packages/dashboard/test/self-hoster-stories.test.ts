@@ -10,7 +10,7 @@ import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { createGate } from "./gate.ts";
 import { waitUntil } from "./waiting.ts";
 
-// What the person does who runs the server for others, without a terminal.
+// Stories of the person who runs the server for others, without a terminal.
 
 let stage: Stage;
 beforeAll(async () => {
