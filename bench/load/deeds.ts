@@ -62,3 +62,8 @@ export function insertOtherSegments(dialect: Dialect, workspaceId: string, count
      select '${workspaceId}', 'did.other-' || (seq - (select max(seq) from segments) + ${count}), seq from segments where name like 'Other %'`,
   ];
 }
+
+/** Statements that take back what `insertOtherSegments` inserted. */
+export function deleteOtherSegments(): string[] {
+  return ["delete from segment_fields where field like 'did.other-%'", "delete from segments where name like 'Other %'"];
+}
