@@ -47,9 +47,8 @@ interface Session<T> {
    */
   prepared<Prepared>(name: string, build: BuildStatement<T, Prepared>): Prepared;
   /**
-   * For each key the rows whose columns have its values. All keys name the same columns, which have an index. On Postgres
-   * concurrent lookups share a statement, and in a transaction that otherwise only inserts they see what is committed at that
-   * moment.
+   * For each key the rows whose columns have its values. All keys name the same columns, which have an index. On Postgres lookups that
+   * are made together share a statement.
    */
   lookUp<Table extends PgTable>(table: Table, keys: readonly Partial<InferSelectModel<Table>>[]): Promise<InferSelectModel<Table>[][]>;
 }
@@ -109,7 +108,6 @@ export interface DbHealth {
 }
 
 export interface TxOptions {
-  readonly insertsOnly?: boolean;
   readonly mayBeLost?: boolean;
 }
 
@@ -122,9 +120,6 @@ export interface Db {
   /**
    * Runs `fn` in a transaction. The promise settles only after COMMIT (durable) or rollback. `fn` may run twice, when another
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.
-   *
-   * With `insertsOnly` the caller expects that `fn` only inserts rows and looks rows up: such transactions share commits on Postgres,
-   * as all do on SQLite. One that does more runs twice there.
    *
    * With `mayBeLost` nobody relies on its rows after a power cut: on SQLite the promise settles without a flush of its own. What others had
    * committed before it is on the disk by then.

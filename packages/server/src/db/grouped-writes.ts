@@ -1,14 +1,14 @@
 import { MB } from "../lib/units.ts";
 import type { Db, Tx } from "./db.ts";
-import { StorageUnavailable } from "./errors.ts";
+import { StorageUnavailable, Unstorable } from "./errors.ts";
 import { GroupHold } from "./group-hold.ts";
 
 // 128 sends are about 4 ms of work: more would only make all of them wait longer.
 const MAX_GROUP = 128;
-// Bytes of one group: a transaction of more is not light on Postgres, and takes SQLite several milliseconds.
+// Bytes of one group: a transaction of more takes several milliseconds.
 const MAX_BYTES = MB;
 
-/** The two stages of writes of one kind. As a rule, both only insert rows and look rows up (see `Db.tx`). */
+/** The two stages of writes of one kind. */
 interface GroupedWork<Item, Checked, Result> {
   /** Reads what only the database knows of an item, and changes nothing. Throws if it is refused. */
   readonly check: (tx: Tx, item: Item) => Promise<Checked>;
@@ -37,6 +37,7 @@ interface Group<Item, Result> {
  * | in the transaction             | its writes                                     |
  * | ------------------------------ | ---------------------------------------------- |
  * | the check of one throws        | that one is refused, the others go on          |
+ * | a query of a check fails       | each runs again, in its own transaction        |
  * | storing throws                 | each runs again, in its own transaction        |
  * | the database cannot store them | all are refused, since it may have stored them |
  */
@@ -81,7 +82,7 @@ export class GroupedWrites<Item, Checked, Result> {
 
   async #commit(group: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await this.#db.tx((tx) => this.#runTogether(tx, group), { insertsOnly: true });
+      const results = await this.#db.tx((tx) => this.#runTogether(tx, group));
       for (const [i, { resolve, reject }] of group.entries()) {
         const result = results[i] as PromiseSettledResult<Result>;
         if (result.status === "fulfilled") resolve(result.value);
@@ -96,8 +97,14 @@ export class GroupedWrites<Item, Checked, Result> {
   async #runTogether(tx: Tx, group: readonly Waiting<Item, Result>[]): Promise<PromiseSettledResult<Result>[]> {
     // Together, so that their lookups share statements. All have ended before anything is stored.
     const checked = await Promise.allSettled(group.map(({ item }) => this.#work.check(tx, item)));
+    // A query that fails ends the transaction on Postgres: the others run again without this one.
+    for (const one of checked) if (one.status === "rejected" && (group.length === 1 || isStorageError(one.reason))) throw one.reason;
     const passed = checked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     const results = passed.length === 0 ? [] : [...(await this.#work.store(tx, passed))];
     return checked.map((one) => (one.status === "fulfilled" ? { status: "fulfilled", value: results.shift() as Result } : one));
   }
+}
+
+function isStorageError(error: unknown): boolean {
+  return error instanceof Unstorable || error instanceof StorageUnavailable;
 }

@@ -4,9 +4,8 @@ import { describeDb } from "../../test/describe-db.ts";
 import type { Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, UniqueViolation } from "./errors.ts";
 
-// Transactions that only insert rows and look rows up share commits.
-describeDb("transactions that share a commit", (t) => {
-  const shared = { insertsOnly: true };
+// On SQLite such transactions share commits.
+describeDb("transactions at the same time", (t) => {
   const boom = new Error("boom");
   const put = (tx: Tx, name: string, value = "1") => tx.insertAll(tx.t.meta, [{ name, value }]);
   const names = async (): Promise<string[]> =>
@@ -19,7 +18,7 @@ describeDb("transactions that share a commit", (t) => {
         t.db.tx(async (tx) => {
           await put(tx, `row-${i}`);
           return i;
-        }, shared),
+        }),
       ),
     );
     expect(results).toEqual(Array.from({ length: 300 }, (_, i) => i));
@@ -30,7 +29,7 @@ describeDb("transactions that share a commit", (t) => {
     const { meta } = t.db.read.t;
     const seen = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
-        await t.db.tx((tx) => put(tx, `row-${i}`), shared);
+        await t.db.tx((tx) => put(tx, `row-${i}`));
         return t.db.read.$count(meta, eq(meta.name, `row-${i}`));
       }),
     );
@@ -43,7 +42,7 @@ describeDb("transactions that share a commit", (t) => {
         t.db.tx(async (tx) => {
           await put(tx, `caller-${String(i).padStart(2, "0")}`);
           if (i % 3 === 1) throw boom;
-        }, shared),
+        }),
       ),
     );
     expect(ends.filter((end) => end.status === "rejected").map((end) => end.reason)).toEqual(Array.from({ length: 10 }, () => boom));
@@ -57,7 +56,7 @@ describeDb("transactions that share a commit", (t) => {
         t.db.tx(async (tx) => {
           await put(tx, `${name}-before`);
           await put(tx, name);
-        }, shared),
+        }),
       ),
     );
     expect(ends.map((end) => end.status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"]);
@@ -66,7 +65,7 @@ describeDb("transactions that share a commit", (t) => {
   });
 
   test("of which several take the same key: one gets it", async () => {
-    const ends = await Promise.allSettled(Array.from({ length: 8 }, () => t.db.tx((tx) => put(tx, "same"), shared)));
+    const ends = await Promise.allSettled(Array.from({ length: 8 }, () => t.db.tx((tx) => put(tx, "same"))));
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(1);
     for (const end of ends) if (end.status === "rejected") expect(end.reason).toBeInstanceOf(UniqueViolation);
     expect(await names()).toEqual(["same"]);
@@ -74,14 +73,14 @@ describeDb("transactions that share a commit", (t) => {
 
   test("of which one writes a row that cannot be stored: only that one fails", async () => {
     const ends = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`, i === 7 ? (null as unknown as string) : "1"), shared)),
+      Array.from({ length: 20 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`, i === 7 ? (null as unknown as string) : "1"))),
     );
     expect(ends.flatMap((end, i) => (end.status === "rejected" ? [i] : []))).toEqual([7]);
     expect(await names()).toHaveLength(19);
   });
 
-  test("that read and change a row lose nothing, though they were expected only to insert", async () => {
-    await t.db.tx((tx) => put(tx, "counter", "0"), shared);
+  test("that read and change a row lose nothing", async () => {
+    await t.db.tx((tx) => put(tx, "counter", "0"));
     const { meta } = t.db.read.t;
     const increment = (i: number) =>
       t.db.tx(async (tx) => {
@@ -91,7 +90,7 @@ describeDb("transactions that share a commit", (t) => {
           .update(meta)
           .set({ value: String(Number(row?.value) + 1) })
           .where(eq(meta.name, "counter"));
-      }, shared);
+      });
     await Promise.all(Array.from({ length: 100 }, (_, i) => increment(i)));
     expect((await t.db.read.select().from(meta).where(eq(meta.name, "counter")))[0]?.value).toBe("100");
     expect(await names()).toHaveLength(101);
@@ -104,7 +103,7 @@ describeDb("transactions that share a commit", (t) => {
         .then(() => tx.select().from(tx.t.meta))
         .catch(() => []);
       return rows.length;
-    }, shared);
+    });
     expect(sum).toBe(1);
   });
 
@@ -118,7 +117,7 @@ describeDb("transactions that share a commit", (t) => {
           if (i === 2) throw boom;
           if (i === 4) await tx.select().from(tx.t.meta);
           expect(ran).not.toContain(i);
-        }, shared),
+        }),
       ),
     );
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(5);
@@ -133,7 +132,7 @@ describeDb("transactions that share a commit", (t) => {
           const before = await tx.lookUp(tx.t.meta, [{ name: "a" }, { name: `own-${i}` }]);
           await put(tx, `own-${i}`);
           return [before, await tx.lookUp(tx.t.meta, [{ name: `own-${i}` }])];
-        }, shared),
+        }),
       ),
     );
     expect(found).toEqual(
@@ -159,7 +158,7 @@ describeDb("transactions that share a commit", (t) => {
       { ...key, id: "1", hash: "1", createdAt: 8_640_000_000_000_000 },
       { ...key, id: "2", hash: "2", createdAt: -1 },
     ];
-    await t.db.tx((tx) => tx.insertAll(tx.t.keys, rows), shared);
+    await t.db.tx((tx) => tx.insertAll(tx.t.keys, rows));
     const { keys } = t.db.read.t;
     expect(await t.db.read.lookUp(keys, [{ id: "2" }, { id: "none" }, { id: "1" }])).toEqual([[rows[1]], [], [rows[0]]]);
     expect((await t.db.read.lookUp(keys, [{ workspaceId: "ws" }]))[0]).toHaveLength(2);
@@ -168,7 +167,7 @@ describeDb("transactions that share a commit", (t) => {
 
   test("number their rows, each with its own numbers", async () => {
     const numbers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)]), shared)),
+      Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)]))),
     );
     expect(new Set(numbers.flat()).size).toBe(20);
     const { events } = t.db.read.t;
@@ -184,8 +183,8 @@ describeDb("transactions that share a commit", (t) => {
   });
 
   test("without rows are answered as well", async () => {
-    expect(await t.db.tx(async () => 42, shared)).toBe(42);
-    await expect(t.db.tx(() => Promise.reject(boom), shared)).rejects.toBe(boom);
+    expect(await t.db.tx(async () => 42)).toBe(42);
+    await expect(t.db.tx(() => Promise.reject(boom))).rejects.toBe(boom);
   });
 
   test("refuse queries outside them, inside them and after their end", async () => {
@@ -193,19 +192,17 @@ describeDb("transactions that share a commit", (t) => {
     await t.db.tx(async (tx) => {
       leaked = tx;
       await put(tx, "a");
-    }, shared);
+    });
     await expect((async () => leaked && put(leaked, "late"))()).rejects.toThrow(MisplacedQuery);
-    await expect(t.db.tx(async () => void (await t.db.read.lookUp(t.db.read.t.meta, [{ name: "a" }])), shared)).rejects.toThrow(
-      MisplacedQuery,
-    );
-    await expect(t.db.tx(async () => t.db.tx((inner) => put(inner, "b"), shared), shared)).rejects.toThrow(MisplacedQuery);
+    await expect(t.db.tx(async () => void (await t.db.read.lookUp(t.db.read.t.meta, [{ name: "a" }])))).rejects.toThrow(MisplacedQuery);
+    await expect(t.db.tx(async () => t.db.tx((inner) => put(inner, "b")))).rejects.toThrow(MisplacedQuery);
     expect(await names()).toEqual(["a"]);
   });
 
   test("are finished before the database closes, and refused afterwards", async () => {
-    const pending = Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`), shared));
+    const pending = Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`)));
     await t.db.close();
     await Promise.all(pending);
-    await expect(t.db.tx((tx) => put(tx, "late"), shared)).rejects.toThrow(StorageUnavailable);
+    await expect(t.db.tx((tx) => put(tx, "late"))).rejects.toThrow(StorageUnavailable);
   });
 });

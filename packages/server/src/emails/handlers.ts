@@ -41,7 +41,6 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
     prepare: (input, ctx) => prepareBatch(input, ctx),
     run: ({ mode }, { tx, deps, ...context }, emails: PreparedBatch) =>
       sendBatch(emails, mode, tx, deps, { ...toOrigin(context), optedOut: context.optedOut, keyId: context.key.id }),
-    insertsOnly: true,
   },
   list: (input, { read, deps, workspaceId, key }) => listEmails(read, deps, workspaceId, { ...input, test: input.test || key.test }),
   get: async ({ id }, { read, deps, workspaceId, key }) => getReadableEmail(read, deps, workspaceId, visibleTo(key, id)),

@@ -18,7 +18,7 @@ export interface GroupedHandler {
 export type AnyHandler =
   | RunAny
   | GroupedHandler
-  | { prepare: RunAny; run: RunAny; insertsOnly?: true; undo?: (ctx: object, prepared: unknown) => Promise<void> };
+  | { prepare: RunAny; run: RunAny; undo?: (ctx: object, prepared: unknown) => Promise<void> };
 
 /** A request to an endpoint, on its way to the handler. */
 export interface Call {

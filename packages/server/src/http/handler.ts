@@ -98,13 +98,11 @@ interface Prepared<E extends Endpoint, P, Before, Within> {
   readonly prepare: (input: HandlerInput<E>, ctx: Before) => Promise<P> | P;
   readonly run: (input: HandlerInput<E>, ctx: Within, prepared: P) => Promise<HandlerOutput<E>>;
   readonly undo?: (ctx: Before, prepared: P) => Promise<void>;
-  /** `run` only inserts rows and looks rows up, as a rule: see `Db.tx`. */
-  readonly insertsOnly?: true;
 }
 
 /**
  * A write whose calls may share a transaction: `check` reads what only the database knows of one call and throws if it is refused, `store`
- * stores those of all that passed, with the same statements, and answers in their order. Both only insert rows and look rows up, as a rule.
+ * stores those of all that passed, with the same statements, and answers in their order.
  */
 interface Grouped<E extends Endpoint, P, Checked, Before, Within> {
   readonly prepare: (input: HandlerInput<E>, ctx: Before) => Promise<P> | P;

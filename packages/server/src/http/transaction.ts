@@ -101,12 +101,12 @@ export class Writes {
     return answer;
   }
 
-  #transact<T>({ handler, caller }: Write, fn: (tx: Tx) => Promise<T>): Promise<T> {
+  #transact<T>({ caller }: Write, fn: (tx: Tx) => Promise<T>): Promise<T> {
     const work = async (tx: Tx): Promise<T> => {
       if (caller.confirm) await caller.confirm(tx);
       return fn(tx);
     };
-    return this.#deps.db.tx(work, { insertsOnly: "insertsOnly" in handler || "store" in handler });
+    return this.#deps.db.tx(work);
   }
 
   async #execute({ endpoint, handler, input, caller }: Write, tx: Tx, prepared: unknown): Promise<StoredAnswer> {

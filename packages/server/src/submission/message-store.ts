@@ -47,19 +47,16 @@ export class MessageStore {
   async #storeOnce(accept: Accept, claim: PartClaim): Promise<string> {
     const { db, clock, partAnswers } = this.#deps;
     const commit = (): Promise<string> =>
-      db.tx(
-        async (tx) => {
-          const [earlier = null] = await partAnswers.find(tx, [claim]);
-          if (earlier === "reused")
-            throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for a different message in the last 24 hours.");
-          if (earlier !== null) return earlier.answer;
-          const [stored] = await storeSends(tx, this.#deps, [await accept(tx)]);
-          const id = toId(stored as SendResponse);
-          await partAnswers.store(tx, [{ claim, answer: id }], clock.now());
-          return id;
-        },
-        { insertsOnly: true },
-      );
+      db.tx(async (tx) => {
+        const [earlier = null] = await partAnswers.find(tx, [claim]);
+        if (earlier === "reused")
+          throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for a different message in the last 24 hours.");
+        if (earlier !== null) return earlier.answer;
+        const [stored] = await storeSends(tx, this.#deps, [await accept(tx)]);
+        const id = toId(stored as SendResponse);
+        await partAnswers.store(tx, [{ claim, answer: id }], clock.now());
+        return id;
+      });
     try {
       return await commit();
     } catch (error) {

@@ -1,14 +1,14 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
-import { UniqueViolation } from "../errors.ts";
+import { StorageUnavailable, UniqueViolation } from "../errors.ts";
 import { cutIntoStretches } from "../stretches.ts";
 import { encodeBytesArray, type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
 import { listArrays, toArrays } from "./insert.ts";
-import type { SharedQuery } from "./lookup.ts";
+import type { Lookup } from "./lookup.ts";
 import type { Raw, Run } from "./pool.ts";
 import type { TableStatements } from "./table-statements.ts";
 
-/** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction: one statement for all rows, or for a megabyte of them. */
+/** `insertAll`, `insertNumbered` and `nextNumbers`: one statement for all rows, or for a megabyte of them. */
 export function createInserts(run: Run, raw: Raw, statements: TableStatements): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
   const insertRows = async (
     table: PgTable,
@@ -39,25 +39,62 @@ export function createInserts(run: Run, raw: Raw, statements: TableStatements): 
       const inserted = await insertRows(table, rows, { newKeys: true, returning: statements.getCounter(table).column.name });
       return inserted.map(({ n }) => Number(n));
     },
-    nextNumbers: (table, n) => ask(raw, statements.toNumberQuery(table), n),
-  };
-}
-
-/** `lookUp` of an ordinary transaction. */
-export function createLookups(raw: Raw, statements: TableStatements): Pick<Tx, "lookUp"> {
-  return {
-    lookUp: async (table, keys) => {
-      const [first] = keys;
-      return (first ? await ask(raw, statements.toLookup(table, first as Row), keys as readonly Row[]) : []) as never;
+    nextNumbers: async (table, n) => {
+      const { name, text, values } = statements.toNumberQuery(table);
+      const rows = await raw<{ n: string }>(text, values(n), name);
+      return rows.map((row) => Number(row.n)).sort((a, b) => a - b);
     },
   };
 }
 
-/** Asks a shared query for one caller. */
-async function ask<Request, Answer>(raw: Raw, query: SharedQuery<Request, Answer>, request: Request): Promise<Answer> {
-  const rows = await raw<Record<string, unknown>>(query.text, query.values([request]), query.name);
-  const [answer] = query.split(rows, [request]);
-  return answer as Answer;
+/** Keys that a caller looks up. */
+interface Asked {
+  readonly keys: readonly Row[];
+  resolve(rows: Row[][]): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * `lookUp`: what is asked together, before the event loop goes on, is one statement. A connection answers one at a time, so the checks
+ * of a hundred sends would wait for a hundred round trips. `guard` runs for each caller. When a statement fails, each caller asks again
+ * alone, so that a text which the database refuses hurts only the one who asks for it; in a transaction nothing works after it.
+ */
+export function createLookups(raw: Raw, statements: TableStatements, guard: () => void): Pick<Tx, "lookUp"> {
+  const waiting = new Map<Lookup, Asked[]>();
+  const find = async (lookup: Lookup, keys: readonly Row[]): Promise<Row[][]> =>
+    lookup.split(await raw<Record<string, unknown>>(lookup.text, lookup.values(keys), lookup.name), keys);
+  const answer = async (lookup: Lookup): Promise<void> => {
+    const asked = waiting.get(lookup) ?? [];
+    waiting.delete(lookup);
+    try {
+      const keys = asked.flatMap((one) => one.keys);
+      const found = await find(lookup, keys);
+      for (const one of asked) one.resolve(found.splice(0, one.keys.length));
+    } catch (error) {
+      const isTheirs = asked.length === 1 || error instanceof StorageUnavailable;
+      for (const { keys, resolve, reject } of asked) {
+        if (isTheirs) reject(error);
+        else await find(lookup, keys).then(resolve, () => reject(error));
+      }
+    }
+  };
+  const ask = (lookup: Lookup, keys: readonly Row[]): Promise<Row[][]> =>
+    new Promise((resolve, reject) => {
+      const asked = waiting.get(lookup);
+      if (asked) asked.push({ keys, resolve, reject });
+      else {
+        waiting.set(lookup, [{ keys, resolve, reject }]);
+        // After all that runs before the event loop goes on.
+        process.nextTick(() => void answer(lookup));
+      }
+    });
+  return {
+    lookUp: async (table, keys) => {
+      guard();
+      const [first] = keys;
+      return (first ? await ask(statements.toLookup(table, first as Row), keys as readonly Row[]) : []) as never;
+    },
+  };
 }
 
 /** `updateAll` and `deleteAll` on Postgres: one statement, which joins the table with an array per column. */

@@ -1,7 +1,5 @@
-import type { InferSelectModel } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
 import type pg from "pg";
-import type { DatabaseSchema, Db, DbHealth, Reader, TxOptions } from "../db.ts";
+import type { DatabaseSchema, Db, DbHealth, Reader } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import type { CheckBefore } from "../migrations.ts";
 import { currentScope } from "../scope.ts";
@@ -9,8 +7,7 @@ import { type Listener, type ListenerEvents, openListener } from "./listener.ts"
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
 import { PostgresMonths } from "./months.ts";
 import { CONNECTIONS, clientOptions, openingError, openPool, type Raw } from "./pool.ts";
-import { createSession, type PgSession } from "./session.ts";
-import { SharedCommits } from "./shared-commits/shared-commits.ts";
+import { createSession } from "./session.ts";
 import { TableStatements } from "./table-statements.ts";
 import { type PgTx, Transactions, type Work } from "./transactions.ts";
 
@@ -30,7 +27,7 @@ export interface PostgresDb extends Db {
   readonly engine: "postgres";
   readonly read: Reader & { readonly raw: Raw };
   readonly months: PostgresMonths;
-  tx<T>(fn: (tx: PgTx) => Promise<T>, options?: TxOptions): Promise<T>;
+  tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
   /** Limit and number of open connections of all processes together; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
   /** The settings of the database server that are off although a power cut may then lose or damage what was committed. */
@@ -41,8 +38,6 @@ export interface PostgresDb extends Db {
   analyzeGrownTables(): Promise<void>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
-  /** Commits that light transactions shared so far, and how many transactions were in them. */
-  readonly groups: { readonly commits: number; readonly transactions: number };
   /** Connections of the pool: open, idle, and callers waiting for one. */
   poolStats(): { open: number; idle: number; waiting: number };
 }
@@ -99,16 +94,14 @@ class PostgresDatabase implements PostgresDb {
   readonly engine = "postgres";
   readonly read: PostgresDb["read"];
   readonly months: PostgresMonths;
-  readonly groups: PostgresDb["groups"];
   readonly #parts: PostgresParts;
   readonly #transactions: Transactions;
-  readonly #shared: SharedCommits;
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
   // `tx`, `isUnavailable` and `close` are passed on alone, so they are bound.
-  readonly tx: PostgresDb["tx"] = (fn, options) => {
-    const run = this.#run(fn, options);
+  readonly tx: PostgresDb["tx"] = (fn) => {
+    const run = this.#run(fn);
     this.#running.add(run);
     const forget = (): void => void this.#running.delete(run);
     run.then(forget, forget);
@@ -128,8 +121,6 @@ class PostgresDatabase implements PostgresDb {
     const { pool, schema, url } = parts;
     const statements = new TableStatements();
     this.#transactions = new Transactions(pool, schema, statements);
-    this.#shared = new SharedCommits({ pool, tables: schema.tables, statements, transactions: this.#transactions });
-    this.groups = this.#shared.stats;
     this.read = this.#openReader(statements);
     this.months = new PostgresMonths(url, this.read.raw);
   }
@@ -179,21 +170,15 @@ class PostgresDatabase implements PostgresDb {
     return { open: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
-  async #run<T>(work: Work<T>, { insertsOnly = false }: TxOptions = {}): Promise<T> {
+  async #run<T>(work: Work<T>): Promise<T> {
     if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
     this.#assertOpen();
-    return insertsOnly ? this.#shared.run(work) : this.#transactions.run(work);
+    return this.#transactions.run(work);
   }
 
   #openReader(statements: TableStatements): PostgresDb["read"] {
     const { pool, schema } = this.#parts;
-    const guard = (): void => this.#assertReadable();
-    const session: PgSession = createSession({ connection: pool, schema, statements, guard });
-    const lookUp: Reader["lookUp"] = async <Table extends PgTable>(table: Table, keys: readonly Partial<InferSelectModel<Table>>[]) => {
-      guard();
-      return (await this.#shared.lookUp(table, keys)) as InferSelectModel<Table>[][];
-    };
-    return Object.assign(session, { lookUp });
+    return createSession({ connection: pool, schema, statements, guard: () => this.#assertReadable() });
   }
 
   #assertOpen(): void {

@@ -1,17 +1,14 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import { listColumns, nameOf, quote, type Row, selectColumns, toArrayType, toElement } from "./arrays.ts";
 
-/** A prepared statement that answers many requests at once. */
-export interface SharedQuery<Request, Answer> {
+/** A prepared statement that finds rows of a table by their keys, for any number of callers. All keys name the same columns. */
+export interface Lookup {
   readonly name: string;
   readonly text: string;
-  values(requests: readonly Request[]): unknown[];
-  /** The answer to each request. */
-  split(rows: readonly Record<string, unknown>[], requests: readonly Request[]): Answer[];
+  values(keys: readonly Row[]): unknown[];
+  /** The rows of each key. */
+  split(rows: readonly Record<string, unknown>[], keys: readonly Row[]): Row[][];
 }
-
-/** Finds rows by their keys. All keys name the same columns. */
-export type Lookup = SharedQuery<readonly Row[], Row[][]>;
 
 /** The lookup in a table by the columns that `first` names. */
 export function makeLookup(table: PgTable, first: Row): Lookup {
@@ -24,15 +21,11 @@ export function makeLookup(table: PgTable, first: Row): Lookup {
       `from unnest(${by.map((column, i) => `$${i + 1}::${toArrayType(column)}`).join(", ")}) ` +
       `with ordinality as v (${by.map((_, i) => `k${i}`).join(", ")}, i) ` +
       `join ${quote(nameOf(table))} as t on ${by.map(({ column }, i) => `t.${quote(column.name)} = v.k${i}`).join(" and ")}`,
-    values: (requests) => {
-      const keys = requests.flat();
-      return by.map((column) => keys.map((key) => toElement(key, column)));
-    },
-    split: (rows, requests) => {
-      const answers = requests.map((keys) => keys.map((): Row[] => []));
-      const flat = answers.flat();
+    values: (keys) => by.map((column) => keys.map((key) => toElement(key, column))),
+    split: (rows, keys) => {
+      const found = keys.map((): Row[] => []);
       for (const row of rows)
-        flat[Number(row["i"]) - 1]?.push(
+        found[Number(row["i"]) - 1]?.push(
           Object.fromEntries(
             columns.map(({ key, column }, i) => {
               const value = row[`c${i}`];
@@ -40,7 +33,7 @@ export function makeLookup(table: PgTable, first: Row): Lookup {
             }),
           ),
         );
-      return answers;
+      return found;
     },
   };
 }

@@ -122,12 +122,3 @@ export type Run = <R extends pg.QueryResultRow>(text: string, values?: unknown[]
 
 /** The same, for the rows alone. */
 export type Raw = <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) => Promise<R[]>;
-
-// Longer than a statement waits for a lock, because the database then tells what became of it.
-const SHARED_MS = 15_000;
-
-/** A query for many callers, given up after 15 seconds, so that they are told while the database hangs. */
-export function withTimeout(query: pg.QueryConfig): pg.QueryConfig {
-  const bounded: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: SHARED_MS };
-  return bounded;
-}

@@ -69,7 +69,7 @@ export function createSession({ connection, schema, statements: tableStatements,
     raw,
     ...createInserts(run, raw, tableStatements),
     ...createUpdates(raw),
-    ...createLookups(raw, tableStatements),
+    ...createLookups(raw, tableStatements, guard),
   });
 }
 

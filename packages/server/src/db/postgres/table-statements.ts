@@ -1,7 +1,7 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import { findCounter, type NamedColumn, nameOf, quote, type Row } from "./arrays.ts";
 import { makeTableInsert, type TableInsert } from "./insert.ts";
-import { type Lookup, makeLookup, type SharedQuery } from "./lookup.ts";
+import { type Lookup, makeLookup } from "./lookup.ts";
 
 /** Cached statements and counter of a table. */
 interface Known {
@@ -60,21 +60,17 @@ export class TableStatements {
   }
 }
 
-/** Takes numbers from a table's counter; the request is how many. */
-type NumberQuery = SharedQuery<number, number[]>;
+/** The query that takes numbers from a table's counter. */
+interface NumberQuery {
+  readonly name: string;
+  readonly text: string;
+  values(n: number): unknown[];
+}
 
 // The table, quoted; the column; how many.
 const NEXT_NUMBERS = "select nextval(pg_get_serial_sequence($1, $2)) as n from generate_series(1, $3::int)";
 
 function makeNumberQuery(table: PgTable, { column }: NamedColumn): NumberQuery {
   const name = quote(nameOf(table));
-  return {
-    name: "next_numbers",
-    text: NEXT_NUMBERS,
-    values: (requests) => [name, column.name, requests.reduce((sum, n) => sum + n, 0)],
-    split: (rows, requests) => {
-      const numbers = rows.map((row) => Number(row["n"])).sort((a, b) => a - b);
-      return requests.map((n) => numbers.splice(0, n));
-    },
-  };
+  return { name: "next_numbers", text: NEXT_NUMBERS, values: (n) => [name, column.name, n] };
 }

@@ -10,7 +10,7 @@ import type { TableStatements } from "./table-statements.ts";
 /** A transaction on Postgres, with what only the queue needs. */
 export interface PgTx extends Tx {
   readonly raw: Raw;
-  /** Runs `fn` right before COMMIT, where it writes what was collected meanwhile; at once in a transaction that only collects rows. */
+  /** Runs `fn` right before COMMIT, where it writes what was collected meanwhile. */
   beforeCommit(fn: () => Promise<void>): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ interface Committed<T> {
 }
 
 /**
- * Runs ordinary transactions, each on its own connection, at REPEATABLE READ: what a transaction has read cannot change before it
+ * Runs transactions, each on its own connection, at REPEATABLE READ: what a transaction has read cannot change before it
  * writes, so a feature that reads, decides and updates is as safe as behind SQLite's single writer. If two update the same row, the
  * later one fails with 40001 and runs again here, so the work of a transaction may run more than once. `afterCommit` hooks run once.
  *
