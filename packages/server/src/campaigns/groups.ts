@@ -1,11 +1,10 @@
 import type { CampaignDetail, List, Segment } from "@mailsvc/sdk/contract";
 import { and, eq, exists, gte, inArray, isNotNull, lt, min, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { findRows } from "../db/find.ts";
 import { OF_CAMPAIGN, OPEN } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { DAY } from "../lib/units.ts";
-import { getList } from "../lists/lists.ts";
+import { findMembersOfAny, getList } from "../lists/lists.ts";
 import { getSegment } from "../segments/segments.ts";
 import type { CampaignRow } from "./campaigns.ts";
 
@@ -47,25 +46,13 @@ export async function listDepartures(
 ): Promise<Set<string>> {
   const listIds = getLists(campaign);
   if (listIds.length === 0 || contacts.length === 0) return new Set();
-  const { listMembers: m, events: e } = read.t;
-  const lists = await findRows(read, read.t.lists, { workspaceId: campaign.workspaceId, id: listIds });
-  const members = await read
-    .select({ seq: m.contactSeq })
-    .from(m)
-    .where(
-      and(
-        inArray(
-          m.listSeq,
-          lists.map(({ seq }) => seq),
-        ),
-        inArray(
-          m.contactSeq,
-          contacts.map(({ seq }) => seq),
-        ),
-        eq(m.status, "MEMBER"),
-      ),
-    );
-  const on = new Set(members.map(({ seq }) => seq));
+  const { events: e } = read.t;
+  const on = await findMembersOfAny(
+    read,
+    campaign.workspaceId,
+    listIds,
+    contacts.map(({ seq }) => seq),
+  );
   // Few: most stay.
   const missing = contacts.filter(({ seq }) => !on.has(seq)).map(({ id }) => id);
   if (missing.length === 0) return new Set();

@@ -7,6 +7,7 @@ import type { DeveloperKey } from "../http/auth.ts";
 import { assertMayGrant, nameCaller } from "../keys/keys.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { lockWorkspaces } from "../workspaces/workspaces.ts";
 import type { SessionDeps } from "./deps.ts";
 import { deleteLinksOfMember } from "./links.ts";
 import { enqueueInvitation, type MemberMailDeps, reachesPeople } from "./member-mail.ts";
@@ -163,9 +164,9 @@ function assertMayGive(caller: DeveloperKey, role: Role): void {
  */
 async function assertNotLastOwner(tx: Tx, { person }: DeveloperKey, { id, workspaceId }: MemberRow): Promise<void> {
   if (person === null) return;
-  const { members: t, workspaces } = tx.t;
-  // Writing the workspace's row makes two such changes at once collide, each of which still sees the other's owner.
-  await tx.update(workspaces).set({ id: workspaceId }).where(eq(workspaces.id, workspaceId));
+  const { members: t } = tx.t;
+  // Of two such changes at once, each would still see the other's owner.
+  await lockWorkspaces(tx, [workspaceId]);
   const isOtherOwner = and(eq(t.workspaceId, workspaceId), eq(t.role, "owner"), isNull(t.removedAt), isNotNull(t.joinedAt), ne(t.id, id));
   if ((await tx.$count(t, isOtherOwner)) > 0) return;
   throw new ApiError("invalid_state", "This is the last owner who has signed in.", {

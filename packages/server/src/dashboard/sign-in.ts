@@ -1,5 +1,4 @@
 import { ROLE_PERMISSIONS, type Role } from "@mailsvc/sdk/contract";
-import { asc } from "drizzle-orm";
 import * as z from "zod";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -7,7 +6,7 @@ import type { BrowserRequest, DeveloperKey } from "../http/auth.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import type { Installation } from "../installation/installation.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
-import { getWorkspace } from "../workspaces/workspaces.ts";
+import { getWorkspace, listWorkspaceIds, loadWorkspaceNames } from "../workspaces/workspaces.ts";
 import { type BrowserAccess, isOperator } from "./access.ts";
 import { assertKept, assertSameOrigin, buildCookie, readReached } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
@@ -30,6 +29,9 @@ const buildSignIn = () =>
   z.union([z.strictObject({ token: z.string().max(100) }), z.strictObject({ apiKey: z.string().max(200) })], {
     error: "Give token or apiKey.",
   });
+// Far more than a laptop has.
+const MAX_WORKSPACES = 1000;
+
 const buildBecomeOperator = () => z.strictObject({ operatorKey: z.string().max(200) });
 const buildEnterWorkspace = () => z.strictObject({ workspaceId: z.string().max(100) });
 const buildSignOut = () => z.strictObject({ everywhere: z.boolean().default(false) });
@@ -228,8 +230,9 @@ async function describe(deps: DashboardDeps, session: LiveSession): Promise<Stat
 
 async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: BrowserRequest, wanted: string): Promise<State> {
   access.guard(browser);
-  const { workspaces: t } = deps.db.read.t;
-  const workspaces = await deps.db.read.select({ id: t.id, name: t.name }).from(t).orderBy(asc(t.id)).limit(1000);
+  const { read } = deps.db;
+  const names = await loadWorkspaceNames(read, await listWorkspaceIds(read, MAX_WORKSPACES));
+  const workspaces = [...names].map(([id, name]) => ({ id, name })).sort((one, other) => (one.id < other.id ? -1 : 1));
   const [first] = workspaces;
   const workspace = workspaces.find(({ id }) => id === wanted) ?? first;
   if (!workspace) throw new ApiError("not_found", "There is no workspace on this server.");

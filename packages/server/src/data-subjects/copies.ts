@@ -1,6 +1,7 @@
 import { and, asc, eq, gte, inArray, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
+import { selectKeyIds } from "../keys/keys.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MINUTE } from "../lib/units.ts";
 
@@ -27,7 +28,7 @@ export interface AnswerCopies {
 export async function findAnswerCopies(read: Reader, workspaceId: string, texts: readonly string[], now: number): Promise<AnswerCopies> {
   const { idempotency: t } = read.t;
   const found: AnswerKey[] = [];
-  for (const { id } of await selectKeys(read, workspaceId)) {
+  for (const { id } of await selectKeyIds(read, workspaceId)) {
     let after: AnswerKey | undefined;
     do {
       const rows: (AnswerKey & { names: number })[] = await read
@@ -53,7 +54,7 @@ export async function deleteAnswers(tx: Tx, workspaceId: string, { keys, since }
   const later = await tx
     .select({ keyId: t.keyId, route: t.route, idempotencyKey: t.idempotencyKey })
     .from(t)
-    .where(and(gte(t.createdAt, since - STORING_MS), inArray(t.keyId, selectKeys(tx, workspaceId)), naming(tx, texts)));
+    .where(and(gte(t.createdAt, since - STORING_MS), inArray(t.keyId, selectKeyIds(tx, workspaceId)), naming(tx, texts)));
   let deleted = 0;
   for (const { keyId, route, idempotencyKey } of [...keys, ...later])
     deleted += (
@@ -65,40 +66,7 @@ export async function deleteAnswers(tx: Tx, workspaceId: string, { keys, since }
   return deleted;
 }
 
-function selectKeys(q: Reader | Tx, workspaceId: string) {
-  const { keys } = q.t;
-  return q.select({ id: keys.id }).from(keys).where(eq(keys.workspaceId, workspaceId));
-}
-
 /** The condition that an answer, which is JSON, contains one of the texts. */
 function naming({ t: { idempotency: t }, sqlDialect }: Reader | Tx, texts: readonly string[]): SQL | undefined {
   return or(...texts.map((text) => contains(sqlDialect, t.answer, JSON.stringify(text).slice(1, -1))));
-}
-
-/** An email to an address. */
-export interface EmailCopy {
-  id: string;
-  contentsId: number;
-  /** True for an email of a campaign, whose contents name nobody and stay. */
-  ofCampaign: boolean;
-  /** The mail whose headers name the address together with other recipients; null if there is none. */
-  namedIn: string | null;
-  /** The Message-ID that its relay gave it; null for ours. */
-  sentAs: string | null;
-}
-
-/** All emails to an address. */
-export async function findEmailCopies(read: Reader | Tx, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
-  const { emails: t } = read.t;
-  const emails = await read
-    .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId, mailId: t.mailId, kind: t.kind, sentAs: t.sentAs })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey)));
-  return emails.map(({ id, contentsId, campaignId, mailId, kind, sentAs }) => ({
-    id,
-    contentsId,
-    ofCampaign: campaignId !== null,
-    namedIn: kind === "bcc" ? null : mailId,
-    sentAs,
-  }));
 }

@@ -1,7 +1,8 @@
 import type { Person } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
-import type { AnswerCopies, EmailCopy } from "./copies.ts";
+import type { EmailCopy } from "../emails/emails.ts";
+import type { AnswerCopies } from "./copies.ts";
 import type { DataSubjectDeps } from "./data-subjects.ts";
 
 /** The person whose data is walked, by address in one workspace. */

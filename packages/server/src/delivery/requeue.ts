@@ -2,6 +2,7 @@ import { and, asc, eq, gt } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { type EmailRow, requeueRows } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import { findWorkspaceAfter } from "../workspaces/workspaces.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf } from "./holds.ts";
 
@@ -27,7 +28,7 @@ export function requeueEmails(deps: DeliveryDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { domain, workspaceId, after } = payload as unknown as Position & { domain: string | null };
-      const current = workspaceId ?? (await findNextWorkspace(tx, ""));
+      const current = workspaceId ?? (await findWorkspaceAfter(tx, ""));
       if (current === null) return;
       const rows = await listDeferred(tx, current, after);
       await requeueRows(
@@ -38,7 +39,7 @@ export function requeueEmails(deps: DeliveryDeps): JobHandler {
       const next: Position =
         rows.length === CHUNK
           ? { workspaceId: current, after: rows.at(-1)?.id ?? null }
-          : { workspaceId: await findNextWorkspace(tx, current), after: null };
+          : { workspaceId: await findWorkspaceAfter(tx, current), after: null };
       if (next.workspaceId !== null) await deps.queue.enqueue(tx, { kind: REQUEUE_JOB, payload: { domain, ...next } });
     },
   });
@@ -55,10 +56,4 @@ function listDeferred(tx: Tx, workspaceId: string, after: string | null): Promis
       .orderBy(asc(e.id))
       .limit(CHUNK),
   );
-}
-
-async function findNextWorkspace(tx: Tx, after: string): Promise<string | null> {
-  const { workspaces: w } = tx.t;
-  const [next] = await tx.select({ id: w.id }).from(w).where(gt(w.id, after)).orderBy(asc(w.id)).limit(1);
-  return next?.id ?? null;
 }

@@ -6,6 +6,7 @@ import { type InstallationDeps, resetInstallation } from "../installation/instal
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { FaultRules } from "../lib/fault-rules.ts";
 import type { Queue } from "../queue/queue.ts";
+import { selectWorkspaceIds } from "../workspaces/workspaces.ts";
 import { CLOCK_FACT, type Snapshots, type StoredClock } from "./snapshots.ts";
 
 /** Operations of the dev endpoints on the whole installation. */
@@ -52,7 +53,13 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
     whileStopped(async () => {
       const ends = await loadStreamEnds(deps.db.read);
       const result = await change();
-      await deps.db.tx((tx) => continueStreams(tx, ends));
+      await deps.db.tx(async (tx) =>
+        continueStreams(
+          tx,
+          (await selectWorkspaceIds(tx)).map(({ id }) => id),
+          ends,
+        ),
+      );
       return result;
     });
 

@@ -18,7 +18,7 @@ export { forgetDeliveries, forgetDeliveriesBelow, listSentDeliveries } from "./d
 export { isReceiving } from "./endpoint.ts";
 export { isRead, isSomeUnread, readForWebhooks } from "./fan-out.ts";
 export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";
-export { getWebhookRow } from "./webhook.ts";
+export { findWebhookRows, getWebhookRow } from "./webhook.ts";
 
 /** Fields that a developer sets. */
 interface WebhookFields {

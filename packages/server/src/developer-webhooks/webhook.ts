@@ -40,6 +40,16 @@ export async function getWebhookRow(q: Reader | Tx, workspaceId: string, id: str
   return row;
 }
 
+/** Webhooks of a workspace by their ids, without those that do not exist. */
+export async function findWebhookRows(
+  q: Reader | Tx,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, WebhookRow>> {
+  const rows = await findRows(q, q.t.developerWebhooks, { workspaceId, id: [...new Set(ids)] });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** A webhook as its developer sees it. */
 export function showWebhook(row: WebhookRow, now: number): Webhook {
   const { lastError } = row;

@@ -65,13 +65,13 @@ export {
   findTraces,
   insertContents,
   insertEmails,
-  isTest,
   listIdsTo,
   patchEmail,
 } from "./store.ts";
 export { storeSends } from "./store-sends.ts";
 export { BULK, CLAIMED, IN_QUEUE, OF_CAMPAIGN, SINGLE, WAITING_IN_CAMPAIGN } from "./tables.ts";
 export { acceptPrepared, prepareTemplateSend } from "./template-send.ts";
+export { deleteEmails, type EmailCopy, eraseAddressee, findEmailCopies, findLastEnded, selectIdsTo } from "./to-person.ts";
 export { deleteUnusedContents } from "./unused-contents.ts";
 
 /** One mail with its content and history, by its id or that of one of its recipients. Throws ApiError not_found or rate_limited. */

@@ -6,6 +6,7 @@ import type { HeldContactId } from "../db/held.ts";
 import { type ChosenFilters, chooseFilter, countFiltered, countRows, type Filter, type Slice, type Total } from "../db/pagination.ts";
 import { TEST_MAIL_FROM } from "../lib/ids.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
+import { selectWorkspaceIds } from "../workspaces/workspaces.ts";
 import { type EmailTables, IN_DOUBT, OF_MAIL, SCHEDULED } from "./tables.ts";
 
 export type EmailRow = EmailTables["emails"]["$inferSelect"];
@@ -114,23 +115,21 @@ function listRecipients(q: Tx | Reader, workspaceId: string, mailIds: readonly s
 
 /** An email of any workspace, for reports that name nothing else. Names the workspaces, because the key starts with them. */
 export async function findEmailById(q: Tx | Reader, id: string): Promise<EmailRow | null> {
-  const { emails, workspaces } = q.t;
-  const all = q.select({ id: workspaces.id }).from(workspaces);
+  const { emails } = q.t;
   const [row] = await q
     .select()
     .from(emails)
-    .where(and(inArray(emails.workspaceId, all), eq(emails.id, id)));
+    .where(and(inArray(emails.workspaceId, selectWorkspaceIds(q)), eq(emails.id, id)));
   return row ?? null;
 }
 
 /** A recipient of a mail to several, of any workspace. */
 export async function findRecipientById(q: Tx | Reader, mailId: string, toKey: string): Promise<EmailRow | null> {
-  const { emails, workspaces } = q.t;
-  const all = q.select({ id: workspaces.id }).from(workspaces);
+  const { emails } = q.t;
   const [row] = await q
     .select()
     .from(emails)
-    .where(and(inArray(emails.workspaceId, all), eq(emails.mailId, mailId), eq(emails.toKey, toKey)));
+    .where(and(inArray(emails.workspaceId, selectWorkspaceIds(q)), eq(emails.mailId, mailId), eq(emails.toKey, toKey)));
   return row ?? null;
 }
 
@@ -397,9 +396,12 @@ export async function selectNewestEmails(q: Reader, limit: number): Promise<List
 
 /** Emails of all workspaces with a status, without test mail. Names the workspaces, because the index of statuses starts with them. */
 export function countStatus(q: Reader, status: Exclude<EmailStatus, "queued">): Promise<Total> {
-  const { emails, workspaces } = q.t;
-  const all = q.select({ id: workspaces.id }).from(workspaces);
-  return countRows(q, emails, and(inArray(emails.workspaceId, all), isTest(q, false), q.sqlDialect.rarely(eq(emails.status, status))));
+  const { emails } = q.t;
+  return countRows(
+    q,
+    emails,
+    and(inArray(emails.workspaceId, selectWorkspaceIds(q)), isTest(q, false), q.sqlDialect.rarely(eq(emails.status, status))),
+  );
 }
 
 /** Emails of all workspaces in doubt. */

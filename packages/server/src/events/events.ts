@@ -2,6 +2,7 @@ import { EMAIL_EVENT_TYPES, type EmailStatus, type EventType } from "@mailsvc/sd
 import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
+import { splitIntoChunks } from "../lib/parts.ts";
 import type { EventDeps } from "./deps.ts";
 import { addReceivedData } from "./received-data.ts";
 import { numberAtOnce, shortenRuns, toRuns } from "./runs.ts";
@@ -123,6 +124,16 @@ export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<Dele
     tx,
     deleted.filter(({ type }) => type === "contact.tracked").map(({ key }) => key),
   );
+  return deleted;
+}
+
+/** Deletes the events of emails, and those about a contact. */
+export async function deleteEventsAbout(tx: Tx, emailIds: readonly string[], contactId: string | null): Promise<DeletedEvent[]> {
+  const { events: e } = tx.t;
+  const which: SQL[] = splitIntoChunks(emailIds).map((chunk) => inArray(e.emailId, chunk));
+  if (contactId !== null) which.push(eq(e.contactId, contactId));
+  const deleted: DeletedEvent[] = [];
+  for (const one of which) deleted.push(...(await deleteEvents(tx, one)));
   return deleted;
 }
 

@@ -266,14 +266,13 @@ export async function loadStreamEnds(read: Reader): Promise<ReadonlyMap<string, 
 }
 
 /**
- * Lets the streams of the workspaces that there are go on behind these numbers, after their events were replaced: programs that follow a
- * stream wait for numbers above those they have seen.
+ * Lets the streams of workspaces go on behind these numbers, after their events were replaced: programs that follow a stream wait for
+ * numbers above those they have seen.
  */
-export async function continueStreams(tx: Tx, ends: ReadonlyMap<string, number>): Promise<void> {
-  const { eventStreams, workspaces } = tx.t;
+export async function continueStreams(tx: Tx, workspaceIds: readonly string[], ends: ReadonlyMap<string, number>): Promise<void> {
+  const { eventStreams } = tx.t;
   const now = await loadStreamEnds(tx);
-  const known = await tx.select({ id: workspaces.id }).from(workspaces);
-  for (const { id: workspaceId } of known) {
+  for (const workspaceId of workspaceIds) {
     const [last = 0, before] = [ends.get(workspaceId), now.get(workspaceId)];
     if (last <= (before ?? 0)) continue;
     if (before === undefined) await tx.insert(eventStreams).values({ workspaceId, last });

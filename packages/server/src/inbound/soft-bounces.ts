@@ -1,6 +1,5 @@
-import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { type EmailRow, findEmailRows, holdEmail, isTest } from "../emails/emails.ts";
+import { type EmailRow, findEmailRows, findLastEnded, holdEmail } from "../emails/emails.ts";
 import type { EventReader } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/ids.ts";
@@ -41,7 +40,7 @@ interface Troubled {
 async function findTroubled(q: Reader | Tx, { clock }: InboundDeps, emails: readonly EmailRow[]): Promise<Troubled[]> {
   const troubled: Troubled[] = [];
   for (const email of emails) {
-    const last = await findLastEnded(q, email);
+    const last = await findLastEnded(q, email, SOFT_BOUNCES.emails);
     const first = last.at(-1);
     if (first === undefined || last.length < SOFT_BOUNCES.emails || !last.every(isSoft)) continue;
     const since = first.sentAt ?? first.createdAt;
@@ -63,30 +62,7 @@ async function suppressTroubled(tx: Tx, deps: InboundDeps, email: EmailRow, sinc
   });
 }
 
-type Ended = Pick<EmailRow, "status" | "lastError" | "sentAt" | "createdAt">;
-
-/** The last emails to an address that were accepted or given up, newest first, without test mail. */
-function findLastEnded(q: Reader | Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[]> {
-  const { emails: t } = q.t;
-  return Promise.resolve(
-    q
-      .select({ status: t.status, lastError: t.lastError, sentAt: t.sentAt, createdAt: t.createdAt })
-      .from(t)
-      .where(
-        and(
-          eq(t.workspaceId, workspaceId),
-          // Without the hint, the query would walk all emails of the workspace.
-          q.sqlDialect.rarely(eq(t.toKey, toKey)),
-          isTest(q, false),
-          inArray(t.status, ["sent", "delivered", "bounced", "complained", "failed"]),
-        ),
-      )
-      .orderBy(desc(t.id))
-      .limit(SOFT_BOUNCES.emails),
-  );
-}
-
-function isSoft({ status, lastError }: Ended): boolean {
+function isSoft({ status, lastError }: Pick<EmailRow, "status" | "lastError">): boolean {
   // Replies without a code say too little.
   if ((status !== "bounced" && status !== "failed") || !lastError?.enhancedCode) return false;
   return isMailboxInTrouble(lastError);

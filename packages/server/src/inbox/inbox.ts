@@ -18,10 +18,11 @@ import { type CapturedContent, type MailParser, type MailToAnswer, readCapturedM
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { toLabelOfTag } from "../lib/message-id.ts";
-import { joinParts } from "../lib/parts.ts";
+import { joinParts, splitIntoChunks } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { DeleteOld } from "../retention/retention.ts";
+import { selectWorkspacesNamed } from "../workspaces/workspaces.ts";
 import { deleteParts, findPart, WHOLE_BYTES } from "./parts.ts";
 import type { MailReleaser } from "./releaser.ts";
 import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
@@ -208,6 +209,15 @@ export async function deleteMails(tx: Tx, where: SQL | undefined): Promise<numbe
   return deleted.length;
 }
 
+/** Deletes captured copies of mail to an address, and of mails by their ids. Returns how many there were. */
+export async function deleteMailsNaming(tx: Tx, workspaceId: string, address: string, mailIds: readonly string[]): Promise<number> {
+  const { inbox: t } = tx.t;
+  const naming = [eq(t.to, address), ...splitIntoChunks(mailIds).map((chunk) => inArray(t.emailId, chunk))];
+  let deleted = 0;
+  for (const which of naming) deleted += await deleteMails(tx, and(eq(t.workspaceId, workspaceId), which));
+  return deleted;
+}
+
 /** A mail with all of its parts. Throws ApiError not_found when it is deleted meanwhile. */
 async function joinRow(read: Reader, row: MailRow): Promise<MailRow> {
   const raw = await joinParts(row.raw, row.size, async (part) => {
@@ -260,9 +270,8 @@ function hasTag(read: Reader, tag: string): SQL {
 
 /** The condition that mail is of a workspace, by its id or its name. */
 function inWorkspace(read: Reader, workspace: string): SQL | undefined {
-  const { inbox, workspaces } = read.t;
-  const named = read.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.name, workspace));
-  return or(eq(inbox.workspaceId, workspace), inArray(inbox.workspaceId, named));
+  const { inbox } = read.t;
+  return or(eq(inbox.workspaceId, workspace), inArray(inbox.workspaceId, selectWorkspacesNamed(read, workspace)));
 }
 
 /** All columns but the message itself, which may be 20 MB. */

@@ -8,7 +8,7 @@ import { KeyMissing, makeKeyText } from "../lib/key-file.ts";
 import { KeyRing, type MasterKeys, parseKeys } from "../lib/master-keys.ts";
 import { type Random, secureRandom } from "../lib/random.ts";
 import { makeRingSeal, type Seal, SealBroken } from "../lib/seal.ts";
-import { createWorkspace, FIRST_WORKSPACE, UNNAMED_WORKSPACE, type WorkspaceDeps } from "../workspaces/workspaces.ts";
+import { createWorkspace, FIRST_WORKSPACE, nameUnnamed, UNNAMED_WORKSPACE, type WorkspaceDeps } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
 import type { KeyStore } from "./key-rotation.ts";
@@ -180,13 +180,7 @@ function nameInstallation(operatorKey: string): string {
 async function nameWorkspace({ config, db }: InstallationDeps, workspaceId: string): Promise<void> {
   const { name } = config;
   if (name === null) return;
-  await db.tx(async (tx) => {
-    const { workspaces } = tx.t;
-    await tx
-      .update(workspaces)
-      .set({ name })
-      .where(and(eq(workspaces.id, workspaceId), eq(workspaces.name, UNNAMED_WORKSPACE)));
-  });
+  await db.tx((tx) => nameUnnamed(tx, workspaceId, name));
 }
 
 async function readInstallation({ config, db }: InstallationDeps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {

@@ -4,11 +4,10 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { createKey, hashKey, KeyCache, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
-import { notFound } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { makeIds } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
-import { FIRST_WORKSPACE } from "../workspaces/workspaces.ts";
+import { FIRST_WORKSPACE, getWorkspace } from "../workspaces/workspaces.ts";
 import type { WorkspaceAccess } from "./access.ts";
 
 /** Throws StorageUnavailable for a folder without a database, which would otherwise become a new installation. */
@@ -33,11 +32,9 @@ export async function createRecoveryKey(
     keyCache: new KeyCache(db, Number.POSITIVE_INFINITY, clock.real.now),
   };
   return db.tx(async (tx) => {
-    const { meta, workspaces } = tx.t;
+    const { meta } = tx.t;
     const [first] = await tx.select().from(meta).where(eq(meta.name, FIRST_WORKSPACE));
-    const id = workspaceId ?? first?.value;
-    const [workspace] = id === undefined ? [] : await tx.select().from(workspaces).where(eq(workspaces.id, id));
-    if (!workspace) throw notFound("workspace", id ?? "");
+    const workspace = await getWorkspace(tx, workspaceId ?? first?.value ?? "");
     const { key } = await createKey(tx, deps, workspace.id, { name: "owner (recovered)", permissions: [], owner: true });
     return { workspaceId: workspace.id, apiKey: key };
   });

@@ -96,6 +96,12 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
   });
 }
 
+/** A query for the ids of all keys of a workspace. */
+export function selectKeyIds(q: Reader | Tx, workspaceId: string) {
+  const { keys } = q.t;
+  return q.select({ id: keys.id }).from(keys).where(eq(keys.workspaceId, workspaceId));
+}
+
 /** Renames a key. Throws ApiError not_found, or forbidden if the key can do more than `renamer`. */
 async function renameKey(
   tx: Tx,

@@ -17,7 +17,7 @@ import { confirm, getInvitation, invite, renderConfirmation } from "./confirmati
 import { addMembers, getListRow, getMember, type ListRow, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
 import type { ListTables } from "./tables.ts";
 
-export { addMembers, getListRow, removeMembers } from "./members.ts";
+export { addMembers, findMembersOfAny, getListRow, removeMembers } from "./members.ts";
 
 /** Job kind: deletes the members of a deleted list. */
 export const CLEAR_JOB = "lists.clear";
@@ -26,6 +26,21 @@ type Counts = ReadonlyMap<string, number> | undefined;
 
 export async function getList(q: Tx | Reader, workspaceId: string, id: string): Promise<List> {
   return showWithCounts(q, await getListRow(q, workspaceId, id));
+}
+
+/** The lists of these ids that exist, by id, with what pages and mails say by them. For agents as well: no address is read. */
+export async function findLists(
+  q: Reader<Pick<ListTables, "lists">> | Tx<Pick<ListTables, "lists">>,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Pick<ListRow, "doubleOptIn" | "language">>> {
+  if (ids.length === 0) return new Map();
+  const { lists: t } = q.t;
+  const rows = await q
+    .select({ id: t.id, doubleOptIn: t.doubleOptIn, language: t.language })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...ids]), isNull(t.deletedAt)));
+  return new Map(rows.map(({ id, ...list }) => [id, list]));
 }
 
 /** The `seq`s of all lists of a workspace, by their ids. */

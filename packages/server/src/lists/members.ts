@@ -182,6 +182,31 @@ export async function joinList(
   return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
 }
 
+/** Those of some contacts, by their `seq`s, that are members of one of these lists. */
+export async function findMembersOfAny(
+  read: Reader,
+  workspaceId: string,
+  listIds: readonly string[],
+  seqs: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const { lists, listMembers: t } = read.t;
+  const known = await findRows(read, lists, { workspaceId, id: [...listIds] });
+  const members = await read
+    .select({ seq: t.contactSeq })
+    .from(t)
+    .where(
+      and(
+        inArray(
+          t.listSeq,
+          known.map(({ seq }) => seq),
+        ),
+        inArray(t.contactSeq, [...seqs]),
+        eq(t.status, "MEMBER"),
+      ),
+    );
+  return new Set(members.map(({ seq }) => seq));
+}
+
 /** Ends the links in the confirmation emails of contacts whose addresses changed: who has the former address confirms nothing for the new one. */
 export async function voidInvitations(tx: Tx, contacts: readonly Pick<ContactRow, "seq">[]): Promise<void> {
   const { listMembers: t } = tx.t;

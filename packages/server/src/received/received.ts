@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, listPage, type PageInput } from "../db/pagination.ts";
 import type { EmailDeps } from "../emails/deps.ts";
+import { selectIdsTo } from "../emails/emails.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { DomainRecords } from "../lib/domain-records.ts";
@@ -113,7 +114,7 @@ export async function exportReceived(
   read: Reader,
   { workspaceId, address, before }: Writer & { readonly before: string | null },
 ): Promise<{ readonly received: ReceivedMailDetail[]; readonly last: string | null }> {
-  const { received: t, emails: e } = read.t;
+  const { received: t } = read.t;
   const find = (which: SQL) =>
     read
       .select({ id: t.id })
@@ -121,11 +122,7 @@ export async function exportReceived(
       .where(and(eq(t.workspaceId, workspaceId), which, before === null ? undefined : lt(t.id, before)))
       .orderBy(desc(t.id))
       .limit(PAGE + 1);
-  const toPerson = read
-    .select({ id: e.id })
-    .from(e)
-    .where(and(eq(e.workspaceId, workspaceId), eq(e.toKey, address)));
-  const found = [...(await find(eq(t.fromKey, address))), ...(await find(inArray(t.emailId, toPerson)))];
+  const found = [...(await find(eq(t.fromKey, address))), ...(await find(inArray(t.emailId, selectIdsTo(read, workspaceId, address))))];
   const ids = [...new Set(found.map(({ id }) => id))]
     .sort()
     .reverse()

@@ -15,6 +15,13 @@ export function isOpenTo({ workspaceId = null }: { readonly workspaceId?: string
   return workspaceId === null || workspaceId === workspace;
 }
 
+/** The names of the relays that are for a workspace only. */
+export async function listRelaysOf(tx: Tx, workspaceId: string): Promise<string[]> {
+  const { relays: t } = tx.t;
+  const rows = await tx.select({ name: t.name, settings: t.settings }).from(t);
+  return rows.filter(({ settings }) => settings.workspaceId === workspaceId).map(({ name }) => name);
+}
+
 async function isStoredOpen(tx: Tx, workspaceId: string, name: string): Promise<boolean> {
   const [row] = await tx.select({ settings: tx.t.relays.settings }).from(tx.t.relays).where(eq(tx.t.relays.name, name));
   return row !== undefined && isOpenTo(row.settings, workspaceId);

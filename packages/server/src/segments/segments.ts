@@ -12,6 +12,7 @@ import { assertRevision, nextChange } from "../lib/revision.ts";
 import { MINUTE } from "../lib/units.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { deleteGroup, listGroups, removeContactFromGroups } from "../memberships/memberships.ts";
+import { findSlugs } from "../templates/templates.ts";
 import { loadContactViews } from "./contact-view.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { isTimed, listConditions, matches } from "./evaluate.ts";
@@ -60,12 +61,12 @@ export async function assertNamesExist(q: Tx | Reader, workspaceId: string, rule
   const [lists, knownCampaigns, knownTemplates] = await Promise.all([
     loadListSeqs(q, workspaceId),
     campaigns.length === 0 ? [] : findRows(q, q.t.campaigns, { workspaceId, id: campaigns }),
-    templates.length === 0 ? [] : findRows(q, q.t.templates, { workspaceId, slug: templates }),
+    findSlugs(q, workspaceId, templates),
   ]);
   const details = findUnknown(rules, {
     list: lists,
     campaign: new Map(knownCampaigns.map(({ id }) => [id, true])),
-    template: new Map(knownTemplates.map(({ slug }) => [slug, true])),
+    template: new Map(knownTemplates.map((slug) => [slug, true])),
   });
   if (details.length > 0)
     throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });

@@ -26,6 +26,12 @@ export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, sl
   return row ?? null;
 }
 
+/** Those of these slugs that templates have. */
+export async function findSlugs(q: Tx | Reader, workspaceId: string, slugs: readonly string[]): Promise<string[]> {
+  if (slugs.length === 0) return [];
+  return (await findRows(q, q.t.templates, { workspaceId, slug: [...slugs] })).map(({ slug }) => slug);
+}
+
 /** The slugs of what can be sent, the newest first, as many as are worth comparing with a misspelt one. */
 export async function listSlugs(read: Reader, workspaceId: string): Promise<string[]> {
   const { templates: t } = read.t;

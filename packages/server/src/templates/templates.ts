@@ -264,7 +264,7 @@ export { type Compiled, MissingVariables, makeAllowance, TemplateFaults } from "
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
-export { findTemplateById, findTemplateBySlug } from "./store.ts";
+export { findSlugs, findTemplateById, findTemplateBySlug } from "./store.ts";
 
 function slugTaken(slug: string): ApiError {
   return new ApiError("conflict", `The slug ${slug} is taken.`, {

@@ -5,6 +5,7 @@ import { findFact } from "../db/facts.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import { listRelaysOf } from "../relays/relays.ts";
 import { listOwnedTables, type WorkspaceDataByTable } from "./declarations.ts";
 import { findSlice, type RowKey } from "./owned-rows.ts";
 import { FIRST_WORKSPACE, getWorkspace, type WorkspaceDeps } from "./workspaces.ts";
@@ -70,11 +71,9 @@ async function assertDeletable(tx: Tx, { id, name }: Workspace): Promise<void> {
     throw new ApiError("invalid_state", `The agent ${other.slug} of this workspace is active in other workspaces.`, {
       hint: `Cancel its listing first, with a key of the workspace: mailsvc listings cancel ${other.slug}`,
     });
-  const relays = (await tx.select({ name: tx.t.relays.name, settings: tx.t.relays.settings }).from(tx.t.relays)).filter(
-    ({ settings }) => settings.workspaceId === id,
-  );
+  const relays = await listRelaysOf(tx, id);
   if (relays.length > 0)
-    throw new ApiError("invalid_state", `These relays are for this workspace only: ${relays.map((relay) => relay.name).join(", ")}.`, {
+    throw new ApiError("invalid_state", `These relays are for this workspace only: ${relays.join(", ")}.`, {
       hint: "Remove them first, or open them to all: mailsvc relays update NAME --no-workspace-id",
     });
 }

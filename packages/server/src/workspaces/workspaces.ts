@@ -1,5 +1,5 @@
 import type { Page, Workspace } from "@mailsvc/sdk/contract";
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -15,16 +15,21 @@ import { assertRelayOpen } from "../relays/relays.ts";
 import type { TrackingDeps } from "../tracking/deps.ts";
 import type { WorkspaceTables } from "./tables.ts";
 
+export {
+  findLiving,
+  findWorkspaceAfter,
+  hasWorkspace,
+  listWorkspaceIds,
+  loadWorkspaceNames,
+  lockWorkspaces,
+  selectWorkspaceIds,
+  selectWorkspacesNamed,
+} from "./rows.ts";
+
 /** The fact that names the first workspace of the installation. */
 export const FIRST_WORKSPACE = "firstWorkspace";
 
 type Row = WorkspaceTables["workspaces"]["$inferSelect"];
-
-/** A workspace whose mail is sent. */
-interface LivingWorkspace {
-  /** True if it receives the replies to all mail without a Reply-To of its own. */
-  readonly receivesReplies: boolean;
-}
 
 /** Creates a workspace and its owner key, which is in the result and nowhere else. `id` and `apiKey` are given where they exist already. */
 export async function createWorkspace(
@@ -52,28 +57,11 @@ export async function ensureWorkspace(deps: WorkspaceDeps & { readonly db: Db },
   });
 }
 
-/** The ids of the oldest workspaces, at most `limit`. */
-export async function listWorkspaceIds(read: Reader, limit: number): Promise<string[]> {
-  const { workspaces: t } = read.t;
-  return (await read.select({ id: t.id }).from(t).orderBy(t.id).limit(limit)).map(({ id }) => id);
-}
-
-/** True if there is a workspace with this id. */
-export async function hasWorkspace(read: Reader, id: string): Promise<boolean> {
-  return (await findRows(read, read.t.workspaces, { id })).length > 0;
-}
-
 /** One workspace. Throws ApiError not_found. */
 export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspace> {
   const [row] = await findRows(q, q.t.workspaces, { id });
   if (!row) throw notFound("workspace", id);
   return toWorkspace(row);
-}
-
-/** Finds the workspaces that exist, since mail of a deleted one is no longer sent, with what else their mail depends on. */
-export async function findLiving(q: Reader | Tx, ids: readonly string[]): Promise<ReadonlyMap<string, LivingWorkspace>> {
-  if (ids.length === 0) return new Map();
-  return new Map((await findRows(q, q.t.workspaces, { id: ids })).map(({ id, replies }) => [id, { receivesReplies: replies }]));
 }
 
 /** All workspaces of this server, newest first. */
@@ -98,6 +86,15 @@ export async function updateWorkspace(
   const after = { name, relay, replies };
   await tx.update(tx.t.workspaces).set(after).where(eq(tx.t.workspaces.id, id));
   return { ...before, ...after };
+}
+
+/** Gives a workspace a name, unless somebody has named it already. */
+export async function nameUnnamed(tx: Tx, id: string, name: string): Promise<void> {
+  const { workspaces: t } = tx.t;
+  await tx
+    .update(t)
+    .set({ name })
+    .where(and(eq(t.id, id), eq(t.name, UNNAMED_WORKSPACE)));
 }
 
 function toWorkspace({ id, name, relay, replies, createdAt }: Row): Workspace {
@@ -143,6 +140,21 @@ export async function getBrand(q: BrandQuery, workspaceId: string): Promise<Bran
     publishNeedsApproval: false,
     updatedAt: workspace.createdAt,
   };
+}
+
+/** Stores a brand. */
+export async function saveBrand(tx: Tx<WorkspaceTables>, row: BrandRow): Promise<void> {
+  const { workspaceId: _key, ...set } = row;
+  await tx.insert(tx.t.brands).values(row).onConflictDoUpdate({ target: tx.t.brands.workspaceId, set });
+}
+
+/** Takes the logo from a brand whose logo is this asset. */
+export async function forgetLogo(tx: Tx<WorkspaceTables>, workspaceId: string, assetId: string): Promise<void> {
+  const { brands: t } = tx.t;
+  await tx
+    .update(t)
+    .set({ logoAssetId: null })
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.logoAssetId, assetId)));
 }
 
 /** The names of brands, null for one that nobody has named yet, with their languages and texts. Throws ApiError not_found. */

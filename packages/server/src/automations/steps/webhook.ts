@@ -1,5 +1,4 @@
-import { findRows } from "../../db/find.ts";
-import { getWebhookRow, isReceiving } from "../../developer-webhooks/developer-webhooks.ts";
+import { findWebhookRows, getWebhookRow, isReceiving } from "../../developer-webhooks/developer-webhooks.ts";
 import { recordEvents } from "../../events/events.ts";
 import { DONE, type StepKind, type StepResult } from "./step.ts";
 
@@ -9,10 +8,12 @@ import { DONE, type StepKind, type StepResult } from "./step.ts";
  */
 export const webhook: StepKind<"webhook"> = {
   perform: async ({ tx, deps, automation, now }, entries) => {
-    const { developerWebhooks: w } = tx.t;
     const { id: automationId, workspaceId } = automation;
-    const ids = new Set(entries.map(({ step }) => step.webhookId));
-    const webhooks = new Map((await findRows(tx, w, { workspaceId, id: [...ids] })).map((row) => [row.id, row]));
+    const webhooks = await findWebhookRows(
+      tx,
+      workspaceId,
+      entries.map(({ step }) => step.webhookId),
+    );
     const results = entries.map(({ step }): StepResult => {
       const found = webhooks.get(step.webhookId);
       if (!found) return { outcome: "skipped", reason: "not_found" };

@@ -11,16 +11,17 @@ import type { Ids } from "../../lib/ids.ts";
 import { addMonth } from "../../lib/month.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Queue } from "../../queue/queue.ts";
+import { lockWorkspaces } from "../../workspaces/workspaces.ts";
 import type { AgentHandlers } from "../agent-access.ts";
 import { getListingRow, isOfferedTo, type ListingRow } from "../listings/listings.ts";
-import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
+import { assertCovered, restoreCoverage } from "./coverage.ts";
 import { acceptAll, settingsOf } from "./granted.ts";
 import { type ActivationHooks, type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { acceptVersion, changeActivation, keepVersion, readSettings } from "./settings.ts";
 import { listActivations, listListingActivations, showActivation, showToAgent, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
 
-export { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "./coverage.ts";
+export { applyPlanChange, getPlan, listCounted, planChange } from "./coverage.ts";
 export { grantedScopes } from "./granted.ts";
 export { type ActivationRow, addPauseReason } from "./lifecycle.ts";
 export { showActivation } from "./show.ts";
@@ -46,7 +47,7 @@ async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string, conse
   const listing = await getOfferedListing(tx, workspaceId, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
   const settings = readSettings(listing, consent.settings);
-  await lockWorkspace(tx, workspaceId);
+  await lockWorkspaces(tx, [workspaceId]);
   await endOrphaned(tx, deps, workspaceId, listing);
   await assertCovered(tx, deps, workspaceId);
   const apiKey = makeKey(deps.random, "agent");
@@ -110,7 +111,7 @@ async function resume(tx: Tx, deps: ActivationDeps, workspaceId: string, id: str
 async function deactivate(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
-  await lockWorkspace(tx, workspaceId);
+  await lockWorkspaces(tx, [workspaceId]);
   const ended = await endActivations(tx, deps, [id], isOrphaned(found, now) ? "admin_revoke" : "user_deactivated");
   if (ended.length > 0) await restoreCoverage(tx, deps, [workspaceId]);
   return showActivation(await getActivation(tx, workspaceId, id), now);

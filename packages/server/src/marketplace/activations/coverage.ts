@@ -1,5 +1,5 @@
 import { DEFAULT_PLAN, PLANS, type PlanChange, type PlanName, UNCOVERED_DAYS } from "@mailsvc/sdk/contract";
-import { and, asc, eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
@@ -17,24 +17,6 @@ import { isOrphaned } from "./store.ts";
 /** Deactivates an activation that has not been covered for 30 days. */
 export const UNCOVERED_JOB = "agent.plan.uncovered";
 const UNCOVERED_MS = UNCOVERED_DAYS * DAY;
-
-/**
- * Locks the rows of these workspaces, so that of two transactions that turn agents on or off or change the plan, the second
- * sees what the first did. Call it before anything else in the transaction: locks taken in another order deadlock.
- */
-export async function lockWorkspaces(tx: Tx, workspaceIds: readonly string[]): Promise<void> {
-  if (workspaceIds.length === 0) return;
-  const { workspaces: w } = tx.t;
-  // An update and not only a lock: on Postgres the later transaction must run again instead of using its old snapshot.
-  await tx
-    .update(w)
-    .set({ id: sql`${w.id}` })
-    .where(inArray(w.id, [...workspaceIds]));
-}
-
-export function lockWorkspace(tx: Tx, workspaceId: string): Promise<void> {
-  return lockWorkspaces(tx, [workspaceId]);
-}
 
 /** The plan of a workspace; the default plan when it has chosen none. */
 export async function getPlan(q: Reader | Tx, workspaceId: string): Promise<{ plan: PlanName; changedAt: number | null }> {

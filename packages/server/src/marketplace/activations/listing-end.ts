@@ -2,9 +2,10 @@ import { and, asc, eq, gt, lte, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { MINUTE } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { lockWorkspaces } from "../../workspaces/workspaces.ts";
 import type { ListingRow } from "../listings/listings.ts";
 import type { ActivationDeps } from "./activations.ts";
-import { deactivateUncovered, lockWorkspaces, restoreCoverage, UNCOVERED_JOB } from "./coverage.ts";
+import { deactivateUncovered, restoreCoverage, UNCOVERED_JOB } from "./coverage.ts";
 import { endActivations } from "./lifecycle.ts";
 
 /** Ends the activations of a listing's ended period. */

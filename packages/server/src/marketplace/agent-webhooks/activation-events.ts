@@ -2,6 +2,7 @@ import type { AgentScope, DeactivationReason, PauseReason, Settings } from "@mai
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { isHeld, releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
+import { getWorkspace } from "../../workspaces/workspaces.ts";
 import type { ActivationRow } from "../activations/activations.ts";
 import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-webhooks.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
@@ -13,14 +14,14 @@ export async function emitActivated(
   activation: ActivationRow,
   { apiKey, settings }: { apiKey: string; settings: Settings },
 ): Promise<void> {
-  const { listings: l, workspaces: w } = tx.t;
+  const { listings: l } = tx.t;
   const [listing] = await tx.select({ agentSlug: l.slug }).from(l).where(eq(l.id, activation.listingId));
-  const [workspace] = await tx.select({ organizationName: w.name }).from(w).where(eq(w.id, activation.workspaceId));
-  if (!listing || !workspace) throw new Error(`Activation ${activation.id} has no listing or no workspace.`);
+  const { name: organizationName } = await getWorkspace(tx, activation.workspaceId);
+  if (!listing) throw new Error(`Activation ${activation.id} has no listing.`);
   await emit(tx, deps, activation.id, {
     type: "agent.activated",
     at: activation.createdAt,
-    fields: { apiKey, ...listing, ...workspace, scopes: activation.scopes, settings },
+    fields: { apiKey, ...listing, organizationName, scopes: activation.scopes, settings },
   });
 }
 

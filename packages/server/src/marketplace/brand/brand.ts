@@ -1,13 +1,12 @@
 import { type Brand, type BrandSettings, type contract, findLanguageTag, type HandlerInput, TEXT_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../../db/db.ts";
-import { findRows } from "../../db/find.ts";
 import type { OwnTexts } from "../../html/texts.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { invalid } from "../../lib/api-error.ts";
 import { type Clock, iso } from "../../lib/clock.ts";
-import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
+import { type BrandRow, getBrand, saveBrand } from "../../workspaces/workspaces.ts";
 import type { AgentDeps, AgentHandlers, AgentQuery } from "../agent-access.ts";
-import { assetUrl, getFileRow } from "../files/files.ts";
+import { assetUrl, findFileRow, getFileRow } from "../files/files.ts";
 
 /** The brand, for its people. */
 export const brandHandlers: Handlers<typeof contract.brand, BrandDeps> = {
@@ -22,7 +21,7 @@ export const agentBrandHandlers: AgentHandlers<"brand"> = {
 
 /** A brand as its agents see it. */
 async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
-  const logo = row.logoAssetId === null ? null : await findLogo(q, row.workspaceId, row.logoAssetId);
+  const logo = row.logoAssetId === null ? null : await findFileRow(q, "assets", row.workspaceId, row.logoAssetId);
   return {
     name: row.name,
     website: row.website,
@@ -68,8 +67,7 @@ async function updateBrand(tx: Tx, deps: BrandDeps, workspaceId: string, change:
     texts: mergeTexts(before.texts, texts ?? {}),
     updatedAt: deps.clock.now(),
   } as BrandRow;
-  const { workspaceId: _key, ...set } = row;
-  await tx.insert(tx.t.brands).values(row).onConflictDoUpdate({ target: tx.t.brands.workspaceId, set });
+  await saveBrand(tx, row);
   return showBrandSettings(tx, deps, row);
 }
 
@@ -87,12 +85,6 @@ function mergeTexts(before: OwnTexts, change: BrandTextsUpdate): OwnTexts {
   if (Object.keys(merged).length > TEXT_LIMITS.languages)
     throw invalid("texts", "too_big", `A brand can have texts in ${TEXT_LIMITS.languages} languages.`);
   return merged;
-}
-
-async function findLogo(q: AgentQuery, workspaceId: string, id: string) {
-  const { assets: t } = q.t;
-  const [row] = await findRows(q, t, { workspaceId, id });
-  return row ?? null;
 }
 
 function definedOnly<T extends object>(change: T | undefined): Partial<T> {

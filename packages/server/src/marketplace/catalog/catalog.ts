@@ -7,6 +7,7 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { type Clock, iso } from "../../lib/clock.ts";
+import { loadWorkspaceNames } from "../../workspaces/workspaces.ts";
 import { isOfferedTo, type ListingRow } from "../listings/listings.ts";
 
 export const catalogHandlers: Handlers<typeof contract.catalog, CatalogDeps> = {
@@ -43,7 +44,7 @@ async function getCatalogAgent(read: Reader, workspaceId: string, now: number, s
 
 /** Listings as brands see them, with the builder's name and this workspace's activation. */
 async function showAgents(read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<CatalogAgent[]> {
-  const builders = await findBuilderNames(read, rows);
+  const builders = await loadWorkspaceNames(read, [...new Set(rows.map(({ workspaceId: builder }) => builder))]);
   const activations = await findOwnActivations(read, workspaceId, rows);
   return rows.map((row) => ({
     slug: row.slug,
@@ -58,13 +59,6 @@ async function showAgents(read: Reader, workspaceId: string, rows: readonly List
     listedAt: iso(row.listedAt ?? row.createdAt),
     activationId: activations.get(row.id) ?? null,
   }));
-}
-
-/** The names of the workspaces that own these listings, by workspace id. */
-async function findBuilderNames(read: Reader, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(rows.map(({ workspaceId }) => workspaceId))];
-  const found = await findRows(read, read.t.workspaces, { id: ids });
-  return new Map(found.map(({ id, name }) => [id, name]));
 }
 
 /** This workspace's current activations of these listings, by listing id. */

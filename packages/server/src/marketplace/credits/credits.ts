@@ -8,7 +8,7 @@ import { findMonthAround } from "../../lib/month.ts";
 import { HOUR } from "../../lib/units.ts";
 import type { ActivationTables } from "../activations/tables.ts";
 import type { AgentDeps, AgentHandlers, AgentQuery, AgentTx } from "../agent-access.ts";
-import { type Actor, getActiveRunRow } from "../runs/runs.ts";
+import { type Actor, addCredits, getActiveRunRow } from "../runs/runs.ts";
 import { type EntryRow, listEntries, listTransactions, showEntry, showTransaction } from "./ledger.ts";
 
 type ActivationRow = ActivationTables["activations"]["$inferSelect"];
@@ -93,7 +93,7 @@ async function consumeCredits(
     .update(a)
     .set({ creditsUsed: used + amount, creditsResetAt: resetsAt })
     .where(eq(a.id, activationId));
-  await addToRun(tx, activationId, runId ?? null, amount);
+  if (runId) await addCredits(tx, { activationId, runId }, amount);
   return showTransaction(
     await appendEntry(tx, deps, {
       workspaceId,
@@ -155,7 +155,7 @@ async function refundCredits(
     .update(a)
     .set({ creditsUsed: month.used - (spent.createdAt < month.from ? 0 : given), creditsResetAt: month.resetsAt })
     .where(eq(a.id, activationId));
-  await addToRun(tx, activationId, spent.runId, -given);
+  if (spent.runId !== null) await addCredits(tx, { activationId, runId: spent.runId }, -given);
   const { runId, action } = spent;
   return showTransaction(
     await appendEntry(tx, deps, {
@@ -212,15 +212,6 @@ function insufficientCredits(code: string, message: string, hint?: string): ApiE
     details: [{ path: "amount", code, message }],
     ...(hint !== undefined && { hint }),
   });
-}
-
-async function addToRun(tx: AgentTx, activationId: string, runId: string | null, amount: number): Promise<void> {
-  if (runId === null) return;
-  const { runs } = tx.t;
-  await tx
-    .update(runs)
-    .set({ creditsConsumed: sql`${runs.creditsConsumed} + ${amount}` })
-    .where(and(eq(runs.activationId, activationId), eq(runs.runId, runId)));
 }
 
 /** Credits, for the brand that buys them. */

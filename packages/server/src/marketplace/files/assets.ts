@@ -4,6 +4,7 @@ import { findRows } from "../../db/find.ts";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import { forgetLogo } from "../../workspaces/workspaces.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { deleteContent, type Staged, storeContent } from "./contents.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
@@ -111,10 +112,6 @@ export async function deleteAsset(
   id: string,
 ): Promise<Asset> {
   const row = await deleteFile(tx, deps, "assets", workspaceId, id);
-  const { brands: b } = tx.t;
-  await tx
-    .update(b)
-    .set({ logoAssetId: null })
-    .where(and(eq(b.workspaceId, workspaceId), eq(b.logoAssetId, id)));
+  await forgetLogo(tx, workspaceId, id);
   return showAsset(deps, row);
 }

@@ -1,2 +1,2 @@
 export { assertAssets } from "./assets.ts";
-export { assetUrl, downloadPath, getFileRow, makeLinkToken, openLinkToken } from "./library.ts";
+export { assetUrl, downloadPath, findFileRow, getFileRow, makeLinkToken, openLinkToken } from "./library.ts";

@@ -17,12 +17,23 @@ export type FileRow<L extends Library> = AgentTables[L]["$inferSelect"];
 
 const NAMES: Readonly<Record<Library, string>> = { assets: "asset", leadMagnets: "lead magnet" };
 
-/** A file of this workspace. Throws ApiError not_found. */
-export async function getFileRow<L extends Library>(q: AgentQuery, library: L, workspaceId: string, id: string): Promise<FileRow<L>> {
+/** A file of this workspace; null if there is none with this id. */
+export async function findFileRow<L extends Library>(
+  q: AgentQuery,
+  library: L,
+  workspaceId: string,
+  id: string,
+): Promise<FileRow<L> | null> {
   const t: AgentTables[Library] = q.t[library];
   const [row] = await findRows(q, t, { workspaceId, id });
-  if (!row) throw notFound(NAMES[library], id);
-  return row as FileRow<L>;
+  return (row as FileRow<L> | undefined) ?? null;
+}
+
+/** A file of this workspace. Throws ApiError not_found. */
+export async function getFileRow<L extends Library>(q: AgentQuery, library: L, workspaceId: string, id: string): Promise<FileRow<L>> {
+  const row = await findFileRow(q, library, workspaceId, id);
+  if (row === null) throw notFound(NAMES[library], id);
+  return row;
 }
 
 /** The files of a workspace, newest first. */

@@ -2,6 +2,7 @@ import { FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, count, eq, isNotNull, sum } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { MB } from "../../lib/units.ts";
+import { lockWorkspaces } from "../../workspaces/workspaces.ts";
 import type { AgentTx } from "../agent-access.ts";
 
 /** Owner of a file: an agent, or a person if `activationId` is null. */
@@ -15,7 +16,7 @@ export interface FileOwner {
  * did.
  */
 export async function lockFiles(tx: AgentTx, workspaceId: string): Promise<void> {
-  await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
+  await lockWorkspaces(tx, [workspaceId]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { PageBlock, PageForm, PageSeo } from "@mailsvc/sdk/contract";
-import { and, eq, isNull } from "drizzle-orm";
 import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
 import { invalid, notFound } from "../../lib/api-error.ts";
+import { findLists } from "../../lists/lists.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { assertAssets, getFileRow } from "../files/files.ts";
 import type { PageRow, Viewer } from "./pages.ts";
@@ -62,12 +62,7 @@ async function assertLeadMagnet(tx: AgentTx, { workspaceId, activationId }: View
 }
 
 async function assertList(tx: AgentTx, workspaceId: string, id: string): Promise<void> {
-  const { lists: t } = tx.t;
-  const [row] = await tx
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
-  if (!row) throw notFound("list", id);
+  if (!(await findLists(tx, workspaceId, [id])).has(id)) throw notFound("list", id);
 }
 
 function needsForm({ html, blocks, form, leadMagnetId, listId }: Omit<Content, "hasForm">): boolean {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { FORM_FIELDS, LANDING_PAGE_LIMITS, RECIPIENT_TEXTS } from "@mailsvc/sdk/contract";
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { PageBrand, RenderedPage } from "../../html/page.ts";
 import { chooseTexts, readWishes, type Texts } from "../../html/texts.ts";
 import type { HeaderList } from "../../http/headers.ts";
@@ -8,6 +8,7 @@ import type { PageRequest, PageResponse, PublicPage } from "../../http/public/pu
 import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
 import { DAY } from "../../lib/units.ts";
+import { findLists } from "../../lists/lists.ts";
 import { getPageBrand } from "../../workspaces/workspaces.ts";
 import { downloadPath, openLinkToken } from "../files/files.ts";
 import { type PageDeps, type PageRow, pagePath, parsePageRef } from "./pages.ts";
@@ -69,7 +70,8 @@ class LandingPages {
   async #read(visit: PageRequest, page: PageRow): Promise<{ brand: PageBrand; texts: Texts; doubleOptIn: boolean }> {
     const { read } = this.#deps.db;
     const brand = await getPageBrand(read, page.workspaceId);
-    const list = page.listId === null ? null : await findListOfPage(read, page.workspaceId, page.listId);
+    const { listId } = page;
+    const list = listId === null ? null : (await findLists(read, page.workspaceId, [listId])).get(listId);
     const texts = chooseTexts(brand.texts, [list?.language, brand.locale], readWishes(visit.query, visit.header));
     return { brand, texts, doubleOptIn: list?.doubleOptIn ?? false };
   }
@@ -181,16 +183,6 @@ class LandingPages {
 
 function pageNotFound(): ApiError {
   return new ApiError("not_found", "It may have been removed.");
-}
-
-/** Columns of its list that a page's texts depend on; null once that is deleted. */
-async function findListOfPage(read: PageDeps["db"]["read"], workspaceId: string, listId: string) {
-  const { lists: l } = read.t;
-  const [list] = await read
-    .select({ doubleOptIn: l.doubleOptIn, language: l.language })
-    .from(l)
-    .where(and(eq(l.workspaceId, workspaceId), eq(l.id, listId), isNull(l.deletedAt)));
-  return list ?? null;
 }
 
 function html(status: number, { html: body, language, policy }: RenderedPage, headers: HeaderList): PageResponse {

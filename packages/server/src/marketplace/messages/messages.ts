@@ -7,7 +7,7 @@ import {
   type ProposalEnd,
   type ProposedBy,
 } from "@mailsvc/sdk/contract";
-import { and, asc, count, eq, inArray, isNull, lte, or } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, lte } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
@@ -15,6 +15,7 @@ import type { Queue } from "../../queue/queue.ts";
 import { assertNotEnded, getActivation, grantedScopes } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { emit, replaceTextInEvents } from "../agent-webhooks/agent-webhooks.ts";
+import { findFileRow } from "../files/files.ts";
 import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from "../runs/runs.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
 import { storeProposal, summarize } from "./proposals.ts";
@@ -288,7 +289,7 @@ async function readPreview(
   preview: Approval["preview"] | undefined,
 ): Promise<PageToPublish | null> {
   if (!preview || preview.kind === "text") return null;
-  const { landingPages: l, leadMagnets: f, assets: a } = tx.t;
+  const { landingPages: l } = tx.t;
   const id = preview.id ?? "";
   if (preview.kind === "landing_page") {
     const [page] = await tx
@@ -297,13 +298,13 @@ async function readPreview(
       .where(and(eq(l.id, id), eq(l.workspaceId, workspaceId), eq(l.activationId, activationId)));
     if (page) return page;
   }
-  const count = {
-    landing_page: () => 0,
-    lead_magnet: () =>
-      tx.$count(f, and(eq(f.id, id), eq(f.workspaceId, workspaceId), or(eq(f.activationId, activationId), isNull(f.activationId)))),
-    asset: () => tx.$count(a, and(eq(a.id, id), eq(a.workspaceId, workspaceId))),
+  const file = {
+    landing_page: async () => null,
+    lead_magnet: async () => findFileRow(tx, "leadMagnets", workspaceId, id),
+    asset: async () => findFileRow(tx, "assets", workspaceId, id),
   }[preview.kind];
-  if ((await count()) > 0) return null;
+  const found = await file();
+  if (found && (preview.kind === "asset" || found.activationId === null || found.activationId === activationId)) return null;
   throw new ApiError("not_found", `The ${preview.kind.replace("_", " ")} in approval.preview was not found.`, {
     details: [{ path: "approval.preview.id", code: "not_found", message: "Not found." }],
   });

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { ApprovalDetail, NewProposal, Permission, Proposal, ProposalDetail } from "@mailsvc/sdk/contract";
-import { and, eq, isNull } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { listHosts } from "../../html/links.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
+import { findLists } from "../../lists/lists.ts";
 import { checkProposed, type Parse } from "../../templates/templates.ts";
 import { getActivation } from "../activations/activations.ts";
 import type { AgentQuery, AgentTx } from "../agent-access.ts";
@@ -60,9 +61,10 @@ export async function storeProposal(tx: AgentTx, { id, workspaceId }: MessageRow
 }
 
 async function assertListsExist(tx: AgentTx, workspaceId: string, content: NewProposal): Promise<void> {
-  const { lists: t } = tx.t;
-  for (const [i, id] of (content.kind === "campaign" ? content.lists : []).entries())
-    if ((await tx.$count(t, and(eq(t.id, id), eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))) === 0)
+  const wanted = content.kind === "campaign" ? content.lists : [];
+  const known = await findLists(tx, workspaceId, wanted);
+  for (const [i, id] of wanted.entries())
+    if (!known.has(id))
       throw new ApiError("not_found", `The list ${id} was not found.`, {
         details: [{ path: `approval.proposal.lists[${i}]`, code: "not_found", message: "Not found." }],
         hint: "The scope lists:read_metadata lets an agent list the ids.",

@@ -2,7 +2,8 @@ import { type contract, PLAN_NAMES, PLANS, type Plan, type PlanChange, type Plan
 import type { Reader, Tx } from "../../db/db.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
-import { type ActivationDeps, applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "../activations/activations.ts";
+import { lockWorkspaces } from "../../workspaces/workspaces.ts";
+import { type ActivationDeps, applyPlanChange, getPlan, listCounted, planChange } from "../activations/activations.ts";
 
 export const planHandlers: Handlers<typeof contract.plans, PlanDeps> = {
   list: async () => ({
@@ -15,7 +16,7 @@ export const planHandlers: Handlers<typeof contract.plans, PlanDeps> = {
 
 /** Changes the plan of a workspace, and with it which activations are covered. */
 export async function changePlan(tx: Tx, deps: PlanDeps, workspaceId: string, plan: PlanName): Promise<Plan & { change: PlanChange }> {
-  await lockWorkspace(tx, workspaceId);
+  await lockWorkspaces(tx, [workspaceId]);
   const changedAt = deps.clock.now();
   await tx
     .insert(tx.t.plans)

@@ -12,7 +12,7 @@ import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { getActiveRunRow, getRunRow, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
 import { cancelWaits, findOpenWait } from "./waits.ts";
 
-export { getActiveRunRow, getRunRow, type RunRow } from "./store.ts";
+export { addCredits, getActiveRunRow, getRunRow, type RunRow } from "./store.ts";
 export { endWait, suspendRun } from "./waits.ts";
 
 /*

@@ -1,11 +1,11 @@
 import type { Page, Run, RunDetail, RunLogEntry, RunStatus } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { countRows, listPage, type PageInput, paginateBySeq } from "../../db/pagination.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentQuery, AgentTables } from "../agent-access.ts";
+import type { AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import type { RunTables } from "./tables.ts";
 
 export type RunRow = RunTables["runs"]["$inferSelect"];
@@ -34,6 +34,15 @@ export async function getRunRow(q: AgentQuery, name: RunKey, overdue: number): P
   const row = await lookUpRun(q, name);
   if (!row) throw new ApiError("not_found", `Run ${JSON.stringify(name.runId.slice(0, 100))} not found in this activation.`);
   return effectiveRun(row, overdue);
+}
+
+/** Adds to the credits that a run has consumed; a negative amount takes back. */
+export async function addCredits(tx: AgentTx, { activationId, runId }: RunKey, amount: number): Promise<void> {
+  const { runs } = tx.t;
+  await tx
+    .update(runs)
+    .set({ creditsConsumed: sql`${runs.creditsConsumed} + ${amount}` })
+    .where(and(eq(runs.activationId, activationId), eq(runs.runId, runId)));
 }
 
 export function isActive({ status }: Pick<RunRow, "status">): boolean {
