@@ -14,7 +14,7 @@ const ZONES: [zone: string, path: RegExp][] = [
   ["sdk", /^packages\/sdk\/src\//],
   ["agent-kit", /^packages\/agent-kit\/src\//],
   ["cli", /^packages\/cli\/src\//],
-  ["dashboard-build", /^packages\/dashboard\/build\.mjs$/],
+  ["dashboard-build", /^packages\/dashboard\/(?:build|chunks)\.mjs$/],
   ["dashboard", /^packages\/dashboard\/src\//],
   ["testing", /^packages\/server\/src\/testing(\/|\.ts$)/],
   ["lib", /^packages\/server\/src\/lib\//],
