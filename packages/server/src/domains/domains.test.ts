@@ -170,7 +170,7 @@ describe("SPF", () => {
     const options = { flags: { "inbound-domain": "bounces.acme.com" }, relay: { host: "127.0.0.1" } };
     const unknown = await check(fakeDns(zone), options);
     expect(unknown.returnPathDomain).toBe("bounces.acme.com");
-    expect(about(unknown, "spf")).toMatchObject([{ status: "warn", hint: expect.stringContaining("--ip") }]);
+    expect(about(unknown, "spf")).toMatchObject([{ status: "warn", hint: expect.stringContaining("public address (ip)") }]);
     const known = await check(fakeDns(zone), { ...options, query: { ip: "192.0.2.1" } });
     expect(about(known, "spf")[0]?.status).toBe("ok");
     expect(about(known, "mx").map(({ status }) => status)).toEqual(["ok", "fail"]);

@@ -61,7 +61,7 @@ export function finding(
 export const ASK_AGAIN = "Run it again later. If it stays, ask the operator of the domain's name servers.";
 
 /** Hint when the sending address is unknown. */
-export const GIVE_IP = "Name it with --ip ADDRESS: the public address of the machine that delivers the mail.";
+export const GIVE_IP = "Check again and name the public address (ip) of the machine that delivers the mail.";
 
 async function findAddresses(lookups: Lookups, relay: SenderRelay | null): Promise<string[]> {
   if (relay === null) return [];
