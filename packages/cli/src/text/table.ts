@@ -10,7 +10,7 @@ export interface Column<Row> {
   flexible?: boolean;
   /** Dropped when the terminal is narrow, the highest number first; columns without a number are always shown. */
   priority?: number;
-  paint?(style: Style, text: string): string;
+  paint?(style: Style, text: string, row: Row): string;
 }
 
 const GAP = 2;
@@ -53,10 +53,10 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
     kept.map(({ column }) => column.title.toUpperCase()),
     (text) => style.dim(text),
   );
-  const body = rows.map((_row, n) =>
+  const body = rows.map((row, n) =>
     line(
       kept.map(({ cells }) => cells[n] ?? ""),
-      (text, i) => kept[i]?.column.paint?.(style, text) ?? text,
+      (text, i) => kept[i]?.column.paint?.(style, text, row) ?? text,
     ),
   );
   return [head, ...body].join("\n");

@@ -18,8 +18,8 @@ export function WebhookState({ webhook: { status, failingSince } }: { readonly w
 
 /** The state of a relay. */
 export function RelayState(relay: Pick<Relay, "state" | "answeredAt">) {
-  const state = describeRelayState(relay);
-  return state === "not tried yet" ? <Status status="waiting" text={state} /> : <Status status={state} />;
+  const { state, answeredAt } = relay;
+  return <Status status={state === "up" && answeredAt === null ? "waiting" : state} text={describeRelayState(relay)} />;
 }
 
 /** True if an agent is on, but its builder's server has not accepted its key yet. Until then it does nothing. */
