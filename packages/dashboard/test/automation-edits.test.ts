@@ -1,5 +1,6 @@
 import { listDefinitionFaults, STEP_TYPES } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
+import type { Definition } from "../src/parts/automations/definition.ts";
 import {
   connect,
   findEarlier,
@@ -11,7 +12,6 @@ import {
   replaceStep,
 } from "../src/parts/automations/edits.ts";
 import { labelField, setField } from "../src/parts/automations/fields.ts";
-import type { Definition } from "../src/parts/automations/layout.ts";
 import { addStep } from "../src/parts/automations/snippets.ts";
 import { NEW_STEPS, OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "../src/parts/automations/step-fields.generated.ts";
 import { TRIGGERS } from "../src/parts/automations/words.ts";

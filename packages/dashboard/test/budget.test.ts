@@ -9,6 +9,7 @@ const FIRST = 30;
 const PARTS: Readonly<Record<string, number>> = {
   "agents/proposal": 16.2,
   "audience/contact-export": 21.8,
+  "automations/flow-graph": 43,
   "blocks/block-editor": 26.4,
   "editor/code-mirror": 118.9,
   finder: 11.4,
@@ -16,9 +17,8 @@ const PARTS: Readonly<Record<string, number>> = {
 // Pages share files, so that one may load some of another's script: most of them stay below this.
 const PAGE = 30;
 const LARGE_PAGES: Readonly<Record<string, number>> = {
-  automation: 52,
-  "automation-edit": 55,
-  "automation-entry": 46,
+  automation: 33,
+  "automation-edit": 38,
   campaign: 42,
   "contact-import": 42,
   segment: 36,

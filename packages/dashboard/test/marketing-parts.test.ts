@@ -1,9 +1,10 @@
 import { AutomationStep, CAMPAIGN_STATUSES, STEP_TYPES, TRIGGER_TYPES } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { listEdges } from "../src/parts/automations/definition.ts";
 import { listOutlets } from "../src/parts/automations/edits.ts";
 import { lineOf, locate } from "../src/parts/automations/json-position.ts";
-import { listEdges, NODE, place } from "../src/parts/automations/layout.ts";
+import { NODE, place } from "../src/parts/automations/layout.ts";
 import { addStep } from "../src/parts/automations/snippets.ts";
 import { NEW_STEPS } from "../src/parts/automations/step-fields.generated.ts";
 import { describeDuration, describeRule, describeStep, sayOccurrence, sayStep, TRIGGERS } from "../src/parts/automations/words.ts";
@@ -145,6 +146,14 @@ describe("the graph of an automation", () => {
     const [trigger, first] = nodes;
     expect(trigger && first && trigger.y < first.y).toBe(true);
     for (const { path } of edges) expect(path).toMatch(/^M[\d.,-]+(?:Q[\d.,-]+ [\d.,-]+)*L[\d.,-]+$/);
+  });
+
+  test("draws steps that are called like what every object has", () => {
+    const steps = ["constructor", "toString", "hasOwnProperty", "__proto__"].map((id) => ({ id, type: "delay" as const, for: "1d" }));
+    const connections = steps.map(({ id }, i) => ({ from: steps[i - 1]?.id ?? "trigger", to: id }));
+    const { nodes, edges } = place({ steps, connections });
+    expect(nodes.map(({ id }) => id)).toEqual(["trigger", ...steps.map(({ id }) => id)]);
+    expect(edges.map(({ from, to }) => ({ from, to }))).toEqual(connections);
   });
 
   test("of a hundred steps has none on top of another", () => {

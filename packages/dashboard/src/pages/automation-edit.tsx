@@ -6,12 +6,11 @@ import type { RequestError } from "../api/request-error.ts";
 import { may } from "../api/session.ts";
 import { after } from "../browser.ts";
 import { ActionButton } from "../parts/action-button.tsx";
-import { type Edited, formatDefinition, isDrawable, parseDefinition } from "../parts/automations/definition.ts";
+import { type Edited, formatDefinition, isDrawable, listEdges, parseDefinition } from "../parts/automations/definition.ts";
 import { DryRun } from "../parts/automations/dry-run.tsx";
 import { Flow } from "../parts/automations/flow.tsx";
 import { InsertStep } from "../parts/automations/insert-step.tsx";
 import { JsonView } from "../parts/automations/json-view.tsx";
-import { place } from "../parts/automations/layout.ts";
 import { useNames } from "../parts/automations/names.ts";
 import { addStep, pickIds } from "../parts/automations/snippets.ts";
 import { StepsForm } from "../parts/automations/steps-form.tsx";
@@ -239,7 +238,7 @@ function Views({ text, write, parsed, error, drawn, chosen, choose, names, pend 
 function drawAll(edited: Edited, names: Names): void {
   for (const step of edited.steps)
     if (describeStep(step, names) === undefined) throw new Error(`There is no step of the type ${step.type}.`);
-  place(edited);
+  listEdges(edited);
 }
 
 function describeSaving({ status }: AutomationDetail, inside: number): string {

@@ -1,5 +1,14 @@
-import type { AutomationDetail } from "@mailsvc/sdk/contract";
-import type { Definition } from "./layout.ts";
+import type { AutomationConnection, AutomationDetail, AutomationStep } from "@mailsvc/sdk/contract";
+import { listBranches } from "@mailsvc/sdk/contract/facts";
+
+/** The start of every definition. */
+export const TRIGGER = "trigger";
+
+/** The graph of an automation. */
+export interface Definition {
+  readonly steps: readonly AutomationStep[];
+  readonly connections: readonly AutomationConnection[];
+}
 
 /** Parts the editor changes: the trigger, the goal and the steps. */
 export interface Edited extends Definition {
@@ -45,4 +54,18 @@ export function isDrawable(edited: Edited, draw: (edited: Edited) => void): bool
   } catch {
     return false;
   }
+}
+
+/** The ways out of each step, also those that lead nowhere: there the automation ends. */
+export function listEdges({ steps, connections }: Definition): { from: string; to: string | null; branch: string | null }[] {
+  const known = new Set([TRIGGER, ...steps.map(({ id }) => id)]);
+  const leads = connections.filter(({ from, to }) => known.has(from) && known.has(to));
+  return [
+    ...leads.map(({ from, to, branch }) => ({ from, to, branch: branch ?? null })),
+    ...steps.flatMap((step) =>
+      (listBranches(step) ?? [])
+        .filter((way) => !leads.some(({ from, branch }) => from === step.id && branch === way))
+        .map((branch) => ({ from: step.id, to: null, branch })),
+    ),
+  ];
 }

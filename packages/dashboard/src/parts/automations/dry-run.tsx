@@ -7,7 +7,7 @@ import { ContactPicker } from "../contact-picker.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
 import { useSending } from "../sending.ts";
-import { type Definition, listEdges } from "./layout.ts";
+import { type Definition, listEdges } from "./definition.ts";
 import { DryRunTimeline } from "./path.tsx";
 import { type Names, nameBranch, sayStep } from "./words.ts";
 

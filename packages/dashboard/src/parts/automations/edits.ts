@@ -1,7 +1,6 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
 import { listBranches } from "@mailsvc/sdk/contract/facts";
-import type { Definition } from "./layout.ts";
-import { TRIGGER } from "./layout.ts";
+import { type Definition, TRIGGER } from "./definition.ts";
 
 type Connection = Definition["connections"][number];
 

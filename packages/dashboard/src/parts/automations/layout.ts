@@ -1,15 +1,5 @@
 import { Graph, layout } from "@dagrejs/dagre";
-import type { AutomationConnection, AutomationStep } from "@mailsvc/sdk/contract";
-import { listBranches } from "@mailsvc/sdk/contract/facts";
-
-/** The start of every definition. */
-export const TRIGGER = "trigger";
-
-/** The graph of an automation. */
-export interface Definition {
-  readonly steps: readonly AutomationStep[];
-  readonly connections: readonly AutomationConnection[];
-}
+import { type Definition, listEdges, TRIGGER } from "./definition.ts";
 
 interface Point {
   readonly x: number;
@@ -47,46 +37,41 @@ export const NODE = { width: 216, height: 72 };
 const END = { width: 64, height: 24 };
 const LABEL = { width: 110, height: 22 };
 const MARGIN = 12;
-// Name of a step's single outlet in the graph.
-const ONLY = "only";
-
-/** The ways out of each step, also those that lead nowhere: there the automation ends. */
-export function listEdges({ steps, connections }: Definition): { from: string; to: string | null; branch: string | null }[] {
-  const known = new Set([TRIGGER, ...steps.map(({ id }) => id)]);
-  const leads = connections.filter(({ from, to }) => known.has(from) && known.has(to));
-  return [
-    ...leads.map(({ from, to, branch }) => ({ from, to, branch: branch ?? null })),
-    ...steps.flatMap((step) =>
-      (listBranches(step) ?? [])
-        .filter((way) => !leads.some(({ from, branch }) => from === step.id && branch === way))
-        .map((branch) => ({ from: step.id, to: null, branch })),
-    ),
-  ];
-}
+// dagre keeps its nodes in plain objects, where a step called "constructor" would be there already.
+const toNode = (id: string): string => `#${id}`;
+const toName = (branch: string | null): string => (branch === null ? "only" : toNode(branch));
+const toId = (node: string): string => node.slice(1);
 
 /** Places the steps of an automation in layers, from the trigger down. */
 export function place(definition: Definition): Placed {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 44, edgesep: 24, ranksep: 52, marginx: MARGIN, marginy: MARGIN });
-  for (const id of [TRIGGER, ...definition.steps.map(({ id }) => id)]) graph.setNode(id, { ...NODE });
+  for (const id of [TRIGGER, ...definition.steps.map(({ id }) => id)]) graph.setNode(toNode(id), { ...NODE });
   const edges = listEdges(definition).map((edge) => ({
     ...edge,
     to: edge.to ?? `end ${edge.from} ${edge.branch}`,
     isEnd: edge.to === null,
   }));
   for (const { from, to, branch, isEnd } of edges) {
-    if (isEnd) graph.setNode(to, { ...END });
-    graph.setEdge(from, to, branch === null ? {} : { ...LABEL, labelpos: "c" }, branch ?? ONLY);
+    if (isEnd) graph.setNode(toNode(to), { ...END });
+    graph.setEdge(toNode(from), toNode(to), branch === null ? {} : { ...LABEL, labelpos: "c" }, toName(branch));
   }
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const at = (id: string): Point => graph.node(id) as unknown as Point;
+  const at = (id: string): Point => graph.node(toNode(id)) as unknown as Point;
   return {
     width,
     height,
-    nodes: graph.nodes().map((id: string) => ({ id, isEnd: edges.some(({ to, isEnd }) => isEnd && to === id), x: at(id).x, y: at(id).y })),
+    nodes: graph
+      .nodes()
+      .map((node: string) => toId(node))
+      .map((id: string) => ({ id, isEnd: edges.some(({ to, isEnd }) => isEnd && to === id), x: at(id).x, y: at(id).y })),
     edges: edges.map(({ from, to, branch }) => {
-      const { points, x, y } = graph.edge(from, to, branch ?? ONLY) as unknown as { points: readonly Point[]; x?: number; y?: number };
+      const { points, x, y } = graph.edge(toNode(from), toNode(to), toName(branch)) as unknown as {
+        points: readonly Point[];
+        x?: number;
+        y?: number;
+      };
       const label = branch === null || x === undefined || y === undefined ? null : { x, y };
       return { from, to, branch, path: toPath(points), label, middle: findMiddle(points, label) };
     }),

@@ -3,7 +3,7 @@ import type { AutomationEntry, AutomationStep, DryRun } from "@mailsvc/sdk/contr
 import { ObjectLink } from "../object-link.tsx";
 import { Time } from "../time.tsx";
 import { Timeline, type TimelineItem } from "../timeline.tsx";
-import type { Path } from "./flow.tsx";
+import type { Path } from "./flow-list.tsx";
 import { describeReason, describeTaken, type Names, sayStep } from "./words.ts";
 
 /** The path of an entry, for the graph. */

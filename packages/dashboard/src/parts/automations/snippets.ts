@@ -1,8 +1,7 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
 import { listBranches } from "@mailsvc/sdk/contract/facts";
+import { type Definition, TRIGGER } from "./definition.ts";
 import { REFERENCES } from "./fields.ts";
-import type { Definition } from "./layout.ts";
-import { TRIGGER } from "./layout.ts";
 import { NEW_STEPS } from "./step-fields.generated.ts";
 import type { Names } from "./words.ts";
 

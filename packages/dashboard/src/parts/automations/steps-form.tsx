@@ -5,6 +5,7 @@ import type { RequestError } from "../../api/request-error.ts";
 import { Field } from "../field.tsx";
 import { findMessages, isAbout } from "../field-messages.ts";
 import type { Edited } from "./definition.ts";
+import { type Definition, TRIGGER } from "./definition.ts";
 import {
   connect,
   findEarlier,
@@ -20,7 +21,6 @@ import {
 } from "./edits.ts";
 import { FieldInputs, VariantInput } from "./field-input.tsx";
 import type { Values } from "./fields.ts";
-import { type Definition, TRIGGER } from "./layout.ts";
 import { addStep, pickIds } from "./snippets.ts";
 import { NEW_STEPS, OCCURRENCE_FIELDS, STEP_FIELDS, TRIGGER_FIELDS } from "./step-fields.generated.ts";
 import { describeStep, type Names, nameBranch, sayOccurrence, sayStep } from "./words.ts";
@@ -117,7 +117,7 @@ function StepCard({ id, title, what, branch = null, depth = 0, isOpen, isWrong: 
       {branch === null ? null : <span class="branch-name">{nameBranch(branch)}</span>}
       <div class={`card step-form${wrong ? " wrong" : ""}`}>
         <button type="button" class="step-head" aria-expanded={isOpen} aria-controls={panel} data-form-step={id} onClick={toggle}>
-          <strong>{title}</strong> <span>{what}</span> <code class="soft">{id}</code>
+          <strong>{title}</strong> <span>{what}</span>
           {wrong ? <span class="wrong"> needs a correction</span> : null}
         </button>
         <div id={panel} class="form" hidden={!isOpen}>
@@ -207,7 +207,7 @@ function StepName({ id, rename, error }: { readonly id: string; readonly rename:
   const [text, setText] = useState(id);
   useEffect(() => setText(id), [id]);
   return (
-    <Field label="Id" hint="The reports name the step by it." error={error}>
+    <Field label="Id" hint="The API and the command line name the step by it." error={error}>
       <input
         value={text}
         maxLength={50}
