@@ -52,8 +52,8 @@ async function show(route: string): Promise<void> {
   await page.locator("main .loading").first().waitFor({ state: "detached" });
 }
 
-// Pages share their buttons, their frame and what says that the server is gone, so each is looked at in one theme, in two of the widths, and
-// every third one without a server.
+// Pages share their buttons, their frame and what says that the server is gone, so the buttons of each are looked at in one theme, it is
+// scrolled in two of the widths, and every third one loses its server.
 test.each(Object.keys(PICTURES).map((route, place) => [route, place] as const))(
   "%s can be reached to its end, read in all states of its buttons, and used by keys",
   async (route, place) => {
@@ -74,8 +74,11 @@ test.each(Object.keys(PICTURES).map((route, place) => [route, place] as const))(
       note(`reach at ${width}`, await listUnreachable(page, width));
     }
     if (place % 3 === 0) await outlastOutage();
-    note("dialogs", await listDialogFaults({ page }));
-    note("tabs", await listTabFaults({ page }));
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      note(`dialogs, ${colorScheme}`, await listDialogFaults({ page }));
+      note(`tabs, ${colorScheme}`, await listTabFaults({ page }));
+    }
     note("errors", errors.splice(0));
     expect(faults).toEqual({});
   },

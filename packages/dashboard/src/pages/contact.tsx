@@ -89,7 +89,10 @@ export default function ContactPage({ params }: PageProps) {
 
 function Actions({ contact, reload }: { readonly contact: ContactDetail; readonly reload: () => void }) {
   const change = async (values: FormValues): Promise<void> => {
-    await api.contacts.update(contact.id, readContact(values, contact));
+    await api.contacts.update(
+      contact.id,
+      values.changes((from) => readContact(from, contact)),
+    );
     toast("Saved");
     reload();
   };

@@ -2,7 +2,6 @@
 
 import type { List, ListMember } from "@mailsvc/sdk/contract";
 import { formatContactName } from "@mailsvc/sdk/contract/facts";
-import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ListFields, readList } from "../parts/audience/list-form.tsx";
@@ -144,11 +143,10 @@ function Actions({ list, reload }: ActionProps) {
       );
   };
   const change = async (values: FormValues): Promise<void> => {
-    await api.lists.update(id, readList(values));
+    await api.lists.update(id, values.changes(readList));
     toast("Saved");
     reload();
   };
-  const [asked, ask] = useState(false);
   const remove = async (): Promise<void> => {
     await api.lists.delete(id);
     toast("Deleted");
@@ -171,9 +169,9 @@ function Actions({ list, reload }: ActionProps) {
       <FormButton label="Settings" title="Settings of the list" submit="Save" act={change}>
         <ListFields list={list} />
       </FormButton>
-      <ConfirmButton label="Delete" question={`Delete the list ${name}?`} danger opened={() => ask(true)} act={remove}>
+      <ConfirmButton label="Delete" question={`Delete the list ${name}?`} danger act={remove}>
         <p>The people stay contacts.</p>
-        {asked ? <NamedBy id={id} /> : null}
+        <NamedBy id={id} />
       </ConfirmButton>
     </>
   );

@@ -1,6 +1,5 @@
 /** @jsxImportSource preact */
 import type { Plan } from "@mailsvc/sdk/contract";
-import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -103,7 +102,6 @@ function Plans({ current, changed }: { readonly current: Plan; readonly changed:
 }
 
 function ChangeButton({ to, done }: { readonly to: Plan["plan"]; readonly done: () => void }) {
-  const [asked, ask] = useState(0);
   const act = async (): Promise<void> => {
     await api.plans.change({ plan: to });
     toast(`Your plan is now ${namePlan(to)}`);
@@ -115,9 +113,8 @@ function ChangeButton({ to, done }: { readonly to: Plan["plan"]; readonly done: 
       question={to === "none" ? "End your plan?" : `Change to the plan ${namePlan(to)}?`}
       danger={to === "none"}
       act={act}
-      opened={() => ask(asked + 1)}
     >
-      {asked === 0 ? null : <Effect key={asked} to={to} />}
+      <Effect to={to} />
     </ConfirmButton>
   );
 }

@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
 
 import type { Segment } from "@mailsvc/sdk/contract";
-import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ContactTable } from "../parts/audience/contact-table.tsx";
@@ -95,16 +94,15 @@ function Rules({ segment, reload }: { readonly segment: Segment; readonly reload
 }
 
 function Remove({ segment: { id, name } }: { readonly segment: Segment }) {
-  const [asked, ask] = useState(false);
   const act = async (): Promise<void> => {
     await api.segments.delete(id);
     toast("Deleted");
     go("/segments");
   };
   return (
-    <ConfirmButton label="Delete" question={`Delete the segment ${name}?`} danger opened={() => ask(true)} act={act}>
+    <ConfirmButton label="Delete" question={`Delete the segment ${name}?`} danger act={act}>
       <p>The people stay contacts.</p>
-      {asked ? <NamedBy id={id} /> : null}
+      <NamedBy id={id} />
     </ConfirmButton>
   );
 }

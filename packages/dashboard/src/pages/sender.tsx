@@ -84,7 +84,7 @@ function Actions({ sender: { id, kind, relay, status, failingSince }, reload }: 
       ) : null}
       <FormButton label="Relay" title="The relay that takes its mail" submit="Save" act={change}>
         <Field label="Name" hint="Empty for the relay of the workspace. Your operator knows the names.">
-          <input name="relay" value={relay ?? ""} spellcheck={false} />
+          <input name="relay" defaultValue={relay ?? ""} spellcheck={false} />
         </Field>
       </FormButton>
       <ConfirmButton label="Remove" question="Remove this sender?" danger act={remove}>
@@ -140,7 +140,7 @@ function Dns({ check: { data, error, reload }, ip, setIp }: DnsProps) {
             act={async (values) => setIp(values.text("ip"))}
           >
             <Field label="IP address" hint="SPF and PTR are checked for it. Needed if the relay is on this machine or network.">
-              <input name="ip" value={ip} placeholder="203.0.113.10" pattern="[0-9A-Fa-f:.]+" spellcheck={false} />
+              <input name="ip" defaultValue={ip} placeholder="203.0.113.10" pattern="[0-9A-Fa-f:.]+" spellcheck={false} />
             </Field>
           </FormButton>
           <ActionButton label="Check again" disabled={busy} act={again} />

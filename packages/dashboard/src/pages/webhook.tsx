@@ -104,6 +104,16 @@ function Failing({ webhook: { failingSince, lastError } }: { readonly webhook: W
   );
 }
 
+function readWebhook(values: FormValues) {
+  const events = splitList(values.text("events"));
+  return {
+    url: values.text("url"),
+    events: events.length > 0 ? events : ["*"],
+    description: values.text("description") || null,
+    alertEmail: values.text("alertEmail") || null,
+  };
+}
+
 interface ActionProps {
   readonly webhook: Webhook;
   readonly reload: () => void;
@@ -117,13 +127,7 @@ function Actions({ webhook, reload }: ActionProps) {
     reload();
   };
   const change = async (values: FormValues): Promise<void> => {
-    const events = splitList(values.text("events"));
-    await api.webhooks.update(id, {
-      url: values.text("url"),
-      events: events.length > 0 ? events : ["*"],
-      description: values.text("description") || null,
-      alertEmail: values.text("alertEmail") || null,
-    });
+    await api.webhooks.update(id, values.changes(readWebhook));
     reload();
   };
   const rotate = async (values: FormValues): Promise<void> => {
@@ -144,7 +148,7 @@ function Actions({ webhook, reload }: ActionProps) {
       </FormButton>
       <FormButton label="Rotate the secret" title="Make another secret" act={rotate}>
         <Field label="Hours that both sign" hint="Long enough to roll the new one out; 0 to switch at once.">
-          <input name="hours" type="number" min={0} max={168} value={24} required />
+          <input name="hours" type="number" min={0} max={168} defaultValue={24} required />
         </Field>
       </FormButton>
       <ConfirmButton label="Delete" question="Delete this webhook?" danger act={remove}>
@@ -186,7 +190,7 @@ function Replay({ id, reload }: { readonly id: string; readonly reload: () => vo
   return (
     <FormButton label="Replay" title="Send events again" submit="Send" act={act}>
       <Field label="Of the last hours">
-        <input name="hours" type="number" min={1} max={720} value={24} required />
+        <input name="hours" type="number" min={1} max={720} defaultValue={24} required />
       </Field>
       <label class="check">
         <input type="checkbox" name="all" /> Also those that have arrived

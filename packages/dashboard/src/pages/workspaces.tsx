@@ -63,16 +63,17 @@ function Change({
   readonly changed: () => Promise<void>;
 }) {
   const act = async (values: FormValues): Promise<void> => {
-    await api.workspaces.update(id, { name: values.text("name"), relay: values.text("relay") || null, replies: values.has("replies") });
+    const read = (from: FormValues) => ({ name: from.text("name"), relay: from.text("relay") || null, replies: from.has("replies") });
+    await api.workspaces.update(id, values.changes(read));
     await changed();
   };
   return (
     <FormButton label="Change" title={`Change ${name}`} submit="Save" act={act}>
       <Field label="Name">
-        <input name="name" required value={name} />
+        <input name="name" required defaultValue={name} />
       </Field>
       <Field label="Relay" hint="Empty for the default of the server.">
-        <input name="relay" value={relay ?? ""} spellcheck={false} />
+        <input name="relay" defaultValue={relay ?? ""} spellcheck={false} />
       </Field>
       <label class="check">
         <input type="checkbox" name="replies" defaultChecked={replies} /> Receive the replies to all of its mail

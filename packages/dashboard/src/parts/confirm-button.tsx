@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "./error-note.tsx";
 import { Field } from "./field.tsx";
 import { useSending } from "./sending.ts";
@@ -10,28 +10,30 @@ interface Props {
   /** The text of the button, and of the one that confirms. */
   readonly label: string;
   readonly question: string;
+  /** Made anew each time the dialog opens, so that it loads what it says then. */
   readonly children?: ComponentChildren;
   readonly danger?: boolean;
   /** Text that the person has to type first, for what many lose. */
   readonly retype?: string;
   /** True for the main action of the page. */
   readonly primary?: boolean;
-  /** Called when the dialog opens, such as to load what it says. */
-  readonly opened?: () => void;
   readonly act: () => Promise<void>;
 }
 
 /** A button whose action is confirmed in a dialog first, which stays open when the action fails. */
-export function ConfirmButton({ label, question, children, danger = false, primary = false, retype, opened, act }: Props) {
+export function ConfirmButton({ label, question, children, danger = false, primary = false, retype, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { busy, error, send, forget } = useSending();
   const [typed, setTyped] = useState("");
+  const [isOpen, setOpen] = useState(false);
   const open = (): void => {
     forget();
     setTyped("");
-    opened?.();
-    dialog.current?.showModal();
+    setOpen(true);
   };
+  useLayoutEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+  }, [isOpen]);
   const confirm = async (): Promise<void> => {
     if (await send(act)) dialog.current?.close();
   };
@@ -40,9 +42,9 @@ export function ConfirmButton({ label, question, children, danger = false, prima
       <button type="button" class={danger ? "danger" : primary ? "primary" : ""} onClick={open}>
         {label}
       </button>
-      <dialog ref={dialog} aria-label={question}>
+      <dialog ref={dialog} aria-label={question} onClose={() => setOpen(false)}>
         <h2>{question}</h2>
-        {children}
+        {isOpen ? children : null}
         {retype === undefined ? null : (
           <Field label={`Type ${retype} to go on`}>
             <input value={typed} autocomplete="off" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />

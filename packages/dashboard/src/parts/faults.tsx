@@ -120,10 +120,10 @@ function FaultFields() {
         </select>
       </Field>
       <Field label="Delay, ms">
-        <input name="delayMs" type="number" min={0} max={120000} value={0} required />
+        <input name="delayMs" type="number" min={0} max={120000} defaultValue={0} required />
       </Field>
       <Field label="Of the requests, %">
-        <input name="percent" type="number" min={1} max={100} value={100} required />
+        <input name="percent" type="number" min={1} max={100} defaultValue={100} required />
       </Field>
     </>
   );
@@ -168,16 +168,16 @@ function SmtpFaultFields() {
         </select>
       </Field>
       <Field label="Code of the refusal">
-        <input name="code" type="number" min={400} max={599} value={452} required />
+        <input name="code" type="number" min={400} max={599} defaultValue={452} required />
       </Field>
       <Field label="Text of the refusal" hint="Empty for the usual one of the code.">
         <input name="text" maxLength={400} />
       </Field>
       <Field label="Delay, ms">
-        <input name="delayMs" type="number" min={0} max={120000} value={0} required />
+        <input name="delayMs" type="number" min={0} max={120000} defaultValue={0} required />
       </Field>
       <Field label="Of the conversations, %">
-        <input name="percent" type="number" min={1} max={100} value={100} required />
+        <input name="percent" type="number" min={1} max={100} defaultValue={100} required />
       </Field>
       <Field label="How often" hint="Empty for always.">
         <input name="count" type="number" min={1} />

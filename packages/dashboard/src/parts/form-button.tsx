@@ -11,7 +11,10 @@ interface Props {
   /** The text of the button that sends the form; the label unless said. */
   readonly submit?: string;
   readonly primary?: boolean;
-  /** The fields: elements with a name. They are made anew each time the dialog is opened. */
+  /**
+   * The fields: elements with a name. They are made anew each time the dialog is opened. What they begin with is a `defaultValue`: a `value`
+   * would be put back over what is typed each time the page around them is drawn.
+   */
   readonly children: ComponentChildren;
   /** Called with the values of the fields by their names. The dialog stays open when it throws. */
   readonly act: (values: FormValues) => Promise<void>;
@@ -20,9 +23,12 @@ interface Props {
 /** Values of a submitted form. */
 export class FormValues {
   readonly #data: FormData;
+  readonly #before: FormData;
 
-  constructor(data: FormData) {
+  /** `before` has the values that the fields began with. */
+  constructor(data: FormData, before = new FormData()) {
     this.#data = data;
+    this.#before = before;
   }
 
   /** A field as text without spaces around it; empty when it is not filled in. */
@@ -48,6 +54,13 @@ export class FormValues {
     return this.#data.has(name);
   }
 
+  /** Returns what the person has changed in a body that is read from the fields. What a colleague has changed meanwhile then stays. */
+  changes<Body extends object>(read: (values: FormValues) => Body): Partial<Body> {
+    const before = new Map(Object.entries(read(new FormValues(this.#before))));
+    const changed = Object.entries(read(this)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before.get(name)));
+    return Object.fromEntries(changed) as Partial<Body>;
+  }
+
   /** Returns the fields that are filled in, as the body of a call. */
   filled<Name extends string>(...names: readonly Name[]): Partial<Record<Name, string>> {
     return Object.fromEntries(names.map((name) => [name, this.text(name)]).filter(([, value]) => value !== "")) as Partial<
@@ -59,6 +72,8 @@ export class FormValues {
 /** A button that opens a dialog with a form. */
 export function FormButton({ label, title, submit = label, primary = false, children, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const begun = useRef(new FormData());
   const [opened, setOpened] = useState(0);
   const { busy, error, send, forget } = useSending();
   const open = (): void => {
@@ -67,12 +82,14 @@ export function FormButton({ label, title, submit = label, primary = false, chil
   };
   // Once the new fields are there: the first one gets the focus.
   useLayoutEffect(() => {
-    if (opened > 0) dialog.current?.showModal();
+    if (opened === 0 || form.current === null) return;
+    begun.current = new FormData(form.current);
+    dialog.current?.showModal();
   }, [opened]);
   const submitForm = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    if (!(event.target instanceof HTMLFormElement)) return;
-    const values = new FormValues(new FormData(event.target));
+    if (form.current === null) return;
+    const values = new FormValues(new FormData(form.current), begun.current);
     if (await send(() => act(values))) dialog.current?.close();
   };
   return (
@@ -82,7 +99,7 @@ export function FormButton({ label, title, submit = label, primary = false, chil
       </button>
       <dialog ref={dialog} aria-label={title}>
         <h2>{title}</h2>
-        <form key={opened} class="form" onSubmit={(event) => void submitForm(event)}>
+        <form ref={form} key={opened} class="form" onSubmit={(event) => void submitForm(event)}>
           {opened === 0 ? null : children}
           {error === null ? null : <ErrorNote error={error} />}
           <div class="buttons end">

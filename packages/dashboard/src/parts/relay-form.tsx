@@ -21,8 +21,14 @@ interface Props {
 /** Button with the settings of a relay that logs in by password or not at all. OAuth2 and signing keys are set in a terminal. */
 export function RelayForm({ relay, done }: Props) {
   const act = async (values: FormValues): Promise<void> => {
-    const settings = readSettings(values, relay);
-    done(relay ? await api.relays.update(relay.name, settings) : await api.relays.add({ ...settings, name: values.text("name") }));
+    done(
+      relay
+        ? await api.relays.update(
+            relay.name,
+            values.changes((from) => readSettings(from, relay)),
+          )
+        : await api.relays.add({ ...readSettings(values, relay), name: values.text("name") }),
+    );
   };
   const label = relay ? "Change" : "Add a relay";
   return (
@@ -33,29 +39,29 @@ export function RelayForm({ relay, done }: Props) {
         </Field>
       )}
       <Field label="Host">
-        <input name="host" required value={relay?.host} placeholder="smtp.example.com" spellcheck={false} />
+        <input name="host" required defaultValue={relay?.host} placeholder="smtp.example.com" spellcheck={false} />
       </Field>
       <Field label="Port" hint="Empty for 587, or 465 with TLS from the start.">
-        <input name="port" type="number" min={1} max={65_535} value={relay?.port} />
+        <input name="port" type="number" min={1} max={65_535} defaultValue={relay?.port} />
       </Field>
       <Field label="Encryption">
-        <select name="tls" value={relay?.tls ?? ""}>
+        <select name="tls">
           {relay ? null : <option value="">By the port</option>}
           {Object.entries(TLS_WORDS).map(([tls, words]) => (
-            <option key={tls} value={tls}>
+            <option key={tls} value={tls} selected={tls === relay?.tls}>
               {words}
             </option>
           ))}
         </select>
       </Field>
       <Field label="User">
-        <input name="user" value={relay?.user ?? ""} autocomplete="off" spellcheck={false} />
+        <input name="user" defaultValue={relay?.user ?? ""} autocomplete="off" spellcheck={false} />
       </Field>
       <Field label="Password" hint={relay ? "Leave empty to keep the current one." : "Stored encrypted, and never shown again."}>
         <input name="password" type="password" autocomplete="new-password" />
       </Field>
       <Field label="Emails per second, at most" hint="Empty for no limit.">
-        <input name="ratePerSecond" type="number" min={0.01} step="any" value={relay?.ratePerSecond ?? ""} />
+        <input name="ratePerSecond" type="number" min={0.01} step="any" defaultValue={relay?.ratePerSecond ?? ""} />
       </Field>
     </FormButton>
   );

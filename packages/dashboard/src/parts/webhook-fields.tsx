@@ -7,16 +7,16 @@ export function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
   return (
     <>
       <Field label="URL">
-        <input name="url" type="url" required placeholder="https://shop.example.com/webhook" value={webhook?.url ?? ""} />
+        <input name="url" type="url" required placeholder="https://shop.example.com/webhook" defaultValue={webhook?.url ?? ""} />
       </Field>
       <Field label="Events" hint="Types with commas between them; email.* is all of a kind, * is all.">
-        <input name="events" placeholder="*" value={webhook?.events.join(", ") ?? ""} spellcheck={false} />
+        <input name="events" placeholder="*" defaultValue={webhook?.events.join(", ") ?? ""} spellcheck={false} />
       </Field>
       <Field label="Description">
-        <input name="description" maxLength={500} value={webhook?.description ?? ""} />
+        <input name="description" maxLength={500} defaultValue={webhook?.description ?? ""} />
       </Field>
       <Field label="Alert" hint="Gets a mail when the webhook is disabled, after five days of failures.">
-        <input name="alertEmail" type="email" placeholder="ops@acme.example" value={webhook?.alertEmail ?? ""} />
+        <input name="alertEmail" type="email" placeholder="ops@acme.example" defaultValue={webhook?.alertEmail ?? ""} />
       </Field>
     </>
   );

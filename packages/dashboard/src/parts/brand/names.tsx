@@ -12,12 +12,14 @@ import { type BrandProps, BrandSection } from "./section.tsx";
 export function BrandNames({ brand: { name, website, logo, logoAssetId, timezone, publishNeedsApproval }, save }: BrandProps) {
   const acting = useActing();
   const change = (values: FormValues): Promise<void> =>
-    save({
-      name: values.text("name"),
-      website: values.text("website") || null,
-      timezone: values.text("timezone"),
-      publishNeedsApproval: values.has("publishNeedsApproval"),
-    });
+    save(
+      values.changes((from) => ({
+        name: from.text("name"),
+        website: from.text("website") || null,
+        timezone: from.text("timezone"),
+        publishNeedsApproval: from.has("publishNeedsApproval"),
+      })),
+    );
   return (
     <BrandSection
       title="Name and logo"

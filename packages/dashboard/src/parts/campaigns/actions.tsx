@@ -135,7 +135,7 @@ function SendAgain({ campaign: { id, name, subjectLine, trackOpens, trackClicks 
   };
   const choice = (value: string, text: string, why: string | null, checked: boolean) => (
     <label class="check">
-      <input type="radio" name="to" value={value} required disabled={why !== null} checked={checked && why === null} />
+      <input type="radio" name="to" value={value} required disabled={why !== null} defaultChecked={checked && why === null} />
       <span>
         {text}
         {why === null ? "" : <span class="soft">: {why}</span>}
@@ -151,10 +151,10 @@ function SendAgain({ campaign: { id, name, subjectLine, trackOpens, trackClicks 
         {choice("failed", "To those whom it did not reach", null, !trackOpens && !trackClicks)}
       </fieldset>
       <Field label="Subject">
-        <input name="subjectLine" value={subjectLine} maxLength={998} autocomplete="off" />
+        <input name="subjectLine" defaultValue={subjectLine} maxLength={998} autocomplete="off" />
       </Field>
       <Field label="Name">
-        <input name="name" value={`${name}, again`.slice(0, 200)} maxLength={200} autocomplete="off" />
+        <input name="name" defaultValue={`${name}, again`.slice(0, 200)} maxLength={200} autocomplete="off" />
       </Field>
       <p class="hint soft">Anyone who has unsubscribed since is skipped. Nothing is sent until you send the draft.</p>
     </FormButton>

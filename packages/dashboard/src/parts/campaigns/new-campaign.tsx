@@ -34,7 +34,7 @@ export function NewCampaign() {
         <input name="subjectLine" required maxLength={998} autocomplete="off" placeholder="What is new in March" />
       </Field>
       <Field label="From" hint="An address of a verified sender.">
-        <input name="fromEmail" type="email" required list={id} value={addresses[0] ?? ""} autocomplete="off" spellcheck={false} />
+        <input name="fromEmail" type="email" required list={id} defaultValue={addresses[0] ?? ""} autocomplete="off" spellcheck={false} />
       </Field>
       <datalist id={id}>
         {addresses.map((address) => (

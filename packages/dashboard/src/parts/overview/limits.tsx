@@ -20,8 +20,7 @@ export function LimitsButton() {
   const { data, reload } = useResource((signal) => api.metrics.limits({ signal }), []);
   if (data === null) return null;
   const act = async (values: FormValues): Promise<void> => {
-    const shares = Object.fromEntries(RATES.map(({ name }) => [name, toShare(values.text(name))])) as Record<RateName, number | null>;
-    await api.metrics.setLimits({ ...shares, leastMails: Number(values.text("leastMails")) });
+    await api.metrics.setLimits(values.changes(readLimits));
     reload();
     toast("Saved");
   };
@@ -29,14 +28,19 @@ export function LimitsButton() {
     <FormButton label="Limits" title="Limits of bounces and complaints" submit="Save" act={act}>
       {RATES.map(({ name, label }) => (
         <Field key={name} label={label} hint={name.endsWith("Pause") ? "Empty to never pause." : "Empty to never warn."}>
-          <input name={name} type="number" min={0} max={100} step="any" value={toPercent(readLimit(data, name))} />
+          <input name={name} type="number" min={0} max={100} step="any" defaultValue={toPercent(readLimit(data, name))} />
         </Field>
       ))}
       <Field label="Emails from which on a share counts">
-        <input name="leastMails" type="number" min={1} max={1_000_000} step={1} required value={data.leastMails} />
+        <input name="leastMails" type="number" min={1} max={1_000_000} step={1} required defaultValue={data.leastMails} />
       </Field>
     </FormButton>
   );
+}
+
+function readLimits(values: FormValues) {
+  const shares = Object.fromEntries(RATES.map(({ name }) => [name, toShare(values.text(name))])) as Record<RateName, number | null>;
+  return { ...shares, leastMails: Number(values.text("leastMails")) };
 }
 
 function readLimit({ bounce, complaint }: MailLimits, name: RateName): number | null {
