@@ -187,6 +187,8 @@ test(
     await page.getByRole("button", { name: "Move up", exact: true }).last().tap();
     await waitUntil(async () => (await sdk.campaigns.get(id)).blocks?.map(({ type }) => type).join(" ") === "heading text");
     await page.getByRole("button", { name: "Review and send" }).tap();
+    // Until then the button may move under the finger.
+    await page.getByText(/problems found|see Problems/i).waitFor();
     await page.getByRole("button", { name: /^Send to \d+ people$/ }).tap();
     await page.getByRole("tab", { name: "Report" }).waitFor();
     await waitUntil(async () => (await sdk.campaigns.get(id)).status === "SENT");

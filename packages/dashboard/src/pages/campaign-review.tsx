@@ -156,7 +156,13 @@ function Content({ campaign: { id, html, text, templateId, updatedAt } }: { read
 
 function LintCheck(mail: { readonly subject: string; readonly html: string | null; readonly text: string | null }) {
   const { data } = useLint(mail);
-  if (data === null) return null;
+  // Its line is there from the start, so that the button below does not move under a finger.
+  if (data === null)
+    return (
+      <Check tone="plain" name="Content">
+        Checking…
+      </Check>
+    );
   const { errors, warnings } = data;
   const found = [...(errors > 0 ? [plural(errors, "error")] : []), ...(warnings > 0 ? [plural(warnings, "warning")] : [])].join(" and ");
   return (
