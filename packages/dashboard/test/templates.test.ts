@@ -66,7 +66,7 @@ const pages = (): readonly Look[] => [
   ["template-variables", `/dashboard/templates/${shipped}?tab=variables`, "Values of the preview and of tests"],
   ["template-settings", `/dashboard/templates/${shipped}?tab=settings`, "Programs send it by this name."],
   ["template-versions", `/dashboard/templates/${shipped}?tab=versions`, "Version 2"],
-  ["template-version", `/dashboard/templates/${shipped}/versions/1`, "Of the draft are different: subject, HTML."],
+  ["template-version", `/dashboard/templates/${shipped}/versions/1`, "Different in the draft: subject, HTML."],
   ["template-partial", `/dashboard/templates/${footer}`, "used by"],
   ["template-files", `/dashboard/templates/${packed}?tab=files`, "template.mjml"],
   ["template-locked", `/dashboard/templates/${packed}`, "This HTML is rendered from MJML."],

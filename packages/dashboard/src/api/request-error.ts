@@ -46,7 +46,7 @@ export async function toRequestError(response: Response): Promise<RequestError> 
   if (missing)
     return new RequestError({
       code: "forbidden",
-      message: `Your role lacks the permission ${missing.message}.`,
+      message: `Your role may not ${sayPermission(missing.message)}.`,
       hint: "Ask an owner of this workspace.",
       status: response.status,
       requestId: error.requestId,
@@ -59,6 +59,22 @@ export async function toRequestError(response: Response): Promise<RequestError> 
     status: response.status,
     requestId: error.requestId ?? response.headers.get("x-request-id") ?? undefined,
   });
+}
+
+const VERBS: Readonly<Record<string, string>> = { read: "see", write: "change", send: "send" };
+const NOUNS: Readonly<Record<string, string>> = {
+  transactional: "emails",
+  received: "received mail",
+  people: "people's data",
+  brand: "the brand",
+  billing: "plan and credits",
+  audit: "the audit log",
+};
+
+/** A permission in words: `contacts:write` is `change contacts`. */
+function sayPermission(permission: string): string {
+  const [noun = "", verb = ""] = permission.split(":");
+  return `${VERBS[verb] ?? verb} ${NOUNS[noun] ?? noun.replaceAll("_", " ")}`;
 }
 
 /** Any error as one that can be shown. */

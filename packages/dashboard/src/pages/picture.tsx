@@ -35,7 +35,7 @@ export default function PicturePage({ params }: PageProps) {
                 <h2>Details</h2>
                 <Facts
                   facts={[
-                    ["In its place", alt ?? "no text"],
+                    ["Alternative text", alt ?? "no text"],
                     ["Tags", tags.join(", ")],
                     ["Name", fileName],
                     ["Kind", contentType],

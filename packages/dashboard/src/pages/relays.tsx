@@ -34,7 +34,7 @@ export default function Relays() {
                       <RelayState {...{ state, answeredAt }} />
                     </div>
                     <p class="soft">
-                      {host}:{port} · since <Time at={since} /> · defined by{" "}
+                      {host}:{port} · since <Time at={since} exactly /> · defined by{" "}
                       {source === "api" ? "the API" : `--${source === "file" ? "relays" : source}`}
                     </p>
                     {reason === null ? null : <pre class="reply">{reason}</pre>}

@@ -93,7 +93,7 @@ function Differences({ shown, draft }: { readonly shown: TemplateDetail; readonl
   if (names.length === 0) return <p class="soft">The draft says the same.</p>;
   return (
     <div class="scroll wide-scroll">
-      <p class="soft">Of the draft are different: {names.join(", ")}.</p>
+      <p class="soft">Different in the draft: {names.join(", ")}.</p>
       {before.subject === after.subject ? null : (
         <Difference label="Difference of the subject" before={before.subject ?? ""} after={after.subject ?? ""} />
       )}

@@ -55,7 +55,7 @@ function Row({ slug, activation, done }: RowProps) {
         {pauseReasons.includes("webhook_failure") && may("listings:write") ? <ActionButton label="Resume" act={resume} /> : null}
       </div>
       <p class="soft">
-        {pauseReasons.map((reason) => `${PAUSE_WORDS[reason]} · `)}on since <Time at={createdAt} /> ·{" "}
+        {pauseReasons.map((reason) => `${PAUSE_WORDS[reason]} · `)}on since <Time at={createdAt} exactly /> ·{" "}
         {keyDeliveredAt === null ? "key not received yet" : "key received"} · <code>{id}</code>
       </p>
       {error !== null && error.clearedAt === null ? <LastError error={error} /> : null}

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { AuditChange, AuditEntry } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
 import { toHref } from "../../router.tsx";
 import { ObjectLink } from "../object-link.tsx";
 import { kindOf } from "../objects.ts";
@@ -71,27 +72,39 @@ function ObjectOf({ entry, one, page }: { readonly entry: AuditEntry; readonly o
 }
 
 function Fields({ changes }: { readonly changes: readonly AuditChange[] }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{changes.map(({ field }) => sayField(field)).join(", ")}</summary>
-      <table class="changes">
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ field, before, after }) => (
-            <tr key={field}>
-              <th scope="row">{sayField(field)}</th>
-              <td>{sayValue(before)}</td>
-              <td>{sayValue(after)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {isOpen ? <Comparison changes={changes} /> : null}
     </details>
   );
+}
+
+/** The fields before and after a change. Objects in them are loaded, for their names. */
+function Comparison({ changes }: { readonly changes: readonly AuditChange[] }) {
+  return (
+    <table class="changes">
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map(({ field, before, after }) => (
+          <tr key={field}>
+            <th scope="row">{sayField(field)}</th>
+            <td>{showValue(field, before)}</td>
+            <td>{showValue(field, after)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function showValue(field: string, value: unknown) {
+  return field.endsWith("Id") && typeof value === "string" ? <ObjectLink id={value} /> : sayValue(value);
 }

@@ -111,5 +111,5 @@ export function sayValue(value: unknown): string {
 
 /** The name of a field as words: `subjectLine` is `subject line`. */
 export function sayField(field: string): string {
-  return field.replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`);
+  return field.replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`).replace(/ ids?$/, "");
 }
