@@ -98,7 +98,8 @@ const CI_ONLY = [
 const LONG = [
   // Stories in a browser. shell.test.ts stays.
   "packages/dashboard/test/{audience,audience-*,automations,block-mail,blocks,brand,builder,campaigns,content-pages,hostile,hostile-content}.test.ts",
-  "packages/dashboard/test/{every-page,first-view,large-campaign,long-names,marketer-stories,pages,phone-stories,received,self-hoster-stories,sign-in,tabs,templates}.test.ts",
+  "packages/dashboard/test/{every-page,firefox-stories,first-view,large-campaign,long-names,marketer-stories,pages,phone-stories}.test.ts",
+  "packages/dashboard/test/{received,self-hoster-stories,sign-in,tabs,templates,two-people}.test.ts",
   // Contacts in files of each format, exported and imported again. import.test.ts and export.test.ts of the command line stay.
   "packages/cli/test/round-trip.test.ts",
   // Large tables on Postgres. queue/store.pg.test.ts and other rooms of the server stay.

@@ -15,6 +15,7 @@ export const STEERING: ReadonlySet<string> = new Set([
   ...[
     "CHROMIUM",
     "FIGURES",
+    "FIREFOX",
     "KILLS",
     "KILL_RECORDS",
     "PICTURES",

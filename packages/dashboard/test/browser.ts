@@ -39,12 +39,19 @@ async function openBrowser(): Promise<Browser> {
   return openBrowser();
 }
 
+interface StageOptions {
+  readonly dev?: boolean;
+  readonly flags?: Record<string, string>;
+  /** Starts a browser of its own, which ends with the stage. */
+  readonly launch?: () => Promise<Browser>;
+}
+
 /** Starts a server, and a browser unless one is there. Throws when there is no browser. */
-export async function createStage({ dev = true, flags = {} }: { dev?: boolean; flags?: Record<string, string> } = {}): Promise<Stage> {
+export async function createStage({ dev = true, flags = {}, launch }: StageOptions = {}): Promise<Stage> {
   const contexts: BrowserContext[] = [];
+  const browser = await (launch ?? openBrowser)();
   const data = mkdtempSync(join(tmpdir(), "mailsvc-dashboard-"));
   const server = await serve(readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev }), silentLog);
-  const browser = await openBrowser();
   return {
     server,
     browser,
@@ -77,6 +84,7 @@ export async function createStage({ dev = true, flags = {} }: { dev?: boolean; f
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(contexts.map((context) => context.close()));
+      if (launch) await browser.close();
       await server.close();
       rmSync(data, { recursive: true, force: true });
     },
@@ -88,5 +96,6 @@ export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env["SCREENSHOTS"];
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`) });
+  // Hiding the caret would put a style into the page, which its policy refuses.
+  await page.screenshot({ path: join(folder, `${name}.png`), caret: "initial" });
 }
