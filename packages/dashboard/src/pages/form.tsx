@@ -30,8 +30,8 @@ export default function FormPage({ params }: PageProps) {
     >
       <div class="scroll">
         <Loaded from={form}>{(data) => <Places form={data} />}</Loaded>
-        <PageNumbers id={id} load={(signal) => api.forms.stats(id, {}, { signal })} />
-        {may("contacts:read") ? (
+        {form.error === null ? <PageNumbers id={id} load={(signal) => api.forms.stats(id, {}, { signal })} /> : null}
+        {form.error === null && may("contacts:read") ? (
           <SignUps id={id} load={(cursor, signal) => api.forms.submissions(id, { limit: 20, ...(cursor && { cursor }) }, { signal })} />
         ) : null}
       </div>

@@ -29,7 +29,7 @@ export default function KeyPage({ params }: PageProps) {
     >
       <div class="scroll">
         <Loaded from={key}>{(data) => <AboutKey apiKey={data} />}</Loaded>
-        <History id={id} />
+        {key.error === null ? <History id={id} /> : null}
       </div>
     </Page>
   );

@@ -38,28 +38,30 @@ export default function RelayPage({ params }: PageProps) {
       back={{ href: toHref("/relays"), name: "Relays" }}
       about={relay.data === null ? null : <RelayState {...relay.data} />}
       actions={
-        <>
-          <ActionButton label="Check" primary act={() => check()} />
-          <FormButton
-            label="Send a test mail"
-            title="Send a mail through this relay"
-            submit="Send"
-            act={(values: FormValues) => check(values.filled("to", "from"))}
-          >
-            <Field label="To">
-              <input name="to" type="email" required placeholder="you@example.com" />
-            </Field>
-            <Field label="From" hint="Empty for the address of --mail-from.">
-              <input name="from" type="email" />
-            </Field>
-          </FormButton>
-          {relay.data?.source === "api" ? <RelayForm relay={relay.data} done={relay.reload} /> : null}
-          {relay.data?.source === "api" ? (
-            <ConfirmButton label="Remove" question={`Remove the relay ${name}?`} danger act={remove}>
-              <p>A relay that a workspace, sender or campaign uses cannot be removed.</p>
-            </ConfirmButton>
-          ) : null}
-        </>
+        relay.data === null ? null : (
+          <>
+            <ActionButton label="Check" primary act={() => check()} />
+            <FormButton
+              label="Send a test mail"
+              title="Send a mail through this relay"
+              submit="Send"
+              act={(values: FormValues) => check(values.filled("to", "from"))}
+            >
+              <Field label="To">
+                <input name="to" type="email" required placeholder="you@example.com" />
+              </Field>
+              <Field label="From" hint="Empty for the address of --mail-from.">
+                <input name="from" type="email" />
+              </Field>
+            </FormButton>
+            {relay.data?.source === "api" ? <RelayForm relay={relay.data} done={relay.reload} /> : null}
+            {relay.data?.source === "api" ? (
+              <ConfirmButton label="Remove" question={`Remove the relay ${name}?`} danger act={remove}>
+                <p>A relay that a workspace, sender or campaign uses cannot be removed.</p>
+              </ConfirmButton>
+            ) : null}
+          </>
+        )
       }
     >
       <div class="scroll">

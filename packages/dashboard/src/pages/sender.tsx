@@ -53,7 +53,7 @@ export default function SenderPage({ params }: PageProps) {
     >
       <div class="scroll">
         <Loaded from={sender}>{(data) => <Verification sender={data} />}</Loaded>
-        <Dns check={check} ip={ip} setIp={setIp} />
+        {sender.error === null ? <Dns check={check} ip={ip} setIp={setIp} /> : null}
       </div>
     </Page>
   );
