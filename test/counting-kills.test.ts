@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Event, SegmentRule } from "@mailsvc/sdk/contract";
@@ -10,7 +10,7 @@ import { chooseSeed, countKills } from "./support/kills.ts";
 import { countMail, showMail } from "./support/mail-counts.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-/** Rounds on each database. A round kills the server twice: while it counts, and while it erases a person. */
+/** Rounds on each database. A round kills the server twice: while it counts, and while it erases a person. Rebuilds are killed at the end. */
 const ROUNDS = countKills(3);
 const PEOPLE = 24;
 const DAY = 86_400_000;
@@ -50,7 +50,7 @@ function countTimes(events: readonly Event[], contactId: string, email: string, 
 }
 
 test.each(KILLED_STORES)(
-  "%s: numbers and segments are what the log says after kills, erasures, events told late and jumps of the clock",
+  "%s: numbers and segments are what the log says after kills, erasures, events told late, jumps of the clock and rebuilds",
   { timeout: 120_000 + ROUNDS * 40_000 },
   async (_engine, open) => {
     const { fraction } = seededRandom(chooseSeed());
@@ -58,12 +58,14 @@ test.each(KILLED_STORES)(
     const data = join(folder, "data");
     const store = await open(data);
     let apiKey = "";
+    let operatorKey = "";
     let running: ServerProcess | undefined;
     const start = async (): Promise<Api> => {
       running = startServer({ data, flags: ["--dev", "--rate-limit", "send=1000000,write=1000000,read=1000000", ...store.flags] });
       const ready = await running.ready();
       if (!ready) throw new Error(`The server did not start:\n${running.stderr()}`);
       apiKey = ready.apiKey ?? apiKey;
+      operatorKey = (JSON.parse(readFileSync(running.readyFile, "utf8")) as { operatorKey: string | null }).operatorKey ?? operatorKey;
       return { url: ready.url, apiKey };
     };
     const killSoon = async (): Promise<void> => {
@@ -121,6 +123,14 @@ test.each(KILLED_STORES)(
         api = await start();
         // Nothing is left to erase where the first request came to its end.
         await call(api, "DELETE", path).catch((error: Error) => expect(error.message).toContain(": 404 "));
+      }
+      // What the readers keep is rebuilt from the log, mail goes on meanwhile, and the server is killed before it is done.
+      for (const name of ["metrics", "engagement"]) {
+        await call({ ...api, apiKey: operatorKey }, "POST", `/api/v1/readers/${name}/rebuild`, {});
+        await work(api, ROUNDS, await readClock(api));
+        await killSoon();
+        api = await start();
+        await rest(api);
       }
       // The timer of windows has gone once more.
       await call(api, "POST", "/__dev/clock/advance", { by: "3h" });
