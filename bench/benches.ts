@@ -16,9 +16,9 @@ import { fsync } from "./figures/fsync.ts";
 import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
 import { metrics, metricsOnPostgres } from "./figures/metrics.ts";
-import { months } from "./figures/months.ts";
 import { postgres } from "./figures/postgres.ts";
 import { receiving } from "./figures/receiving.ts";
+import { retention, retentionOnPostgres } from "./figures/retention.ts";
 import { runs } from "./figures/runs.ts";
 import { scaling } from "./figures/scaling.ts";
 import { sdk } from "./figures/sdk.ts";
@@ -64,7 +64,8 @@ export const benches: readonly Bench[] = [
   dashboard,
   metrics,
   metricsOnPostgres,
-  months,
+  retention,
+  retentionOnPostgres,
   templates,
   cancel,
   runs,

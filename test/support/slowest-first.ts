@@ -7,7 +7,6 @@ const SLOW = [
   "dashboard/test/every-page",
   "dashboard/test/campaigns",
   "cli/test/templates-rendered",
-  "postgres/months.pg",
   "cli/test/process",
   "dashboard/test/audience-stories",
   "dashboard/test/hostile",

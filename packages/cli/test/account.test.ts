@@ -2,7 +2,6 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from "node:path";
 import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
-import { storeDelay } from "../../server/src/retention/retention.ts";
 import { FALLBACK_URL } from "../src/runtime/settings.ts";
 import { cli, folder, TERMINAL } from "./harness.ts";
 import { startCliWithServer } from "./world.ts";
@@ -226,22 +225,6 @@ describe("doctor", () => {
     expect(code).toBe(9);
     expect(json.checks).toContainEqual(expect.objectContaining({ name: "ready", status: "fail", detail: "The disk is nearly full." }));
     world.app.deps.storage.lowDisk = null;
-  });
-
-  test("warns of old mail that cannot be dropped", async () => {
-    const { mailsvc, world } = await startCliWithServer();
-    const { db } = world.app.deps;
-    await db.tx((tx) => storeDelay(tx, { since: Date.parse("2026-03-10T00:00:00.000Z"), reportedAt: world.clock.now() }));
-    const { code, json } = await mailsvc(["doctor"]);
-    expect(code).toBe(0);
-    expect(json.checks).toContainEqual({
-      name: "retention",
-      status: "warn",
-      detail: expect.stringContaining("old mail or events cannot be dropped since 2026-03-10T00:00:00.000Z"),
-      hint: expect.stringContaining("pg_terminate_backend"),
-    });
-    await db.tx((tx) => storeDelay(tx, null));
-    expect((await mailsvc(["doctor"])).json.checks).not.toContainEqual(expect.objectContaining({ name: "retention" }));
   });
 
   test("the exit code is that of the first failure, and what depends on it is skipped", async () => {

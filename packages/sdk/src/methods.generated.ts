@@ -3006,8 +3006,6 @@ export interface MailsvcMethods {
         since: string;
         error: string;
       }> | undefined;
-      /** Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can */
-      retentionDelayedSince?: string | null | undefined;
     }>;
     /**
      * Get this API as an OpenAPI 3.1 document.

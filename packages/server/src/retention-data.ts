@@ -1,8 +1,8 @@
-import { listNeededDepartures, listNeededDeparturesBelow } from "./campaigns/groups.ts";
-import { deleteOldMail, listOldMail, MONTHS_OF_CONTENTS, MONTHS_OF_MAIL } from "./campaigns/old-mail.ts";
+import { listNeededDepartures } from "./campaigns/groups.ts";
+import { deleteOldMail, listOldMail } from "./campaigns/old-mail.ts";
 import { deleteOldDeliveries } from "./developer-webhooks/deliveries.ts";
-import { forgetDeliveries, forgetDeliveriesBelow, isRead, isSomeUnread } from "./developer-webhooks/developer-webhooks.ts";
-import { type EventFollowers, listStayingRuns, monthsOfEvents, oldEvents } from "./events/old-events.ts";
+import { forgetDeliveries, isRead } from "./developer-webhooks/developer-webhooks.ts";
+import { type EventFollowers, oldEvents } from "./events/old-events.ts";
 import { DAYS_OF_REPORTS, OLD_REPORTS } from "./inbound/known-reports.ts";
 import { deleteOldCaptures } from "./inbox/inbox.ts";
 import { deleteOldAgentEvents } from "./marketplace/agent-webhooks/deliveries.ts";
@@ -16,14 +16,9 @@ import { forgetActions } from "./segments/segments.ts";
 // Campaigns and webhooks of developers read events after they were stored.
 const FOLLOWERS: EventFollowers = {
   isRead,
-  isSomeUnread,
   forget: forgetDeliveries,
-  forgetBelow: forgetDeliveriesBelow,
   listNeeded: listNeededDepartures,
-  listNeededBelow: listNeededDeparturesBelow,
 };
-
-const OF_CAMPAIGNS = { stay: async () => [] } as const;
 
 /** Retention of each table. Sweeps go in this order: logs come before their runs, which are kept for as long or longer. */
 export const RETENTION: RetentionByTable = {
@@ -50,7 +45,7 @@ export const RETENTION: RetentionByTable = {
     list: listByKey(({ landingPages: p }) => ({ table: p, key: p.id, age: p.createdAt })),
     delete: deleteOldStats,
   },
-  events: { policy: "events", ...oldEvents(FOLLOWERS), months: monthsOfEvents(FOLLOWERS) },
+  events: { policy: "events", ...oldEvents(FOLLOWERS) },
   // Events about what contacts did, by which segments count.
   contactActions: {
     policy: "events",
@@ -65,7 +60,7 @@ export const RETENTION: RetentionByTable = {
     list: listByKey(({ received: m }) => ({ table: m, key: m.id, age: m.receivedAt })),
     delete: deleteOldReceived,
   },
-  emails: { policy: "emails", list: listOldMail, delete: deleteOldMail, daily: true, months: MONTHS_OF_MAIL },
+  emails: { policy: "emails", list: listOldMail, delete: deleteOldMail, daily: true },
   inbox: {
     policy: "emails",
     list: listByKey(({ inbox: m }) => ({ table: m, key: m.id, age: m.receivedAt })),
@@ -75,15 +70,14 @@ export const RETENTION: RetentionByTable = {
   inboundReports: { policy: { days: DAYS_OF_REPORTS }, ...OLD_REPORTS },
   requestRecords: { policy: "requests", ...byAge(({ requestRecords: r }) => ({ table: r, key: r.seq, age: r.at })) },
 
-  emailLabels: { with: "emails", month: "emailId" },
-  engagements: { with: "emails", month: "emailId" },
-  // Mail of a campaign stays only while that is sent, and then no month goes.
-  campaignReactions: { with: "emails", month: "emailId", ...OF_CAMPAIGNS },
-  campaignLinkClicks: { with: "emails", month: "emailId", ...OF_CAMPAIGNS },
-  contents: { with: "emails", months: MONTHS_OF_CONTENTS },
-  attachments: { with: "contents", month: "contentsId" },
-  attachmentParts: { with: "contents", month: "contentsId" },
-  eventRuns: { with: "events", month: "key", stay: listStayingRuns },
+  emailLabels: { with: "emails" },
+  engagements: { with: "emails" },
+  campaignReactions: { with: "emails" },
+  campaignLinkClicks: { with: "emails" },
+  contents: { with: "emails" },
+  attachments: { with: "contents" },
+  attachmentParts: { with: "contents" },
+  eventRuns: { with: "events" },
   trackedIds: { with: "events" },
   webhookAttempts: { with: "webhookDeliveries" },
   landingPageReferrers: { with: "landingPageDays" },

@@ -1,8 +1,5 @@
 import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
-import { firstNumberOfMonth } from "../src/db/months.ts";
-import { firstIdAt } from "../src/lib/ids.ts";
-import { startOfMonth } from "../src/lib/month.ts";
 import { createWorld, type TestWorld } from "../src/testing.ts";
 import { fillWorld, listPaths, type RowOwners } from "./many-rows.ts";
 import { createDatabase, dropDatabases } from "./postgres.ts";
@@ -47,14 +44,12 @@ interface Filled {
 }
 
 /** Runs with a world whose large tables are full, and a connection beside it. */
-async function withRows(work: (filled: Filled) => Promise<void>, flags: Record<string, string> = {}): Promise<void> {
+async function withRows(work: (filled: Filled) => Promise<void>): Promise<void> {
   const database = await createDatabase();
-  const world = await createWorld({ databaseUrl: database.url, flags });
+  const world = await createWorld({ databaseUrl: database.url });
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    // The first sweeps divide tables by months, and make the months to come, if there is something to be dropped.
-    await world.clock.advance("2d");
     const { slug, ...owners } = await fillWorld(world, ROWS, database.url);
     const tiny = await world.createWorkspace("Tiny");
     await work({ world, client, owners, slug, tinyKey: tiny.apiKey });
@@ -106,66 +101,5 @@ test("no list reads more rows of a large table than its page and its bounded cou
       if (path.endsWith("&limit=100") && text.includes('"contents"."subject"'))
         expect([path, text, reads.reduce((sum, { rows }) => sum + rows, 0) <= PAGE_READ]).toEqual([path, text, true]);
     }),
-  ),
-);
-
-// Rows of the first month are moved to the two that follow, a third each.
-const [FIRST, SECOND, THIRD] = [0, 1, 2].map((month) => startOfMonth(Date.parse("2026-01-01T00:00:00.000Z"), month)) as [
-  number,
-  number,
-  number,
-];
-
-/** Statements that distribute rows over three months. */
-function spreadOverMonths(): string[] {
-  const number = (column: string): string =>
-    `${column} + case ${column} % 3 when 1 then ${firstNumberOfMonth(SECOND)} - ${firstNumberOfMonth(FIRST)} when 2 then ${firstNumberOfMonth(THIRD)} - ${firstNumberOfMonth(FIRST)} else 0 end`;
-  const id = (column: string): string => {
-    const toMonth = (ms: number): string => `'${firstIdAt("em", ms).slice(0, 13)}' || substr(${column}, 14)`;
-    return `case right(${column}, 4)::int % 3 when 1 then ${toMonth(SECOND)} when 2 then ${toMonth(THIRD)} else ${column} end`;
-  };
-  return [
-    `update contents set id = ${number("id")}`,
-    `update emails set id = ${id("id")}, contents_id = ${number("contents_id")} where id like 'em_0000%'`,
-    `update email_labels set email_id = ${id("email_id")}`,
-    `update events set sequence = ${number("sequence")}, email_id = ${id("email_id")} where email_id like 'em_0000%'`,
-    `update event_runs set key = ${number("key")} where position > 1000`,
-    "vacuum analyze contents, emails, email_labels, events, event_runs",
-  ];
-}
-
-test("each list uses the indexes of each month when tables are divided by months", { timeout: 240_000 }, () =>
-  withRows(
-    async (filled) => {
-      const { client, owners, slug } = filled;
-      for (const statement of spreadOverMonths()) await client.query(statement);
-      const { rows: parts } = await client.query<{ name: string }>(
-        "select relname as name from pg_class where relispartition and relkind = 'r' and relname ~ '^(emails|contents|email_labels|events|event_runs)_' and reltuples > 1000",
-      );
-      expect(parts).toHaveLength(15);
-      const large = new Set(parts.map(({ name }) => `Seq Scan of ${name}`));
-      // With months as short as these a full scan is cheaper. This setting allows one only where no index can be used.
-      await client.query("set enable_seqscan = off");
-      const ofEvents = [
-        "",
-        "type=email.delivered",
-        "type=email.bounced",
-        "to=u77@example.com",
-        "after=0",
-        "since=2023-11-15T00:00:00.000Z",
-      ];
-      const paths = [
-        ...listPaths(owners, slug).filter((path) => /\/emails|\/people/.test(path)),
-        ...ofEvents.map((query) => `/api/v1/events?${query}`),
-      ];
-      await forEachStatement(filled, paths, ({ path, text }, plan) => {
-        const reads = listReads(plan);
-        expect([path, text, reads.filter(({ from }) => large.has(from))]).toEqual([path, text, []]);
-        const ofTable = Map.groupBy(reads, ({ from }) => from.replace(/^.* of |_(?:until|open|apart|rest).*$/g, ""));
-        const sums = [...ofTable].map(([table, all]) => ({ table, rows: all.reduce((sum, { rows }) => sum + rows, 0) }));
-        expect([path, text, sums.filter(({ rows }) => rows > MOST_READ)]).toEqual([path, text, []]);
-      });
-    },
-    { keep: "emails=300,events=300" },
   ),
 );

@@ -1,4 +1,3 @@
-import { startOfMonth } from "../../../packages/server/src/lib/month.ts";
 import type { Invariant } from "./invariant.ts";
 
 const DAY = 86_400_000;
@@ -7,15 +6,14 @@ export const KEPT: Invariant = {
   name: "kept",
   promise: "What is to be deleted after some days is gone two days later.",
   says: [
-    "Some worlds delete mail, received mail and events after five days. At rest, none of them is older than seven days: no mail that was accepted earlier, no captured copy, no received mail, no event. A sweep runs once a day, so it may be a day late. On Postgres they go together with their month, once all of it is old enough.",
+    "Some worlds delete mail, received mail and events after five days. At rest, none of them is older than seven days: no mail that was accepted earlier, no captured copy, no received mail, no event. A sweep runs once a day, so it may be a day late.",
     "Mail that is in doubt stays until a person has looked at it. So does mail of a campaign that is paused or being sent, with what happened to it and the events that such a campaign still needs.",
   ],
   check: async (universe) => {
     const { world, script } = universe;
     if (script.keepDays === null) return [];
     const { read } = world.app.deps.db;
-    const cutoff = universe.now() - (script.keepDays + 2) * DAY;
-    const before = world.app.deps.db.months === null ? cutoff : startOfMonth(cutoff);
+    const before = universe.now() - (script.keepDays + 2) * DAY;
     const campaigns = await read.select().from(read.t.campaigns);
     const underWay = new Set(campaigns.flatMap(({ id, status }) => (status === "PAUSED" || status === "SENDING" ? id : [])));
     const mails = (await read.select().from(read.t.emails)).filter(

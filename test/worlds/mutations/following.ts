@@ -195,7 +195,7 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
     name: "retention-forgets-events",
     about: "Events are kept beyond their time.",
     file: "retention-data.ts",
-    text: '  events: { policy: "events", ...oldEvents(FOLLOWERS), months: monthsOfEvents(FOLLOWERS) },\n',
+    text: '  events: { policy: "events", ...oldEvents(FOLLOWERS) },\n',
     instead: '  events: "kept",\n',
   },
   {

@@ -196,15 +196,10 @@ function checkVersions(server: string, own: string): Finding {
 /** Checks the server's readiness: its SMTP ports, and the deletion of old mail. Throws the reason it is not ready. */
 async function checkReadiness(session: Session): Promise<Finding[]> {
   const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
-  const { smtp, inboundPeers, failingReaders = [], retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
+  const { smtp, inboundPeers, failingReaders = [] } = data as Output<MailsvcContract["health"]["ready"]>;
   // With several workspaces, only the operator key learns about the server.
   if (smtp === undefined) return [skipped("ready", "the server is ready; the operator key shows more")];
-  return [
-    checkSmtp(smtp),
-    ...(inboundPeers ? checkPeers(inboundPeers) : []),
-    ...failingReaders.map(warnOfReader),
-    ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : []),
-  ];
+  return [checkSmtp(smtp), ...(inboundPeers ? checkPeers(inboundPeers) : []), ...failingReaders.map(warnOfReader)];
 }
 
 function checkSmtp(smtp: readonly SmtpPort[]): Finding {
@@ -241,14 +236,6 @@ function warnOfReader({
     "readers",
     `${reader} of ${workspaceId} stands still since ${since}: ${error}`,
     "It is tried again every minute, and goes on where it stopped. Nothing is lost; report the error if it stays.",
-  );
-}
-
-function warnOfDelay(since: string): Finding {
-  return warning(
-    "retention",
-    `old mail or events cannot be dropped since ${since}: a transaction in Postgres uses their tables`,
-    "The server's log names the process. End its transaction, or: select pg_terminate_backend(PROCESS)",
   );
 }
 

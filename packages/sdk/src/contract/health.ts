@@ -72,10 +72,6 @@ export const health = {
         .array(FailingReader)
         .optional()
         .meta({ description: "Readers of events that cannot go on in this process; they are tried again, and the others go on" }),
-      retentionDelayedSince: Instant.nullable().optional().meta({
-        description:
-          "Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can",
-      }),
     }),
     errors: ["unauthorized", "key_revoked", "key_expired", "forbidden"],
     examples: [{ summary: "Ready" }],

@@ -567,7 +567,7 @@ CREATE TABLE "event_runs" (
 	"position" bigint NOT NULL,
 	"key" bigint NOT NULL,
 	"length" integer NOT NULL,
-	CONSTRAINT "event_runs_workspace_id_position_key_pk" PRIMARY KEY("workspace_id","position","key")
+	CONSTRAINT "event_runs_workspace_id_position_pk" PRIMARY KEY("workspace_id","position")
 );
 --> statement-breakpoint
 CREATE TABLE "event_streams" (

@@ -621,7 +621,7 @@ CREATE TABLE `event_runs` (
 	`position` integer NOT NULL,
 	`key` integer NOT NULL,
 	`length` integer NOT NULL,
-	PRIMARY KEY(`workspace_id`, `position`, `key`)
+	PRIMARY KEY(`workspace_id`, `position`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `event_runs_key` ON `event_runs` (`key`);--> statement-breakpoint

@@ -1,5 +1,5 @@
 import type { CampaignDetail, List, Segment } from "@mailsvc/sdk/contract";
-import { and, eq, exists, gte, inArray, isNotNull, lt, min, or } from "drizzle-orm";
+import { and, eq, exists, gte, inArray, isNotNull, min, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { OF_CAMPAIGN, OPEN } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -81,9 +81,6 @@ function getLists({ recipientType, listId, include }: CampaignRow): readonly str
 // Mail is tried again for two days.
 const RETRIED_MS = 4 * DAY;
 
-// More than these stay where they are: keeping them apart from a month that is dropped would take long.
-const MOST = 10_000;
-
 /** Returns the keys that must stay, out of these. */
 export async function listNeededDepartures(q: Tx | Reader, keys: readonly number[], before: number): Promise<Set<number>> {
   const { events: e } = q.t;
@@ -95,22 +92,6 @@ export async function listNeededDepartures(q: Tx | Reader, keys: readonly number
   if (rows.length === 0) return new Set();
   const starts = await loadStarts(q, before);
   return new Set(rows.flatMap(({ key, workspaceId, at }) => (at >= (starts.get(workspaceId) ?? Number.POSITIVE_INFINITY) ? key : [])));
-}
-
-/** Returns the keys below one that must stay; null if there are too many. */
-export async function listNeededDeparturesBelow(read: Reader, to: number, before: number): Promise<number[] | null> {
-  const { events: e } = read.t;
-  const keys: number[] = [];
-  for (const [workspaceId, start] of await loadStarts(read, before)) {
-    const rows = await read
-      .select({ key: e.sequence })
-      .from(e)
-      .where(and(eq(e.workspaceId, workspaceId), eq(e.type, "list.left"), gte(e.at, start), lt(e.sequence, to)))
-      .limit(MOST + 1);
-    for (const { key } of rows) keys.push(key);
-    if (keys.length > MOST) return null;
-  }
-  return keys;
 }
 
 /** Loads, for each workspace with waiting campaign mail, the start of its earliest such campaign, ms. */

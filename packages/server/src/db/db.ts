@@ -3,7 +3,6 @@ import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core"
 import type { SqlDialect } from "./dialect.ts";
 import type { StorageUnavailable } from "./errors.ts";
 import type { InsertInto, NewRow } from "./held.ts";
-import type { Months } from "./months.ts";
 import type { FindSearchIndex, SearchedText } from "./search-index.ts";
 
 /** The tables of the product by name. `schema.ts` composes them from all features and declares them here (module augmentation). */
@@ -115,8 +114,6 @@ export interface TxOptions {
 export interface Db {
   readonly engine: "sqlite" | "postgres";
   readonly read: Reader;
-  /** Divides tables by months; null where rows can only be deleted. */
-  readonly months: Months | null;
   /**
    * Runs `fn` in a transaction. The promise settles only after COMMIT (durable) or rollback. `fn` may run twice, when another
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "./db.ts";
 import { findRows } from "./find.ts";
 
@@ -19,9 +18,4 @@ export async function writeFact(tx: Tx, name: string, value: string): Promise<vo
 /** Writes a fact that is not there yet, and leaves one that is. */
 export async function writeMissingFact(tx: Tx, name: string, value: string): Promise<void> {
   await tx.insert(tx.t.meta).values({ name, value }).onConflictDoNothing();
-}
-
-export async function deleteFact(tx: Tx, name: string): Promise<void> {
-  const { meta } = tx.t;
-  await tx.delete(meta).where(eq(meta.name, name));
 }

@@ -1,6 +1,12 @@
 import { type Column, getTableColumns, is } from "drizzle-orm";
-import { getTableConfig as configOfPostgres, PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig as configOfPostgres, type PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { getTableConfig as configOfSqlite, type SQLiteTable } from "drizzle-orm/sqlite-core";
+
+/** A table, and the column by whose order it is walked. */
+export interface KeyedTable {
+  readonly table: PgTable;
+  readonly key: PgColumn;
+}
 
 interface Named {
   readonly name: string;

@@ -12,9 +12,9 @@ interface Table {
 
 const PREFIX = "mailsvc_snapshot_";
 
-// Without the registry of running processes. The parts of a table that is divided by months are copied with it.
+// Without the registry of running processes.
 const TABLES = `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p') and not c.relispartition and n.nspname = current_schema() and c.relname <> 'workers' order by 2`;
+  where c.relkind = 'r' and n.nspname = current_schema() and c.relname <> 'workers' order by 2`;
 
 const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns from information_schema.columns
   where table_schema = $1 and table_name = $2 and is_generated = 'NEVER'`;

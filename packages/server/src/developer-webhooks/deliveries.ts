@@ -1,5 +1,5 @@
 import type { AgentEventState, Event, EventType, Page, WebhookDelivery, WebhookDeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
@@ -24,7 +24,7 @@ import {
 } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import { composeEvents, toEndpointByHand } from "./endpoint.ts";
-import { toDeliveryId, toDeliveryPrefix, toStreamPrefix } from "./fan-out.ts";
+import { toDeliveryId, toStreamPrefix } from "./fan-out.ts";
 import { getWebhookRow, type WebhookRow } from "./webhook.ts";
 
 interface DeliveryFilter extends PageInput {
@@ -110,9 +110,6 @@ export async function listSentDeliveries(read: Reader, limit: number): Promise<S
   return found;
 }
 
-// Deliveries deleted with one statement.
-const CHUNK = 100;
-
 /**
  * Deletes the deliveries of events that were deleted, with the responses of receivers, which may name a person. Deliveries of a deleted
  * webhook are left to its job.
@@ -126,26 +123,6 @@ export async function forgetDeliveries(tx: Tx, events: readonly DeletedEvent[]):
   // Whole ids: on Postgres 14 no index serves what they begin with.
   const ids = events.flatMap(({ key, workspaceId }) => (byWorkspace.get(workspaceId) ?? []).map(({ id }) => toDeliveryId(id, key)));
   for (const chunk of splitIntoChunks(ids)) await deleteDeliveries(tx, inArray(e.id, chunk));
-}
-
-/** Deletes some of the deliveries of events with keys below one, oldest first. Returns how many that were; 0 when none are left. */
-export async function forgetDeliveriesBelow(tx: Tx, eventKey: number): Promise<number> {
-  const { webhookDeliveries: e } = tx.t;
-  const old = await tx
-    .select({ id: e.id })
-    .from(e)
-    .where(lt(e.id, toDeliveryPrefix(eventKey)))
-    .orderBy(asc(e.id))
-    .limit(CHUNK);
-  if (old.length > 0)
-    await deleteDeliveries(
-      tx,
-      inArray(
-        e.id,
-        old.map(({ id }) => id),
-      ),
-    );
-  return old.length;
 }
 
 async function deleteDeliveries(tx: Tx, which: SQL | undefined): Promise<void> {

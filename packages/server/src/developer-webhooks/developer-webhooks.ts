@@ -14,9 +14,9 @@ import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret, type Webho
 import { CLEAR_JOB } from "./jobs.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
-export { forgetDeliveries, forgetDeliveriesBelow, listSentDeliveries } from "./deliveries.ts";
+export { forgetDeliveries, listSentDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
-export { isRead, isSomeUnread, readForWebhooks } from "./fan-out.ts";
+export { isRead, readForWebhooks } from "./fan-out.ts";
 export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";
 export { findWebhookRows, getWebhookRow } from "./webhook.ts";
 

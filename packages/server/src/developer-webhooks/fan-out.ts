@@ -116,11 +116,6 @@ export function isRead(q: Tx): SQL {
   return notExists(unread);
 }
 
-/** True when some webhook has not read all that has a number. */
-export async function isSomeUnread(read: Reader): Promise<boolean> {
-  return (await listBehind(read, null)).length > 0;
-}
-
 /** The columns of a SentEvent. */
 export function sentColumns(t: Tx["t"]) {
   const { events: e } = t;
@@ -204,12 +199,7 @@ async function findAddressees(q: Tx | Reader, events: readonly SentEvent[]): Pro
  * id. Derived, so that an event is written for a webhook once.
  */
 export function toDeliveryId(webhookId: string, eventKey: number): string {
-  return `${toDeliveryPrefix(eventKey)}${webhookId.slice(-15)}`;
-}
-
-/** Prefix of the ids of all deliveries of an event. */
-export function toDeliveryPrefix(eventKey: number): string {
-  return `whd_${eventKey.toString(32).padStart(11, "0")}`;
+  return `whd_${eventKey.toString(32).padStart(11, "0")}${webhookId.slice(-15)}`;
 }
 
 /** Prefix of the names of all streams of a webhook. */

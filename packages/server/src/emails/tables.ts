@@ -182,8 +182,7 @@ function emails(c: ColumnTypes) {
       c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
       c.index("emails_scheduled").on(t.workspaceId, t.id, t.scheduledAt).where(SCHEDULED),
       // Mail of campaigns only, so that other sends pay nothing for these indexes. An address is in a campaign once, because the
-      // transactions that add recipients change the campaign and so run one after the other: a unique index cannot ensure it on a table
-      // that is divided by months.
+      // transactions that add recipients change the campaign and so run one after the other.
       c.index("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
       c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
       c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.scheduledAt, t.id).where(WAITING_IN_CAMPAIGN),

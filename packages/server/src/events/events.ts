@@ -16,7 +16,6 @@ export {
   type FailingReader,
   holdReader,
   isReadByReaders,
-  isSomeUnreadBelow,
   listLog,
   type ReadEvent,
 } from "./readers.ts";
@@ -28,7 +27,6 @@ export {
   findStreamEnd,
   inRun,
   isAfter,
-  listRunKeys,
   loadStreamEnds,
   markOf,
   positionIn,
@@ -36,7 +34,7 @@ export {
 } from "./runs.ts";
 export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { StreamReader } from "./stream.ts";
-export { findTrackedIds, forgetTrackedIdsBelow, storeTrackedIds } from "./tracked-ids.ts";
+export { findTrackedIds, storeTrackedIds } from "./tracked-ids.ts";
 
 /** The types of events of an email to a recipient, whose row knows the contact. */
 type RecipientEventType = Exclude<(typeof EMAIL_EVENT_TYPES)[number], "email.received">;

@@ -1,5 +1,5 @@
 import type { EventType } from "@mailsvc/sdk/contract";
-import { and, eq, getTableColumns, gt, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, isNull, lt, lte, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Arg, Db, Reader, Schema, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { findRows } from "../db/find.ts";
@@ -416,15 +416,4 @@ export function isReadByReaders(q: Tx): SQL {
     .from(r)
     .where(and(eq(r.workspaceId, e.workspaceId), or(isNull(positionOf(q.t)), lt(r.position, sql`${positionOf(q.t)}`))));
   return notExists(unread);
-}
-
-/** True when some reader may not have read all events with keys below `key` that have a number. */
-export async function isSomeUnreadBelow(read: Reader, key: number): Promise<boolean> {
-  const { eventReaders: r, eventRuns: n } = read.t;
-  const [one] = await read
-    .select({ reader: r.reader })
-    .from(r)
-    .innerJoin(n, and(eq(n.workspaceId, r.workspaceId), lt(n.key, key), gt(sql`${n.position} + ${n.length} - 1`, r.position)))
-    .limit(1);
-  return one !== undefined;
 }

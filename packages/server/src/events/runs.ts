@@ -157,15 +157,6 @@ export async function shortenRuns(tx: Tx, deleted: readonly number[]): Promise<v
     }
 }
 
-/** The keys of the runs of some events. */
-export async function listRunKeys(read: Reader, keys: readonly number[]): Promise<{ key: number }[]> {
-  const { eventRuns: r } = read.t;
-  const found: { key: number }[] = [];
-  for (const stretches of splitIntoChunks(listStretches(keys), STRETCHES))
-    found.push(...(await read.select({ key: r.key }).from(r).where(areOf(r, stretches))));
-  return found;
-}
-
 /** Keys that follow one another. */
 interface Stretch {
   readonly first: number;

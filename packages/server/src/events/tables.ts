@@ -56,8 +56,7 @@ export function eventTables(c: ColumnTypes) {
         /** The number of its keys; some of its events may have been deleted. */
         length: c.int("length").notNull(),
       },
-      // The key is by what Postgres divides the table into months, which have to be part of each unique key.
-      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position, t.key] }), c.uniqueIndex("event_runs_key").on(t.key)],
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position] }), c.uniqueIndex("event_runs_key").on(t.key)],
     ),
     /** The ids that callers gave their tracked events, each of which is tracked once. */
     trackedIds: c.table(

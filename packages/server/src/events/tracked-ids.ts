@@ -1,10 +1,7 @@
-import { and, asc, inArray, lt } from "drizzle-orm";
+import { inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
-
-// Ids that are forgotten in one transaction.
-const CHUNK = 5000;
 
 /** Finds which of these ids of tracked events are taken, with the keys of their events; a thousand at most. */
 export async function findTrackedIds(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -29,13 +26,4 @@ export async function storeTrackedIds(
 /** Forgets the ids of deleted events. */
 export async function forgetTrackedIds(tx: Tx, eventKeys: readonly number[]): Promise<void> {
   for (const keys of splitIntoChunks(eventKeys)) await tx.delete(tx.t.trackedIds).where(inArray(tx.t.trackedIds.eventKey, [...keys]));
-}
-
-/** Forgets some ids of events below a key. Returns how many: none when there are no more. */
-export async function forgetTrackedIdsBelow(tx: Tx, eventKey: number): Promise<number> {
-  const { trackedIds: t } = tx.t;
-  const old = await tx.select({ key: t.eventKey }).from(t).where(lt(t.eventKey, eventKey)).orderBy(asc(t.eventKey)).limit(CHUNK);
-  const last = old.at(-1);
-  if (last) await tx.delete(t).where(and(lt(t.eventKey, last.key + 1)));
-  return old.length;
 }

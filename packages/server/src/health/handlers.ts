@@ -5,7 +5,6 @@ import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
-import { findRetentionDelay } from "../retention/retention.ts";
 import type { HealthDeps } from "./metrics.ts";
 
 export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
@@ -43,9 +42,8 @@ async function findProblem(deps: HealthDeps): Promise<string | null> {
   return storage.problem ?? db.health().reason;
 }
 
-/** A server that is paused, has jobs of unknown kinds, or cannot drop old mail, still accepts mail and delivers it: it is ready. */
+/** A server that is paused, or has jobs of unknown kinds, still accepts mail and delivers it: it is ready. */
 async function describe({ db, queue, relays, submissionPorts, inboundPeers, eventReaders, version }: HealthDeps) {
-  const delayedSince = await findRetentionDelay(db.read);
   return {
     version,
     sendingPaused: (await queue.readPause(db.read)) !== null,
@@ -59,7 +57,6 @@ async function describe({ db, queue, relays, submissionPorts, inboundPeers, even
       since: iso(since),
       error,
     })),
-    retentionDelayedSince: delayedSince === null ? null : iso(delayedSince),
   };
 }
 

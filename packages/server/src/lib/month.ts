@@ -22,9 +22,3 @@ function addMonths(ms: number, months: number): number {
   to.setUTCDate(Math.min(from.getUTCDate(), days));
   return to.getTime();
 }
-
-/** The instant (ms) at which the month of an instant begins, or one that is `later` months after it; in UTC. */
-export function startOfMonth(ms: number, later = 0): number {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
-}

@@ -1,6 +1,6 @@
 import { and, asc, gt, inArray, lt } from "drizzle-orm";
 import type { Db, Reader, Schema, Tx } from "../db/db.ts";
-import type { MonthKey, MonthlyTable } from "../db/months.ts";
+import type { KeyedTable } from "../db/table-key.ts";
 import type { Log } from "../lib/log.ts";
 import type { SegmentDeps } from "../segments/deps.ts";
 import type { RetentionPolicy } from "./policy.ts";
@@ -41,32 +41,13 @@ export interface Expiring {
   readonly daily?: boolean;
 }
 
-/** Months of a table, where the database divides it by them (`db/months.ts`). */
-export interface MonthsOf<Column extends string = string> {
-  readonly key: Column;
-  readonly firstKey: (ms: number) => MonthKey;
-  readonly apart: string | null;
-  readonly counted: boolean;
-  /**
-   * Lists the rows below a key that stay when their months go, by their key and whatever else finds them; null if no month may go now, and
-   * "more" if that was prepared and is to be asked again.
-   */
-  readonly listStaying: (deps: RetentionDeps, end: MonthKey, before: number) => Promise<readonly StayingRow[] | "more" | null>;
-}
-
-export type StayingRow = Readonly<Record<string, unknown>>;
-
 /** Rows that go with those of another table. */
-interface Following<Column extends string> {
+interface Following {
   readonly with: keyof Schema;
-  /** The column with the key of the other table's row, if the months of both are dropped together. */
-  readonly month?: Column;
-  /** Finds the rows that stay, by the rows of the other table that do: by `month` without this function. */
-  readonly stay?: (read: Reader, rows: readonly StayingRow[]) => Promise<readonly StayingRow[]>;
 }
 
 /**
- * Declares how long a table keeps its rows. `Column` are the names of its columns.
+ * Declares how long a table keeps its rows.
  *
  * | declared | the rows                                                                |
  * | -------- | ----------------------------------------------------------------------- |
@@ -75,19 +56,15 @@ interface Following<Column extends string> {
  * | `policy` | expire by an option of `--keep` or after some days, once a day          |
  * | `with`   | go with the rows of another table                                       |
  */
-export type Retention<Column extends string = string> =
-  | "kept"
-  | { readonly ends: string }
-  | (Expiring & { readonly months?: MonthsOf<Column> })
-  | (Following<Column> & { readonly months?: MonthsOf<Column> });
+export type Retention = "kept" | { readonly ends: string } | Expiring | Following;
 
 /** Retention of each table; a missing table does not compile. A sweep goes through the tables in the order of the record. */
-export type RetentionByTable = { readonly [Name in keyof Schema]: Retention<keyof Schema[Name]["$inferSelect"] & string> };
+export type RetentionByTable = Readonly<Record<keyof Schema, Retention>>;
 
 /** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
-interface Source extends MonthlyTable {
+interface Source extends KeyedTable {
   /** The column with the time (ms) that makes a row old. */
-  readonly age: MonthlyTable["key"];
+  readonly age: KeyedTable["key"];
 }
 
 /** Lists the rows of a table by their keys. */

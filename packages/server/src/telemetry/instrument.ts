@@ -16,7 +16,6 @@ export function traceTransactions(db: Db, tracing: Tracing): Db {
     get read() {
       return db.read;
     },
-    months: db.months,
     tx: (fn, options) => {
       const bound = tracing.bind(fn);
       return tracing.outside(() => db.tx(bound, options));

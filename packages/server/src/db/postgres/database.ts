@@ -5,7 +5,6 @@ import type { CheckBefore } from "../migrations.ts";
 import { currentScope } from "../scope.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
-import { PostgresMonths } from "./months.ts";
 import { CONNECTIONS, clientOptions, openingError, openPool, type Raw } from "./pool.ts";
 import { createSession } from "./session.ts";
 import { TableStatements } from "./table-statements.ts";
@@ -26,7 +25,6 @@ export interface PostgresOptions {
 export interface PostgresDb extends Db {
   readonly engine: "postgres";
   readonly read: Reader & { readonly raw: Raw };
-  readonly months: PostgresMonths;
   tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
   /** Limit and number of open connections of all processes together; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
@@ -93,7 +91,6 @@ interface PostgresParts {
 class PostgresDatabase implements PostgresDb {
   readonly engine = "postgres";
   readonly read: PostgresDb["read"];
-  readonly months: PostgresMonths;
   readonly #parts: PostgresParts;
   readonly #transactions: Transactions;
   readonly #running = new Set<Promise<unknown>>();
@@ -118,11 +115,10 @@ class PostgresDatabase implements PostgresDb {
 
   constructor(parts: PostgresParts) {
     this.#parts = parts;
-    const { pool, schema, url } = parts;
+    const { pool, schema } = parts;
     const statements = new TableStatements();
     this.#transactions = new Transactions(pool, schema, statements);
     this.read = this.#openReader(statements);
-    this.months = new PostgresMonths(url, this.read.raw);
   }
 
   health(): DbHealth {

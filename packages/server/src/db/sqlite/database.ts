@@ -102,7 +102,6 @@ function toWriterConnection({ connection, disk, checkpoints }: OpenFile): Writer
 
 class SqliteDatabase implements SqliteDb {
   readonly engine = "sqlite";
-  readonly months = null;
   readonly file: string;
   readonly read: Reader;
   readonly writer: Writer;
