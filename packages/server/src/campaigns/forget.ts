@@ -3,6 +3,7 @@ import type { Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { holdReader, positionOf } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
+import { awaitWorkspace, writeWorkspace } from "../workspaces/workspaces.ts";
 import type { CampaignDeps } from "./campaigns.ts";
 import { addCounts, type Delta, isCountedState } from "./counts.ts";
 import { finishReleased } from "./finish-job.ts";
@@ -69,9 +70,9 @@ export async function forgetLinks(tx: Tx, workspaceId: string, texts: readonly s
  * the step sees that the contact is gone, or the erasure sees the email.
  */
 export async function collideWithSteps(tx: Tx, workspaceId: string): Promise<void> {
-  const { campaigns: t, workspaces: w } = tx.t;
+  const { campaigns: t } = tx.t;
   // A campaign that was started since this transaction began to read is not among its campaigns, but its start has changed the workspace.
-  await tx.sqlDialect.awaitingLocked(tx.select({ id: w.id }).from(w).where(eq(w.id, workspaceId)));
+  await awaitWorkspace(tx, workspaceId);
   await tx
     .update(t)
     .set({ cursor: sql`${t.cursor}` })
@@ -80,11 +81,7 @@ export async function collideWithSteps(tx: Tx, workspaceId: string): Promise<voi
 
 /** Makes the start of a campaign collide with an erasure that has not seen the campaign. Its steps, which come later, see who is gone. */
 export async function collideWithErasures(tx: Tx, workspaceId: string): Promise<void> {
-  const { workspaces: w } = tx.t;
-  await tx
-    .update(w)
-    .set({ id: sql`${w.id}` })
-    .where(and(eq(w.id, workspaceId), tx.sqlDialect.concurrent));
+  await writeWorkspace(tx, workspaceId);
 }
 
 /** True while the reader has not counted all that happened to a recipient. */

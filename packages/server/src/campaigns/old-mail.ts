@@ -4,6 +4,7 @@ import { deleteLabels, deleteUnusedContents, type EmailRow, OPEN } from "../emai
 import { firstIdAt, TEST_MAIL_FROM, toTestId } from "../lib/ids.ts";
 import type { Key } from "../retention/retention.ts";
 import { deleteEngagements } from "../tracking/tracking.ts";
+import { findWorkspaceAfter } from "../workspaces/workspaces.ts";
 
 /** A deleted email, as far as what belongs to it needs it. */
 type Deleted = Pick<EmailRow, "id" | "contentsId" | "campaignId" | "sentAs">;
@@ -34,12 +35,6 @@ export async function listOldMail(read: Reader, after: Key | null, limit: number
 function listRanges({ t: { emails: e } }: Reader, before: number): (SQL | undefined)[] {
   const end = firstIdAt("em", before);
   return [lt(e.id, end), and(gte(e.id, TEST_MAIL_FROM), lt(e.id, toTestId(end)))];
-}
-
-async function findWorkspaceAfter(read: Reader, after: string): Promise<string | null> {
-  const { workspaces: w } = read.t;
-  const [next] = await read.select({ id: w.id }).from(w).where(gt(w.id, after)).orderBy(asc(w.id)).limit(1);
-  return next?.id ?? null;
 }
 
 /** Deletes those of these emails that were made before an instant (ms) and are settled, with everything that is only theirs. */

@@ -1,4 +1,4 @@
-import { asc, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { WorkspaceTables } from "./tables.ts";
@@ -66,4 +66,19 @@ export async function lockWorkspaces(tx: Tx<WorkspaceTables>, ids: readonly stri
     .update(t)
     .set({ id: sql`${t.id}` })
     .where(inArray(t.id, [...ids]));
+}
+
+/** Locks the row of a workspace. After a transaction that has written it meanwhile, this one runs again, and sees what that one did. */
+export async function awaitWorkspace(tx: Tx<WorkspaceTables>, id: string): Promise<void> {
+  const { workspaces: t } = tx.t;
+  await tx.sqlDialect.awaitingLocked(tx.select({ id: t.id }).from(t).where(eq(t.id, id)));
+}
+
+/** Writes the row of a workspace where transactions run side by side, so that one which locks it at the same time runs again. */
+export async function writeWorkspace(tx: Tx<WorkspaceTables>, id: string): Promise<void> {
+  const { workspaces: t } = tx.t;
+  await tx
+    .update(t)
+    .set({ id: sql`${t.id}` })
+    .where(and(eq(t.id, id), tx.sqlDialect.concurrent));
 }

@@ -16,6 +16,7 @@ import type { TrackingDeps } from "../tracking/deps.ts";
 import type { WorkspaceTables } from "./tables.ts";
 
 export {
+  awaitWorkspace,
   findLiving,
   findWorkspaceAfter,
   hasWorkspace,
@@ -24,6 +25,7 @@ export {
   lockWorkspaces,
   selectWorkspaceIds,
   selectWorkspacesNamed,
+  writeWorkspace,
 } from "./rows.ts";
 
 /** The fact that names the first workspace of the installation. */
