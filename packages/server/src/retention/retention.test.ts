@@ -116,6 +116,20 @@ test("rows that were stored while the clock was a year ahead do not keep those b
   expect(left).toHaveLength(250);
 });
 
+test("an event that comes after all others were deleted has an id of its own", async () => {
+  await using world = await createWorld({ flags: { keep: "emails=1,events=1" } });
+  const { contacts, events } = world.sdk;
+  for (const name of ["ann", "bob", "cleo"]) await contacts.create({ email: `${name}@example.com` });
+  const before = (await events.list({ limit: 100 })).data.map(({ id }) => id);
+  await world.clock.advance("70d");
+  // The newest one may stay, so that nothing is named like one that others may have kept.
+  const left = (await events.list({ limit: 100 })).data.map(({ id }) => id);
+  expect(before.slice(0, 1)).toEqual(expect.arrayContaining(left));
+  await contacts.create({ email: "dan@example.com" });
+  const [newest] = (await events.list({ limit: 1 })).data;
+  expect(before).not.toContain(newest?.id);
+});
+
 test("records are deleted in chunks, and one sweep is scheduled at a time", async () => {
   await using world = await createWorld({ flags: { keep: "logs=1" } });
   await using made = await withAgent(world);
