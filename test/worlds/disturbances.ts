@@ -5,8 +5,9 @@ import { changeRole } from "./disturbances/roles.ts";
 import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
+import { draft } from "./nouns/campaigns.ts";
 import { NEEDS, NOUNS } from "./nouns.ts";
-import { addressOf, type Pick as Chances, nextChangeOfTime, other, TENANTS } from "./script.ts";
+import { addressOf, type Pick as Chances, MARKS, nextChangeOfTime, other, TENANTS, type Tenant } from "./script.ts";
 import type { Thing, Universe } from "./universe.ts";
 
 /** Lets the mail server of a world be in another mode for a while. */
@@ -53,6 +54,11 @@ async function flicker(u: Universe, { noun, tenant, id }: Thing): Promise<void> 
     await u.call(() => campaigns.pause(id));
     await u.call(() => campaigns.resume(id));
   }
+}
+
+/** Pauses a campaign without waiting for anything that is under way. */
+async function pauseNow(u: Universe, { tenant, id }: Thing): Promise<void> {
+  if (await u.value(() => u.sdk(tenant).campaigns.pause(id))) u.ledger.stop(id);
 }
 
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
@@ -126,9 +132,13 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   erase: async (u, thing, pick) => {
     const email = someone(thing, pick);
+    const person = { ...thing, also: { email } };
+    // Their no outlives what is known of them.
+    if (pick.oneIn(2)) await DISTURBANCES[pick.of("suppress", "unsubscribe")]?.(u, person, pick);
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return false;
     await u.settle();
     u.ledger.note("forgotten", ...(await listTraces(u, thing.tenant, email)));
+    if (pick.oneIn(2)) await writeAgain(u, thing.tenant, email);
     return true;
   },
   hours: (u, _thing, pick) => done(u.pass(pick.int(1, 48) * HOUR)),
@@ -179,7 +189,10 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await makeFor(u, { noun: thing.noun, tenant: thing.tenant, label }, pick);
     const under = u.things.get(label) ?? thing;
     const canPause = own.includes("pause") && own.includes("resume") && !pick.oneIn(4);
-    if (canPause) await verb("pause")(u, under, pick);
+    // Its mail is claimed before it is paused, or not.
+    const isLate = canPause && under.noun.endsWith("ampaign") && pick.oneIn(2);
+    if (isLate) await u.settle();
+    else if (canPause) await verb("pause")(u, under, pick);
     const deed = canPause ? "resume" : pick.of(...own, null);
     let doing: Promise<unknown> = Promise.resolve();
     const act = async (): Promise<void> => {
@@ -187,7 +200,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
       else await DISTURBANCES[pick.of("unsubscribe", "suppress", "bulkTag", "resubscribe")]?.(u, under, pick);
     };
     // The first transactions from now on claim what waits, and store what became of it.
-    const putOff = pick.of(...u.servers).interruptAt(pick.int(1, 6), () => (doing = act()));
+    const pause = { at: pick.int(1, 3), moment: "after", deed: () => pauseNow(u, under), more: 0 } as const;
+    const last = { at: pick.int(1, isLate ? 2 : 6), moment: "before", deed: () => (doing = act()), more: pick.int(0, 6) } as const;
+    const putOff = pick.of(...u.servers).interrupt(...(isLate ? [pause, last] : [last]));
     if (paused) await u.call(() => operator(u).queue.resume());
     await u.pass(pick.of(0, 60_000, HOUR));
     putOff();
@@ -284,6 +299,15 @@ async function findUnlisted(u: Universe, { to, emailId }: { readonly to: string;
     if (listed && to.endsWith("@people.test") && !listed.some(({ email }) => email === to))
       u.ledger.note("follows", `${to} was reported, and is not on the list of suppressions of ${tenant}.`);
   }
+}
+
+/** Brings the address of an erased person back as a contact, as a file of an earlier time does, and writes to it. */
+async function writeAgain(u: Universe, tenant: Tenant, email: string): Promise<void> {
+  const { contacts, emails, campaigns } = u.sdk(tenant);
+  await u.call(() => contacts.import({ rows: [{ email, firstName: `Ann ${MARKS[tenant]}` }] }));
+  await u.call(() => emails.send({ from: "hello@acme.test", to: email, subject: `Hello ${MARKS[tenant]}`, text: "Hello" }));
+  const made = await u.value(() => campaigns.create(draft({ tenant })));
+  if (made) await u.call(() => campaigns.send(made.id));
 }
 
 async function setStatus(u: Universe, { tenant }: Thing, email: string, status: "SUBSCRIBED" | "UNSUBSCRIBED"): Promise<unknown> {

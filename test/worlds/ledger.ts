@@ -33,6 +33,23 @@ export interface Refusal extends Mark {
   readonly scope: "marketing" | "all";
 }
 
+/** A person has left a list by themselves, and the service has acknowledged it. */
+interface Departure extends Mark {
+  readonly tenant: Tenant;
+  /** The id of the list. */
+  readonly list: string;
+  readonly address: string;
+}
+
+/** The events that a webhook has subscribed to since a change of that. */
+interface Subscription {
+  /** The number of the last event before the change. */
+  readonly before: number;
+  /** The number of the last event that may have come before the change. */
+  readonly after: number;
+  readonly events: readonly string[];
+}
+
 /** A stretch in which a thing was to stand still, because the service had acknowledged that it was paused or cancelled. */
 interface Stop {
   /** The id of the thing, or what an operator has stopped. */
@@ -106,6 +123,11 @@ export class Ledger {
   #order = 0;
   readonly handOvers: HandOver[] = [];
   readonly refusals: Refusal[] = [];
+  readonly departures: Departure[] = [];
+  /** Mail that was accepted while the world was at rest. */
+  readonly accepted: { readonly id: string; readonly at: number }[] = [];
+  /** The subscriptions of each webhook since it was registered, by its name; null where a call that was lost may have changed them. */
+  readonly subscriptions = new Map<string, Subscription[] | null>();
   /** The ids of things of which the service has answered that they are deleted. */
   readonly deleted = new Set<string>();
   /** Addresses whose no was taken back, as `tenant address`. */
@@ -166,6 +188,10 @@ export class Ledger {
 
   refuse(one: Omit<Refusal, keyof Mark>): void {
     this.refusals.push({ ...one, address: one.address.toLowerCase(), order: this.next(), at: this.now() });
+  }
+
+  leave(one: Omit<Departure, keyof Mark>): void {
+    this.departures.push({ ...one, address: one.address.toLowerCase(), order: this.next(), at: this.now() });
   }
 
   /** Takes back a no, because the person has said yes since. */

@@ -40,4 +40,5 @@ export const NEEDS: Readonly<Record<string, readonly string[]>> = {
   clicking: ["mail"],
   leaving: ["campaign"],
   passedOn: ["agent", "reply"],
+  alarm: ["crowd", "pacedCampaign"],
 };

@@ -8,7 +8,7 @@ import { followActivation } from "./nouns/agents.ts";
 import { NOUNS } from "./nouns.ts";
 import { pairsOf } from "./pairs.ts";
 import type { Receivers } from "./receivers.ts";
-import { picker, type Script, type Step } from "./script.ts";
+import { addressOf, MARKS, picker, type Script, type Step, TENANTS } from "./script.ts";
 import { Universe } from "./universe.ts";
 
 const DAY = 86_400_000;
@@ -20,8 +20,8 @@ const CREEPING_MS = 240_000;
 /** The four weeks after the first day: so many days by strides of so many. In the last ones each sweep comes once a day, as it does. */
 const REST = [
   [7, 3.5],
-  [18, 6],
-  [2, 1],
+  [15.5, 6],
+  [4.5, 1],
 ] as const;
 
 interface Progress {
@@ -120,11 +120,23 @@ async function stopDisturbing(universe: Universe): Promise<void> {
   await universe.settle();
 }
 
+/** Lets something happen in each workspace, so that whoever is to learn of it is told once more. */
+async function goOn(universe: Universe): Promise<void> {
+  for (const tenant of TENANTS) {
+    const { emails, events } = universe.sdk(tenant);
+    const [from, contact, subject] = ["hello@acme.test", addressOf(0), `Later ${MARKS[tenant]}`];
+    const sent = await universe.value(() => emails.send({ from, to: contact, subject, text: "Hello" }));
+    if (sent) universe.ledger.accepted.push({ id: sent.id, at: universe.now() });
+    await universe.call(() => events.track({ name: "visit", contact }));
+  }
+}
+
 /** Lets time pass, so that everything that can end has ended. */
 async function comeToRest(universe: Universe): Promise<void> {
   await universe.pass(DAY);
   await universe.poll();
-  for (const [days, stride] of REST) {
+  for (const [i, [days, stride]] of REST.entries()) {
+    if (i > 0) await goOn(universe);
     await universe.passQuickly(days * DAY, stride * DAY);
     await universe.poll();
   }

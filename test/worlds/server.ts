@@ -44,6 +44,16 @@ const DISK_FULL = Object.assign(new Error("could not extend file: No space left 
 
 class Killed extends Error {}
 
+/** A deed that one of the next transactions waits for: before it begins, or after it has ended and before anybody learns of it. */
+interface Interruption {
+  /** The number of that transaction, counted from now or from the deed before. */
+  readonly at: number;
+  readonly moment: Moment;
+  readonly deed: () => Promise<unknown>;
+  /** The number of transactions of others that come after the deed, if there are so many. */
+  readonly more: number;
+}
+
 /**
  * A server that can be killed at any of its transactions, within this process. From that instant it does nothing more: what it was doing
  * never goes on, as in a process that is gone. Its database is closed, so that another server can take over.
@@ -59,7 +69,9 @@ export class Server {
   #dead = false;
   #die: () => void = () => {};
   #fuse: { left: number; readonly moment: Moment } | null = null;
-  #interruption: { left: number; readonly deed: () => Promise<unknown> } | null = null;
+  #interruptions: readonly Interruption[] = [];
+  #isInterrupted = false;
+  #finished = 0;
 
   readonly #random: Random;
 
@@ -120,11 +132,14 @@ export class Server {
     this.#fuse = { left: n, moment };
   }
 
-  /** Lets a deed come between what is read for the `n`-th transaction from now and that transaction. Returns how to put it off. */
-  interruptAt(n: number, deed: () => Promise<unknown>): () => void {
-    this.#interruption = { left: n, deed };
+  /**
+   * Lets deeds come between its next transactions and what is read for them or after them, one deed after the other. Returns how to put
+   * them off.
+   */
+  interrupt(...deeds: readonly Interruption[]): () => void {
+    this.#interruptions = deeds;
     return () => {
-      this.#interruption = null;
+      this.#interruptions = [];
     };
   }
 
@@ -165,7 +180,7 @@ export class Server {
     const never = new Promise<never>(() => {});
     const mortal: typeof db.tx = async (work, options) => {
       if (this.#dead) return never;
-      await this.#beInterrupted();
+      await this.#beInterrupted("before");
       if (this.lagMs > 0) await sleep(this.#random.fraction() * this.lagMs);
       try {
         const value = await tx(async (q) => {
@@ -175,6 +190,8 @@ export class Server {
           if (this.#dead) throw new Killed();
           return result;
         }, options);
+        this.#finished += 1;
+        await this.#beInterrupted("after");
         if (this.#burns("after")) this.kill();
         return this.#dead ? never : value;
       } catch (error) {
@@ -185,12 +202,18 @@ export class Server {
     Object.assign(db, { tx: mortal });
   }
 
-  async #beInterrupted(): Promise<void> {
-    const { left, deed } = this.#interruption ?? { left: 0, deed: null };
-    if (deed === null) return;
-    this.#interruption = left > 1 ? { left: left - 1, deed } : null;
+  async #beInterrupted(moment: Moment): Promise<void> {
+    const [next, ...later] = this.#interruptions;
+    // The transactions of a deed are not counted.
+    if (next?.moment !== moment || this.#isInterrupted) return;
+    this.#interruptions = next.at > 1 ? [{ ...next, at: next.at - 1 }, ...later] : later;
+    if (next.at > 1) return;
+    this.#isInterrupted = true;
     // The deed may wait for this very transaction, or for others of its turn.
-    if (left <= 1) await Promise.race([deed(), sleep(INTERRUPTION_MS)]);
+    await Promise.race([next.deed(), sleep(INTERRUPTION_MS)]);
+    this.#isInterrupted = false;
+    const [until, end] = [this.#finished + next.more, performance.now() + INTERRUPTION_MS];
+    while (this.#finished < until && performance.now() < end) await sleep(1);
   }
 
   #burns(moment: Moment): boolean {

@@ -14,9 +14,10 @@ export const ARRIVES: Invariant = {
     "Worlds in which a disk was full, a server was killed or data was set back are judged by the other words.",
   ],
   check: async (universe) => {
-    const { script, rewound, world } = universe;
+    const { rewound, world } = universe;
     // Calls that were lost may have done what nobody knows of.
     if (rewound || has(universe, /^(kill|fullDisk|faults)/)) return [];
+    const hasErased = has(universe, /^erase$/);
     const { read } = world.app.deps.db;
     const listed = new Set((await read.select().from(read.t.suppressions)).map((row) => `${row.workspaceId} ${row.email.toLowerCase()}`));
     const cancelled = new Set((await read.select().from(read.t.campaigns)).flatMap((row) => (row.status === "CANCELLED" ? row.id : [])));
@@ -28,7 +29,8 @@ export const ARRIVES: Invariant = {
       const tenant = tenants.get(workspaceId);
       if (tenant === undefined || isTestMail(id) || !toKey.endsWith("@people.test")) return [];
       const says = (what: string): string[] => [`The mail ${id} to ${toKey} ${what}`];
-      const saidNo = listed.has(`${workspaceId} ${toKey}`) || universe.ledger.forgiven.has(`${tenant} ${toKey}`);
+      // Of an erased person the list keeps no address.
+      const saidNo = listed.has(`${workspaceId} ${toKey}`) || universe.ledger.forgiven.has(`${tenant} ${toKey}`) || hasErased;
       switch (status) {
         case "sent":
           return universe.peer === null || taken.has(`${mailId ?? id} ${toKey}`) ? [] : says("is sent, and no mail server has taken it.");
@@ -39,9 +41,7 @@ export const ARRIVES: Invariant = {
         case "cancelled":
           return cancelled.has(campaignId ?? "") || stopped.has(id) || stopped.has(mailId ?? id) ? [] : says("was cancelled by nobody.");
         case "suppressed":
-          return saidNo || script.steps.some((step) => step.do === "disturb" && step.by === "erase")
-            ? []
-            : says("is suppressed, and nobody has said no.");
+          return saidNo ? [] : says("is suppressed, and nobody has said no.");
         case "skipped":
           return saidNo || skipReason !== "unsubscribed" ? [] : says("is skipped because of a no that nobody has said.");
         default:

@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import { DRAFT } from "../nouns/sending.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
@@ -7,6 +8,7 @@ export const CONTENT: Invariant = {
   promise: "Each reader gets the mail that was written for them, with a way out.",
   says: [
     "A campaign that is made of blocks says in its HTML and in its text what its blocks say. In an A/B test it is what the blocks of the reader's variant say, and after the decision those of the winner.",
+    "Mail of a template is made of the version that was published last, not of a draft after it.",
     "A mail that greets its reader by name greets no other person. A link in a mail leads to where its author has let it lead. A file of a brand has the bytes that were uploaded, wherever the data has moved since.",
     "Every mail of a campaign or an automation that a mail server is given offers to unsubscribe, unless its template is exempt from that.",
   ],
@@ -14,6 +16,7 @@ export const CONTENT: Invariant = {
     ...(await findOthersWords(universe)),
     ...(await findWithoutWayOut(universe)),
     ...findMisaddressed(universe),
+    ...(await findDraftsSent(universe)),
     ...(await findChangedFiles(universe)),
     ...(universe.ledger.notes.get("content") ?? []),
   ],
@@ -37,6 +40,13 @@ async function findChangedFiles(universe: Universe): Promise<string[]> {
       found.push(`The file of ${label} is answered with ${answer.status}, and is another one.`);
   }
   return found;
+}
+
+/** Mail that was made of a draft which was not published. */
+async function findDraftsSent({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const rows = await read.select().from(read.t.contents);
+  return rows.flatMap(({ id, subject }) => (subject.startsWith(DRAFT) ? [`The content ${id} of mail is that of a draft: ${subject}`] : []));
 }
 
 /** Mail that greets somebody else than its recipient. */

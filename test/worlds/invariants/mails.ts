@@ -32,7 +32,7 @@ export const REFUSALS: Invariant = {
   promise: "Nobody who said no is mailed after that was acknowledged.",
   says: [
     "Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after a no to marketing, nothing at all after a no to everything. It counts from the answer, also for mail that was on its way to the mail server, and until the person, or somebody for them, takes it back. A no to marketing keeps no receipt back that its sender marks as one.",
-    "A campaign to a list goes to people who have joined it, not to those who were asked to confirm and have not. Mail that was sent with a test key goes to nobody.",
+    "A campaign to a list goes to people who have joined it, not to those who were asked to confirm and have not. Who leaves a list by themselves gets no mail of a campaign to that list any more, also none that was on its way, until they join it again. A person who has said no and is erased has said no for good, also where somebody adds the address again. Mail that was sent with a test key goes to nobody.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
@@ -40,6 +40,7 @@ export const REFUSALS: Invariant = {
     const { refusals, handOvers } = universe.ledger;
     const unasked = await listUnconfirmed(universe);
     const found = [...unasked].map((id) => `The mail ${id} of a campaign to a list went to somebody who has not joined it.`);
+    found.push(...(await sentAfterLeaving(universe)));
     const tests = handOvers
       .filter(({ emailId }) => isTestMail(emailId))
       .map(({ emailId, to }) => `The test mail ${emailId} went to ${to}.`);
@@ -77,12 +78,35 @@ async function listUnconfirmed({ world, script }: Universe): Promise<ReadonlySet
   );
 }
 
+/** Says which mail of a campaign to a list was handed over to somebody who had left the list, and has not joined it again. */
+async function sentAfterLeaving(universe: Universe): Promise<string[]> {
+  const { ledger, script, world, workspaces } = universe;
+  // Deleted events no longer tell who joined.
+  if (script.keepDays !== null || ledger.departures.length === 0) return [];
+  const { read } = world.app.deps.db;
+  const lists = new Map((await read.select().from(read.t.campaigns)).map(({ id, listId }) => [id, listId]));
+  const mails = new Map((await read.select().from(read.t.emails)).map((row) => [row.id, row]));
+  const joins = (await read.select().from(read.t.events)).filter(({ type }) => type === "list.joined");
+  const sends = await listSends(universe);
+  return ledger.departures.flatMap((left) =>
+    sends.flatMap((one) => {
+      const mail = mails.get(one.emailId ?? "");
+      if (lists.get(mail?.campaignId ?? "") !== left.list || one.to !== left.address || !one.isAfter(left)) return [];
+      const hasJoined = joins.some(
+        ({ contactId, data, at }) => contactId === mail?.contactId && data?.["listId"] === left.list && at >= left.at,
+      );
+      if (hasJoined || one.workspaceId !== workspaces[left.tenant]) return [];
+      return [`The mail ${one.emailId} of a campaign to the list ${left.list} went to ${one.to}, who had left it.`];
+    }),
+  );
+}
+
 export const ONCE: Invariant = {
   name: "once",
   promise: "Nobody gets a mail twice, unless the service lists it as in doubt.",
   says: [
     "A mail is handed over once to each of its recipients. Where a crash, or a connection that broke, left open whether it arrived, it is handed over again under the same Message-ID, and listed as in doubt.",
-    "A campaign has one mail for each address, however often its contact was changed, deleted or imported meanwhile. A request that is repeated with its Idempotency-Key sends nothing again.",
+    "A campaign has one mail for each address, however often its contact was changed, deleted or imported meanwhile. A request that is repeated with its Idempotency-Key sends nothing again. An event that a program reports under the same id again is answered as before, and counts once.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
@@ -94,9 +118,21 @@ export const ONCE: Invariant = {
       if (mails.length > 1 && mail && !mail.inDoubt) found.push(`${key} was handed over ${mails.length} times and is not in doubt.`);
       if (new Set(mails.map(({ messageId }) => messageId)).size > 1) found.push(`${key} was handed over under several Message-IDs.`);
     }
-    return [...found, ...(await doubleRecipients(universe))];
+    return [...found, ...(await doubleRecipients(universe)), ...(await trackedTwice(universe))];
   },
 };
+
+/** Says which events of a program, each of which it names by its own id, are there several times. */
+async function trackedTwice({ world }: Universe): Promise<string[]> {
+  const { read } = world.app.deps.db;
+  const named = (await read.select().from(read.t.events)).flatMap(({ type, workspaceId, data }) => {
+    const { batch } = (data?.["properties"] ?? {}) as { readonly batch?: string };
+    return type === "contact.tracked" && batch !== undefined ? `${workspaceId} ${batch}` : [];
+  });
+  return [...Map.groupBy(named, (name) => name)].flatMap(([name, { length }]) =>
+    length > 1 ? [`The event ${name} was tracked ${length} times.`] : [],
+  );
+}
 
 async function doubleRecipients({ world }: Universe): Promise<string[]> {
   const { read } = world.app.deps.db;

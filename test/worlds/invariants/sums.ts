@@ -7,12 +7,15 @@ import { TENANTS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 
+// Few enough that a list of a world has several pages.
+const PAGE = 10;
+
 export const SUMS: Invariant = {
   name: "sums",
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
     "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none, mail by day and all its properties.",
-    "The recipients of a campaign by state add up to its recipients. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. No workspace has more agents on than its plan covers. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
+    "The recipients of a campaign by state add up to its recipients. A list that is read page by page has as many entries as it says. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. At no moment has a workspace more agents on than its plan covers, and none of them is paused for want of cover while the plan covers all. An agent is paused as long as there is a reason for it, and no longer. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
   ],
   check: async (universe) => {
     const found: string[] = [];
@@ -84,7 +87,7 @@ async function lists(universe: Universe, tenant: Tenant): Promise<string[]> {
   const sdk = universe.sdk(tenant);
   const found: string[] = [];
   for (const { id, memberCount, pendingCount } of await sdk.lists.list({ limit: 100 }).toArray()) {
-    const all = await sdk.lists.contacts(id, { limit: 100 }).toArray();
+    const all = await sdk.lists.contacts(id, { limit: PAGE }).toArray();
     const members = all.filter(({ status }) => status === "MEMBER").length;
     if (members !== memberCount || all.length - members !== pendingCount)
       found.push(
@@ -106,7 +109,7 @@ async function segments(universe: Universe, tenant: Tenant, { timed }: { readonl
   const found: string[] = [];
   for (const { id, seq, rules } of own) {
     const members = kept.filter(({ segmentSeq }) => segmentSeq === seq).length;
-    const shown = (await sdk.segments.contacts(id, { limit: 100 }).toArray()).length;
+    const shown = (await sdk.segments.contacts(id, { limit: PAGE }).toArray()).length;
     const { memberCount } = await sdk.segments.get(id);
     // Rules may name a list that was deleted since; then there is nothing to compare with.
     const preview = await universe.value(() => sdk.segments.preview({ rules }));
@@ -144,10 +147,17 @@ async function coverage({ world, workspaces }: Universe, tenant: Tenant): Promis
   const { read } = world.app.deps.db;
   const [own] = (await read.select().from(read.t.plans)).filter(({ workspaceId }) => workspaceId === workspaces[tenant]);
   const covers = PLANS[own?.plan ?? DEFAULT_PLAN].activations;
-  const on = (await read.select().from(read.t.activations)).filter(
-    ({ workspaceId, status }) => workspaceId === workspaces[tenant] && status === "active",
-  );
-  return covers === null || on.length <= covers ? [] : [`The plan of ${tenant} covers ${covers} agents, and ${on.length} are on.`];
+  const all = (await read.select().from(read.t.activations)).filter(({ workspaceId }) => workspaceId === workspaces[tenant]);
+  const on = all.filter(({ status }) => status === "active");
+  const living = all.filter(({ status }) => status !== "deactivated");
+  const uncovered = living.filter(({ pauseReasons }) => pauseReasons.includes("plan_downgrade"));
+  const torn = living.find(({ status, pauseReasons }) => (status === "active") !== (pauseReasons.length === 0));
+  if (torn)
+    return [`The activation ${torn.id} is ${torn.status}, and the reasons to pause it are: ${torn.pauseReasons.join(", ") || "none"}.`];
+  if (covers !== null && on.length > covers) return [`The plan of ${tenant} covers ${covers} agents, and ${on.length} are on.`];
+  return uncovered.length > 0 && (covers === null || living.length <= covers)
+    ? [`The plan of ${tenant} covers ${covers ?? "all"} agents. It has ${living.length}, and ${uncovered.length} of them are not covered.`]
+    : [];
 }
 
 async function credits(universe: Universe, tenant: Tenant): Promise<string[]> {

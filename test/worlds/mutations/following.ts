@@ -346,4 +346,32 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
     text: "clock.now() < Number(until) ? (id ?? null) : null",
     instead: "clock.now() < Number(until) + 864e6 ? (id ?? null) : null",
   },
+  {
+    name: "edited-webhook-keeps-its-events",
+    about: "A webhook that is changed to subscribe to other events goes on to get the former ones.",
+    file: "developer-webhooks/developer-webhooks.ts",
+    text: "...(fields.events !== undefined && { events: [...new Set(fields.events)] }),",
+    instead: "",
+  },
+  {
+    name: "pages-skip-a-row",
+    about: "Lists that are read page by page leave out the first row of each page but the first.",
+    file: "db/pagination.ts",
+    text: "rows({ below: before ?? Number.MAX_SAFE_INTEGER, ...rest })",
+    instead: "rows({ below: before === null ? Number.MAX_SAFE_INTEGER : before - 1, ...rest })",
+  },
+  {
+    name: "deleted-a-day-early",
+    about: "What is to be deleted after some days is deleted a day too early.",
+    file: "retention/retention.ts",
+    text: "clock.now() - days * DAY",
+    instead: "clock.now() - (days - 1) * DAY",
+  },
+  {
+    name: "resumed-in-spite-of-reasons",
+    about: "An agent that was paused for several reasons goes on when one of them is over.",
+    file: "marketplace/activations/lifecycle.ts",
+    text: "const resumed = left.length === 0;",
+    instead: "const resumed = left.length >= 0;",
+  },
 ];

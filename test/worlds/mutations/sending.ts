@@ -333,4 +333,18 @@ export const SENDING_MUTATIONS: readonly Mutation[] = [
     text: "rate(name) > rate(best) ? name : best",
     instead: "rate(name) < rate(best) ? name : best",
   },
+  {
+    name: "drafts-are-sent",
+    about: "Mail of a template is made of its draft in place of the version that was published.",
+    file: "templates/sending.ts",
+    text: 'version: row.version,\n    hash: row.publishedHash ?? "",',
+    instead: "version: DRAFT,\n    hash: row.id + row.updatedAt,",
+  },
+  {
+    name: "preferences-inverted",
+    about: "Who saves their preferences leaves the lists that they keep, and stays on those that they leave.",
+    file: "unsubscribe/unsubscribe.ts",
+    text: "shown.has(id) && !kept.has(id)",
+    instead: "shown.has(id) && kept.has(id)",
+  },
 ];

@@ -1,13 +1,14 @@
-import type { MailBlocks, NewCampaign } from "@mailsvc/sdk/contract";
+import { type MailBlocks, type NewCampaign, toLocalTime } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import { readOne } from "./reading.ts";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /** The fields of all campaigns; each goes to all contacts. */
-export const draft = ({ tenant }: Making): NewCampaign => ({
+export const draft = ({ tenant }: Pick<Making, "tenant">): NewCampaign => ({
   name: `Launch ${MARKS[tenant]}`,
   subjectLine: "Hello {{firstName}}",
   fromEmail: "news@acme.test",
@@ -89,13 +90,16 @@ async function changeTwice(
 const audience = ({ noun, id }: { readonly noun: string; readonly id: string }): Partial<NewCampaign> =>
   noun !== "segment" ? { recipientType: "list", listId: id } : { recipientType: "segment", segmentId: id };
 
-/** Windows that are open when a world begins, at nine o'clock, and windows that are not. */
-const WINDOWS: readonly { readonly start: string; readonly end: string }[] = [
-  { start: "09:00", end: "09:30" },
-  { start: "09:00", end: "17:00" },
-  { start: "13:00", end: "13:30" },
-  { start: "22:00", end: "06:00" },
-];
+/** A window of hours that is open, has just closed, or opens later. */
+function windowAround({ universe, pick }: Making): { readonly start: string; readonly end: string; readonly timeZone: string } {
+  const timeZone = "Europe/Berlin";
+  const end = universe.now() + pick.of(-20, -1, 1, 10, 480, 960) * MINUTE;
+  const timeAt = (at: number): string => {
+    const { minutes } = toLocalTime(at, timeZone);
+    return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0")).join(":");
+  };
+  return { start: timeAt(end - pick.of(30, 480) * MINUTE), end: timeAt(end), timeZone };
+}
 
 const CAMPAIGN_WITH_CHOICE = campaign(({ tenant }) => ({
   abTest: { variants: [{}, { subjectLine: `Other ${MARKS[tenant]}` }], samplePercent: 50, winner: "manual" },
@@ -152,8 +156,8 @@ const TESTED = campaign(({ pick, tenant }) => ({
 export const CAMPAIGN_NOUNS = {
   campaign: campaign(() => ({})),
   pacedCampaign: campaign(({ pick }) => ({ throttle: { perSecond: pick.of(0.02, 0.05, 0.5, 5) } })),
-  windowCampaign: campaign(({ pick }) => ({
-    throttle: { window: { ...pick.of(...WINDOWS), timeZone: "Europe/Berlin" } },
+  windowCampaign: campaign((making) => ({
+    throttle: { window: windowAround(making), ...(making.pick.oneIn(2) && { perSecond: making.pick.of(0.01, 0.05) }) },
   })),
   testedCampaign: {
     // Readers of some of its mail decide it.
@@ -192,6 +196,8 @@ export const CAMPAIGN_NOUNS = {
       if (!earlier) return null;
       const again = { to: pick.of("not_opened" as const, "not_clicked" as const, "failed" as const) };
       const made = await universe.value(() => universe.sdk(tenant).campaigns.resend(earlier.id, again));
+      const throttle = { perSecond: 0.02 };
+      if (made && pick.oneIn(2)) await universe.call(() => universe.sdk(tenant).campaigns.update(made.id, { throttle }));
       if (made) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
       return known(made);
     },

@@ -132,13 +132,16 @@ export const PEOPLE_NOUNS = {
           contact: addressOf(pick.int(0, 45)),
           value: pick.int(1, 90),
           currency: "EUR",
+          properties: { batch: `${label}-${i}` },
         },
         ...(pick.oneIn(2) && { at: new Date(universe.now() - pick.int(0, 20) * 86_400_000).toISOString() }),
       }));
       const batch = { events, createContacts: pick.oneIn(2) };
       const first = await universe.value(() => universe.sdk(tenant).events.trackBatch(batch));
       if (!first) return null;
-      const again = await universe.value(() => universe.sdk(tenant).events.trackBatch(batch));
+      const repeated = await universe.call(() => universe.sdk(tenant).events.trackBatch(batch));
+      if ("refused" in repeated) universe.ledger.note("once", `Tracking ${label} once more is refused: ${repeated.refused}.`);
+      const again = "value" in repeated ? repeated.value : null;
       // A person who was unknown may be known meanwhile.
       const twice = (again?.results ?? []).filter((result, i) => result === "tracked" && first.results[i] !== "failed").length;
       if (twice > 0) universe.ledger.note("once", `${twice} events of ${label} were tracked twice.`);

@@ -52,6 +52,26 @@ async function confirmLate(making: Making, asked: readonly string[]): Promise<vo
     u.ledger.note("follows", `${found.to} has confirmed the list ${list.id} by a link whose time was over.`);
 }
 
+/** Leaves a list on the page of preferences, while a campaign to it is on its way. */
+async function leaveList(making: Making, list: string, { to, link }: Pick<FoundLink, "to" | "link">): Promise<boolean> {
+  const { universe: u, tenant, pick } = making;
+  const { lists, campaigns } = u.sdk(tenant);
+  const isMember = async (): Promise<boolean> => {
+    const all = await u.value(() => lists.contacts(list, { limit: 100 }).toArray());
+    return all?.some(({ contact, status }) => contact.email === to.toLowerCase() && status === "MEMBER") ?? false;
+  };
+  await u.call(() => lists.add(list, { contacts: [to] }));
+  const slow = { ...draft(making), recipientType: "list" as const, listId: list, throttle: { perSecond: 0.05 } };
+  const made = await u.value(() => campaigns.create(slow));
+  if (made) await u.call(() => campaigns.send(made.id));
+  await u.pass(pick.of(0, 20_000, 60_000));
+  if (!(await isMember())) return false;
+  if ((await visit(u, tenant, link, { action: "save", shown: list })) !== 200) return false;
+  if (await isMember()) u.ledger.note("follows", `${to} has left the list ${list} and is a member of it.`);
+  else u.ledger.leave({ tenant, list, address: to });
+  return true;
+}
+
 /** A link to confirm a list. */
 const CONFIRMING = new RegExp(`${OWN}/lists/confirm/[\\w.-]+`);
 
@@ -59,7 +79,11 @@ const CONFIRMING = new RegExp(`${OWN}/lists/confirm/[\\w.-]+`);
 export const RECIPIENT_NOUNS = {
   opening: follow(new RegExp(`${OWN}/t/o/[\\w-]+`), (making, found) => react(making, found, "email.opened")),
   clicking: follow(new RegExp(`${OWN}/t/c/[\\w-]+`), (making, found) => react(making, found, "email.clicked")),
-  leaving: follow(new RegExp(`${OWN}/unsubscribe/[\\w.-]+`), async ({ universe, tenant }, { to, link }) => {
+  // Some leave everything, some only a list.
+  leaving: follow(new RegExp(`${OWN}/unsubscribe/[\\w.-]+`), async (making, { to, link }) => {
+    const { universe, tenant } = making;
+    const list = making.pick.oneIn(2) ? find(making, "list") : null;
+    if (list) return leaveList(making, list.id, { to, link });
     await lookAtPage(universe, tenant, to, link);
     const status = await visit(universe, tenant, link, { "List-Unsubscribe": "One-Click" });
     if (status === 200) universe.ledger.refuse({ tenant, address: to, scope: "marketing" });

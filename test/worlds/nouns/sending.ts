@@ -7,6 +7,8 @@ import type { Universe } from "../universe.ts";
 const FROM = "Acme <hello@acme.test>";
 const LATER = "later-11@people.test";
 const HOUR = 3_600_000;
+/** First word of the subject of drafts. */
+export const DRAFT = "Unready";
 // Ten times the second in which all servers know that a key was revoked.
 const LEARNING_MS = 10_000;
 
@@ -39,6 +41,9 @@ const scheduledVerbs: Noun["verbs"] = {
 
 // Mail without a time cannot get another one.
 const { edit: _, ...mailVerbs } = scheduledVerbs;
+
+const editDraft = (u: Universe, tenant: Tenant, id: string) =>
+  u.call(() => u.sdk(tenant).templates.update(id, { subject: `${DRAFT} ${MARKS[tenant]}` }));
 
 /** Mail that programs send. */
 export const SENDING_NOUNS = {
@@ -81,7 +86,11 @@ export const SENDING_NOUNS = {
       });
     },
     verbs: {
-      edit: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.update(id, { subject: `Hey ${MARKS[tenant]}`, publish: true })),
+      // What is not published is sent to nobody.
+      edit: (u, { tenant, id }, pick) =>
+        pick.oneIn(2)
+          ? u.call(() => u.sdk(tenant).templates.update(id, { subject: `Hey ${MARKS[tenant]}`, publish: true }))
+          : editDraft(u, tenant, id),
       delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.delete(id)),
       pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.archive(id)),
       resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).templates.unarchive(id)),
@@ -92,6 +101,7 @@ export const SENDING_NOUNS = {
       const { universe, tenant, pick } = making;
       const template = find(making, "template");
       if (!template) return null;
+      if (pick.oneIn(3)) await editDraft(universe, tenant, template.id);
       const to: string = addressOf(pick.int(0, 23));
       const send = () => universe.sdk(tenant).templates.send(template.also["slug"] ?? "", { to, variables: { name: "Ann" } });
       return known(await universe.value(send), { email: to });
