@@ -166,6 +166,18 @@ describe("erasing a person", () => {
     expect([await read.$count(read.t.contents), await read.$count(read.t.attachments)]).toEqual([0, 0]);
   });
 
+  test("of the only person gives the id of no event again", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    await sdk.contacts.create({ email: "ada@example.com" });
+    const before = (await sdk.events.list()).data.map(({ id }) => id);
+    await sdk.people.erase("ada@example.com");
+    await sdk.contacts.create({ email: "bea@example.com" });
+    const after = (await sdk.events.list()).data;
+    expect(after.map(({ type }) => type)).toEqual(["contact.created", "contact.deleted"]);
+    expect(after.filter(({ id }) => before.includes(id))).toEqual([]);
+  });
+
   test("removes every trace of the person, and nothing of others", async () => {
     await using world = await createWorld();
     const ada = await world.sdk.contacts.create({

@@ -1,5 +1,5 @@
 import { EMAIL_EVENT_TYPES, type EmailStatus, type EventType } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { HeldContactId, HeldEmailId } from "../db/held.ts";
 import { splitIntoChunks } from "../lib/parts.ts";
@@ -8,6 +8,7 @@ import { addReceivedData } from "./received-data.ts";
 import { numberAtOnce, shortenRuns, toRuns } from "./runs.ts";
 import type { EventRow } from "./show.ts";
 import type { LongerStream } from "./stream.ts";
+import { NO_WORKSPACE } from "./tables.ts";
 import { forgetTrackedIds } from "./tracked-ids.ts";
 
 export { listRecentEvents } from "./list.ts";
@@ -110,10 +111,13 @@ export interface DeletedEvent {
   readonly workspaceId: string;
 }
 
-/** Deletes events with their numbers, and returns which they were. The only way to delete events. */
+/**
+ * Deletes events with their numbers, and returns which they were. The only way to delete events. Their keys are never given again, since
+ * programs know an event by its id.
+ */
 export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<DeletedEvent[]> {
   const { events: e } = tx.t;
-  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence, type: e.type, workspaceId: e.workspaceId });
+  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence, type: e.type, workspaceId: e.workspaceId, at: e.at });
   await shortenRuns(
     tx,
     deleted.map(({ key }) => key),
@@ -122,7 +126,22 @@ export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<Dele
     tx,
     deleted.filter(({ type }) => type === "contact.tracked").map(({ key }) => key),
   );
+  await keepLastKey(tx, deleted);
   return deleted;
+}
+
+/**
+ * Leaves a blank row of no workspace in the place of the newest event, if that was deleted: SQLite counts on from the newest row. It goes
+ * with the first events that are deleted after there is a newer one.
+ */
+async function keepLastKey(tx: Tx, deleted: readonly { readonly key: number; readonly at: number }[]): Promise<void> {
+  if (!tx.sqlDialect.singleWriter || deleted.length === 0) return;
+  const { events: e } = tx.t;
+  const last = deleted.reduce((one, other) => (one.key > other.key ? one : other));
+  const [newest] = await tx.select({ key: e.sequence }).from(e).orderBy(desc(e.sequence)).limit(1);
+  const key = Math.max(newest?.key ?? 0, last.key);
+  await tx.delete(e).where(and(eq(e.workspaceId, NO_WORKSPACE), lt(e.sequence, key)));
+  if (newest?.key !== key) await tx.insert(e).values({ sequence: key, workspaceId: NO_WORKSPACE, type: "", at: last.at });
 }
 
 /** Deletes the events of emails, and those about a contact. */

@@ -142,7 +142,7 @@ function storeRuns(tx: Tx, numbered: readonly NumberedRun[]): Promise<void> {
   return tx.insertAll(tx.t.eventRuns, numbered, { newKeys: true });
 }
 
-/** Shortens runs by deleted events at their ends, and deletes those with no event left: SQLite may use keys again. */
+/** Shortens runs by deleted events at their ends, and deletes those with no event left. */
 export async function shortenRuns(tx: Tx, deleted: readonly number[]): Promise<void> {
   const { events: e, eventRuns, eventArrivals } = tx.t;
   for (const r of tx.sqlDialect.singleWriter ? [eventRuns] : [eventRuns, eventArrivals])

@@ -1,11 +1,11 @@
 import type { Event, EventType, RecipientKind } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, ne, sql } from "drizzle-orm";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/ids.ts";
 import { addReceivedData } from "./received-data.ts";
 import { byPosition, inRun, isAfter, positionIn, positionOf } from "./runs.ts";
-import type { EventTables } from "./tables.ts";
+import { type EventTables, NO_WORKSPACE } from "./tables.ts";
 
 export type EventRow = EventTables["events"]["$inferSelect"];
 
@@ -124,7 +124,8 @@ export function showEvent({ event, position, email, tags, externalId }: FullEven
 
 /** The newest events of all workspaces, newest first. */
 export async function selectNewest(read: Reader, limit: number): Promise<FullEvent[]> {
-  return complete(read, await selectFull(read).orderBy(desc(read.t.events.sequence)).limit(limit));
+  const { events: e } = read.t;
+  return complete(read, await selectFull(read).where(ne(e.workspaceId, NO_WORKSPACE)).orderBy(desc(e.sequence)).limit(limit));
 }
 
 async function complete(q: Pick<Reader, "select" | "t">, rows: readonly FullEvent[]): Promise<FullEvent[]> {

@@ -6,6 +6,9 @@ import { TEST_MAIL_FROM } from "../lib/ids.ts";
 /** Events of mail of test keys. A query must repeat this text to use the index of them. */
 export const OF_TEST_MAIL = sql.raw(`email_id >= '${TEST_MAIL_FROM}'`);
 
+/** The workspace of a row that only keeps its key taken (see `deleteEvents`). */
+export const NO_WORKSPACE = "";
+
 export function eventTables(c: ColumnTypes) {
   return {
     /** The log of events. Ids are derived from the key, and the events of one email or contact are in the order of their keys. */
