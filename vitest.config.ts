@@ -89,6 +89,8 @@ const CI_ONLY = [
   "test/worlds/found.test.ts",
   // Every recorded answer of the reference.
   "test/{reference,recording}.test.ts",
+  // The rules for every page of the dashboard, on a seventh of the pages.
+  "packages/dashboard/test/every-page.test.ts",
   // Pages that recipients meet, in two languages by turn.
   "packages/dashboard/test/recipient-barriers.test.ts",
   "packages/server/src/developer-webhooks/forgetting.pg.test.ts",
@@ -98,7 +100,7 @@ const CI_ONLY = [
 const LONG = [
   // Stories in a browser. shell.test.ts stays.
   "packages/dashboard/test/{audience,audience-*,automations,block-mail,blocks,brand,builder,campaigns,content-pages,hostile,hostile-content}.test.ts",
-  "packages/dashboard/test/{every-page,firefox-stories,first-view,large-campaign,long-names,marketer-stories,pages,phone-stories}.test.ts",
+  "packages/dashboard/test/{firefox-stories,first-view,large-campaign,long-names,marketer-stories,pages,phone-stories}.test.ts",
   "packages/dashboard/test/{received,self-hoster-stories,sign-in,tabs,templates,two-people}.test.ts",
   // Contacts in files of each format, exported and imported again. import.test.ts and export.test.ts of the command line stay.
   "packages/cli/test/round-trip.test.ts",
@@ -167,7 +169,7 @@ export default defineConfig(({ mode }) => {
       // They wait for the database, the network, the end of a process.
       maxWorkers: workers(1),
       sequence: { sequencer: SlowestFirst },
-      provide: { propertyShare: run === ALL ? 1 / 2 : 1 / 3, languagesInTurn: run === ALL ? null : 2 },
+      provide: { propertyShare: run === ALL ? 1 / 2 : 1 / 3, languagesInTurn: run === ALL ? null : 2, everyPage: run === ALL ? 1 : 7 },
       // The same environment on all machines, one Postgres server for all projects, and one publication of the packages.
       globalSetup: [
         "./test/support/quiet-environment.ts",

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
 import { listPaleButtons } from "./button-contrast.ts";
 import { listDialogFaults, listFirstTabFaults, listTabFaults } from "./dialogs.ts";
@@ -8,6 +8,13 @@ import { createMarket, type Market } from "./market.ts";
 import { type Acme, createAcme } from "./pictures/acme.ts";
 import { nameFile, PICTURES } from "./pictures/pages.ts";
 import { listSqueezed, listUnreachable, widthsOf } from "./reach.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Of so many pages one is checked. */
+    everyPage: number;
+  }
+}
 
 // Rules for every page, checked with the data of the pictures. One server and one browser profile serve them all.
 
@@ -54,7 +61,11 @@ async function show(route: string): Promise<void> {
 
 // Pages share their buttons, their frame and what says that the server is gone, so the buttons of each are looked at in one theme, it is
 // scrolled in two of the widths, and every third one loses its server.
-test.each(Object.keys(PICTURES).map((route, place) => [route, place] as const))(
+test.each(
+  Object.keys(PICTURES)
+    .map((route, place) => [route, place] as const)
+    .filter(([, place]) => place % inject("everyPage") === 0),
+)(
   "%s can be reached to its end, read in all states of its buttons, and used by keys",
   async (route, place) => {
     const faults: Record<string, readonly string[]> = {};
