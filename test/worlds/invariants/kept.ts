@@ -23,7 +23,9 @@ export const KEPT: Invariant = {
       ({ createdAt, inDoubt, campaignId }) => createdAt < before && !inDoubt && !underWay.has(campaignId ?? ""),
     );
     const captured = (await read.select().from(read.t.inbox)).filter(({ receivedAt }) => receivedAt < before);
-    const events = underWay.size > 0 ? [] : (await read.select().from(read.t.events)).filter(({ at }) => at < before);
+    // A row of no workspace keeps the key of the newest event that was deleted.
+    const all = (await read.select().from(read.t.events)).filter(({ workspaceId }) => workspaceId !== "");
+    const events = underWay.size > 0 ? [] : all.filter(({ at }) => at < before);
     const received = (await read.select().from(read.t.received)).filter(({ receivedAt }) => receivedAt < before);
     return [
       ...gone,

@@ -1,4 +1,4 @@
-import { and, desc, inArray, lt, type SQL } from "drizzle-orm";
+import { and, inArray, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { type DeleteOld, type ListRows, listByKey } from "../retention/retention.ts";
 import { type DeletedEvent, deleteEvents } from "./events.ts";
@@ -23,10 +23,7 @@ export function oldEvents(others: EventFollowers): { readonly list: ListRows; re
       const keys = found.map(Number);
       const needed = await others.listNeeded(tx, keys, before);
       const over = keys.filter((key) => !needed.has(key));
-      // SQLite counts on from the newest row: without it, the ids of deleted events would be given again.
-      const [newest] = await tx.select({ key: e.sequence }).from(e).orderBy(desc(e.sequence)).limit(1);
-      const isOlder = lt(e.sequence, newest?.key ?? 0);
-      const isOver = and(inArray(e.sequence, over), isOlder, lt(e.at, before), others.isRead(tx), isReadByReaders(tx));
+      const isOver = and(inArray(e.sequence, over), lt(e.at, before), others.isRead(tx), isReadByReaders(tx));
       await others.forget(tx, await deleteEvents(tx, isOver));
       return undefined;
     },

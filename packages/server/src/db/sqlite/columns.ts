@@ -12,7 +12,7 @@ export const columnTypes = {
   json: <T>(name: string) => text(name, { mode: "json" }).$type<T>(),
   bytes: (name: string) => blob(name, { mode: "buffer" }),
   // Without AUTOINCREMENT, which would write to a second table on every insert. A number is reused only after the newest row
-  // was deleted, and no reference to a row outlives it. Ids of events do: their newest row stays (events/old-events.ts).
+  // was deleted, and no reference to a row outlives it. Ids of events do: see `deleteEvents`.
   counter: (name: string) => integer(name).primaryKey(),
   reference: (name: string) => integer(name),
   index,
