@@ -124,7 +124,7 @@ test.each(KILLED_STORES)(
         // Nothing is left to erase where the first request came to its end.
         await call(api, "DELETE", path).catch((error: Error) => expect(error.message).toContain(": 404 "));
       }
-      // What the readers keep is rebuilt from the log, mail goes on meanwhile, and the server is killed before it is done.
+      // Rows of the readers are rebuilt from the log, mail goes on meanwhile, and the server is killed before it is done.
       for (const name of ["metrics", "engagement"]) {
         await call({ ...api, apiKey: operatorKey }, "POST", `/api/v1/readers/${name}/rebuild`, {});
         await work(api, ROUNDS, await readClock(api));

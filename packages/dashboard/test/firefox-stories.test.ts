@@ -1,13 +1,29 @@
+import { existsSync } from "node:fs";
+import type { Browser } from "playwright-core";
+// The newest one sends Debian's Firefox a command that it does not know yet.
+import { firefox } from "playwright-core-older";
 import { expect, test } from "vitest";
 import { createStage, PATIENCE_MS, picture } from "./browser.ts";
 import { sendAfterTheFair } from "./fair-story.ts";
-import { launchFirefox } from "./firefox.ts";
 import { createMarket } from "./market.ts";
 import { connect } from "./marketing.ts";
 import { createAcme } from "./pictures/acme.ts";
 import { nameFile, PICTURES } from "./pictures/pages.ts";
 
 // The dashboard in another engine than Chromium's.
+
+/** Starts Firefox as people install it, driven by WebDriver BiDi. Throws when there is none. */
+async function launchFirefox(): Promise<Browser> {
+  const { FIREFOX } = process.env;
+  const executablePath = (FIREFOX === undefined ? ["/usr/bin/firefox-esr", "/usr/bin/firefox"] : [FIREFOX]).find((path) =>
+    existsSync(path),
+  );
+  if (executablePath === undefined)
+    throw new Error("There is no Firefox. Install it with apt-get install firefox-esr, or give its path in FIREFOX.");
+  const browser = await firefox.launch({ channel: "moz-firefox", executablePath });
+  // Stories use what both versions have.
+  return browser as unknown as Browser;
+}
 
 test(
   "in Firefox, a marketer brings people from a file, sends them a campaign in blocks, and sees who has read it",

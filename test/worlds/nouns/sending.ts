@@ -86,7 +86,7 @@ export const SENDING_NOUNS = {
       });
     },
     verbs: {
-      // What is not published is sent to nobody.
+      // Drafts are sent to nobody.
       edit: (u, { tenant, id }, pick) =>
         pick.oneIn(2)
           ? u.call(() => u.sdk(tenant).templates.update(id, { subject: `Hey ${MARKS[tenant]}`, publish: true }))

@@ -34,7 +34,7 @@ describeDb("grouped writes", (t) => {
     const writes = group();
     const many = Array.from({ length: 300 }, (_, i) => `row-${i}`);
     expect(await Promise.all(many.map((name) => writes.run(name)))).toEqual(many.map((name) => `stored ${name}`));
-    // Those that run at the same time do so in any order.
+    // Groups that run at the same time do so in any order.
     expect(store.mock.calls.map(([, stored]) => stored.length).sort((one, other) => other - one)).toEqual([128, 128, 44]);
     expect(await names()).toHaveLength(300);
   });
