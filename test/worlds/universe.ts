@@ -53,6 +53,8 @@ export class Universe {
   /** The key that manages workspaces. */
   operatorKey: string;
   #generation = 1;
+  /** The instant at which a server is being started, ms. */
+  #starting: number | null = null;
 
   private constructor(script: Script, parts: Parts) {
     this.script = script;
@@ -107,7 +109,7 @@ export class Universe {
   }
 
   now(): number {
-    return this.#servers[0]?.world.clock.now() ?? startOf(this.script);
+    return this.#starting ?? this.#servers[0]?.world.clock.now() ?? startOf(this.script);
   }
 
   /** The owner key of a workspace. */
@@ -317,14 +319,20 @@ export class Universe {
   async #start(which: number, now: number): Promise<void> {
     this.#generation += 1;
     const seed = this.script.seed + this.#generation * 1_000_003;
-    this.#servers[which] = await Server.start({
-      place: this.#place,
-      seed,
-      now,
-      peer: this.peer,
-      flags: flagsOf(this.script),
-      log: (line) => readLog(this.ledger, line),
-    });
+    // It delivers mail before its start has ended.
+    this.#starting = now;
+    try {
+      this.#servers[which] = await Server.start({
+        place: this.#place,
+        seed,
+        now,
+        peer: this.peer,
+        flags: flagsOf(this.script),
+        log: (line) => readLog(this.ledger, line),
+      });
+    } finally {
+      this.#starting = null;
+    }
   }
 
   readonly #fetch: typeof fetch = async (input, init) => {
