@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull, ne, sql } from "drizzle-orm";
+import { deleteEvents } from "./events/events.ts";
 import { deleteMails } from "./inbox/inbox.ts";
 import { deleteLinks } from "./tracking/tracking.ts";
 import type { Parent, WorkspaceDataByTable } from "./workspaces/declarations.ts";
@@ -119,7 +120,7 @@ export const WORKSPACE_DATA: WorkspaceDataByTable = {
   automationEntries: { workspace: "workspaceId" },
   automationRevenue: { of: ofAutomation },
   automationMoves: { of: [{ table: "automationEntries", column: "entryId" }] },
-  events: { workspace: "workspaceId" },
+  events: { workspace: "workspaceId", remove: async (tx, where) => (await deleteEvents(tx, where)).length },
   trackedIds: { workspace: "workspaceId", secretless: ["eventKey"] },
   eventRuns: { workspace: "workspaceId", secretless: ["key"] },
   eventArrivals: { workspace: "workspaceId", unexported: SHORT },
