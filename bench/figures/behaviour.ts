@@ -44,7 +44,8 @@ async function measure(prefix: string, store: Store, count: number): Promise<Fig
     const first = await store.start();
     const { workspaceId, apiKey } = first;
     await first.stop();
-    await store.fill(insertDeeds(store.dialect, workspaceId, count, Date.now()));
+    const now = Date.now();
+    await store.fill(insertDeeds(store.dialect, workspaceId, count, now));
     const ask = async <T>(question: (server: Contender) => Promise<T>): Promise<T> => {
       const server = { ...(await store.start()), apiKey };
       try {
@@ -58,7 +59,7 @@ async function measure(prefix: string, store: Store, count: number): Promise<Fig
     const beside: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       alone.push(await ask((server) => trackMany(server, count)));
-      await store.fill(insertOtherSegments(store.dialect, workspaceId, OTHER_SEGMENTS, Date.now()));
+      await store.fill(insertOtherSegments(store.dialect, workspaceId, OTHER_SEGMENTS, now));
       beside.push(await ask((server) => trackMany(server, count)));
       await store.fill(deleteOtherSegments());
     }

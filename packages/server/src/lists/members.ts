@@ -182,7 +182,7 @@ export async function joinList(
   return { joined: added, asked: pending, seqs: new Set(seqs.filter((seq) => !before.has(seq) && !refused.has(seq))) };
 }
 
-/** Those of some contacts, by their `seq`s, that are members of one of these lists. */
+/** The `seq`s of contacts, out of these, that are members of one of these lists. */
 export async function findMembersOfAny(
   read: Reader,
   workspaceId: string,

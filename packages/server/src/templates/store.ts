@@ -26,7 +26,7 @@ export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, sl
   return row ?? null;
 }
 
-/** Those of these slugs that templates have. */
+/** The slugs, out of these, that templates have. */
 export async function findSlugs(q: Tx | Reader, workspaceId: string, slugs: readonly string[]): Promise<string[]> {
   if (slugs.length === 0) return [];
   return (await findRows(q, q.t.templates, { workspaceId, slug: [...slugs] })).map(({ slug }) => slug);
