@@ -16,6 +16,7 @@ import { fsync } from "./figures/fsync.ts";
 import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
 import { metrics, metricsOnPostgres } from "./figures/metrics.ts";
+import { million } from "./figures/million.ts";
 import { postgres } from "./figures/postgres.ts";
 import { receiving } from "./figures/receiving.ts";
 import { retention, retentionOnPostgres } from "./figures/retention.ts";
@@ -70,6 +71,7 @@ export const benches: readonly Bench[] = [
   cancel,
   runs,
   campaigns,
+  million,
   automations,
   verify,
   sdk,

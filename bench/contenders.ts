@@ -39,10 +39,12 @@ export interface MailsvcOptions {
   data?: string;
   flags?: readonly string[];
   before?: readonly string[];
+  /** Runs on all cores in place of the first one. */
+  cores?: "all";
 }
 
 /** The built server in dev mode with capture, at the durability it is shipped with, and with a sender that is looked up for each send. */
-export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions = {}): Promise<MailsvcContender> {
+export async function mailsvc({ data, flags = [], before = [], cores }: MailsvcOptions = {}): Promise<MailsvcContender> {
   const folder = freshFolder();
   // Without a high rate limit, the benchmark would measure the limit.
   const args = [
@@ -51,10 +53,14 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
     "send=1000000,write=1000000,read=1000000,agent=1000000/s,message=1000000/s,log=1000000/s",
     ...flags,
   ];
-  const server = startServer({ data: data ?? join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
+  const server = startServer({
+    data: data ?? join(folder, "data"),
+    flags: args,
+    before: [...before, ...(cores === undefined ? onCore(0) : [])],
+  });
   const ready = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
-  const { url, apiKey, workspaceId, profiles, smtpUrl } = ready;
+  const { url, apiKey, operatorKey, workspaceId, profiles, smtpUrl } = ready;
   const { data: senders } = (await call({ url, apiKey }, "GET", "/api/v1/senders")) as { data: unknown[] };
   if (senders.length === 0) await call({ url, apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
   return {
@@ -63,6 +69,7 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
     apiKey,
     workspaceId,
     smtpUrl: smtpUrl ?? "",
+    operatorKey: operatorKey ?? "",
     builderKey: profiles?.builder.apiKey ?? "",
     pid: server.child.pid ?? 0,
     stop: async () => {
@@ -77,6 +84,7 @@ export interface MailsvcContender extends Contender {
   workspaceId: string;
   /** URL of its SMTP server. */
   smtpUrl: string;
+  operatorKey: string;
   /** The key of another workspace. */
   builderKey: string;
 }

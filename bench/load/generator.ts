@@ -19,6 +19,10 @@ let counting = false;
 let over = false;
 let sample = "";
 
+/** With a rate: the times of requests that are due and that no connection has sent, and connections without a request. */
+const due: number[] = [];
+const idle: Client[] = [];
+
 const CRLF2 = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
@@ -29,18 +33,27 @@ class Client {
   #since = 0;
 
   open(): void {
-    this.#since = performance.now();
+    this.#since = order.rate === undefined ? performance.now() : 0;
     this.#buffer = null;
     const socket = connect({ port: order.port, host: "127.0.0.1", noDelay: true });
     this.#socket = socket;
-    socket.on("connect", () => this.#write());
+    socket.on("connect", () => (order.rate === undefined ? this.#write() : this.next()));
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", () => {});
     socket.on("close", () => {
       if (over || socket !== this.#socket) return;
+      if (idle.includes(this)) idle.splice(idle.indexOf(this), 1);
       if (this.#since > 0) broken += 1;
       setTimeout(() => this.open(), 10);
     });
+  }
+
+  /** Sends the request that has been due for longest, or waits for one. */
+  next(): void {
+    const since = order.rate === undefined ? performance.now() : due.shift();
+    this.#since = since ?? 0;
+    if (since === undefined) idle.push(this);
+    else this.#write();
   }
 
   #write(): void {
@@ -65,9 +78,7 @@ class Client {
       }
     }
     this.#buffer = null;
-    if (over) return;
-    this.#since = now;
-    this.#write();
+    if (!over) this.next();
   }
 
   /** Gives up a request that takes too long, as a client would. */
@@ -85,6 +96,16 @@ const watch = setInterval(() => {
   const now = performance.now();
   for (const client of clients) client.giveUp(now);
 }, 100);
+
+const { rate } = order;
+if (rate !== undefined) {
+  const since = performance.now();
+  let asked = 0;
+  setInterval(() => {
+    for (; asked < ((performance.now() - since) / 1000) * rate; asked += 1) due.push(since + (asked * 1000) / rate);
+    while (due.length > 0 && idle.length > 0) idle.shift()?.next();
+  }, 1);
+}
 
 await new Promise((next) => setTimeout(next, order.warmupMs));
 counting = true;

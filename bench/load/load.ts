@@ -9,6 +9,11 @@ export interface Order {
   /** Whole requests, sent in turn. */
   requests: string[];
   connections: number;
+  /**
+   * Requests a second, each at its time whatever became of those before (an open loop): a latency counts from the time at which the request
+   * is due. Without it each connection sends the next request at the answer to the last one.
+   */
+  rate?: number;
   /** Load before the counting begins; 0 counts the storm of connections as well. */
   warmupMs: number;
   durationMs: number;

@@ -12,6 +12,7 @@ export interface Ready {
   url: string;
   workspaceId: string;
   apiKey: string | null;
+  operatorKey: string | null;
   dashboardUrl: string;
   /** URL for mail submission over SMTP; null for none. */
   smtpUrl: string | null;
