@@ -4145,6 +4145,9 @@ export interface Throttle {
   } | undefined;
 }
 
+/** Meanings of states for people: success, in progress, needs attention, failure; `plain` for those that are none of it. */
+export type Tone = "good" | "busy" | "warn" | "bad" | "plain";
+
 export interface TrackBatch {
   tracked: number;
   repeated: number;

@@ -5,7 +5,7 @@ import { type Column, renderDetails } from "../text/table.ts";
 import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { formatPrice } from "./price.ts";
-import { paintState } from "./status.ts";
+import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
 const catalogColumns: Column<CatalogAgent>[] = [
@@ -21,7 +21,7 @@ type Shown = Pick<Activation, "status" | "pauseReasons">;
 const activationColumns: Column<Activation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "agent", value: (a) => a.agentSlug, flexible: true },
-  { title: "state", value: state, paint: paintState },
+  { title: "state", value: state, paint: paintStatus },
   { title: "key", value: (a) => a.keyPreview, priority: 2 },
   { title: "since (utc)", value: (a) => formatTimestamp(a.createdAt), priority: 1 },
 ];
@@ -29,7 +29,7 @@ const activationColumns: Column<Activation>[] = [
 const listingActivationColumns: Column<ListingActivation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "brand", value: (a) => a.organizationName, flexible: true },
-  { title: "state", value: state, paint: paintState },
+  { title: "state", value: state, paint: paintStatus },
   { title: "key delivered", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), priority: 1 },
   {
     title: "webhook failed",

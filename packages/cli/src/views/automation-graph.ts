@@ -70,7 +70,7 @@ function formatHead(a: AutomationDetail, stats: AutomationStats, style: Style): 
     `${formatNumber(a.goalConversions)} ${a.goalConversions === 1 ? "goal" : "goals"} (${(a.goalConversionRate * 100).toFixed(1)} %)`;
   const revenue = a.revenueGenerated > 0 ? `${a.revenueGenerated.toFixed(2)} ${a.currency}` : null;
   const version = a.shownVersion === a.version ? `version ${a.version}` : `version ${a.shownVersion} of ${a.version}`;
-  const state = `${a.status === "ACTIVE" ? style.green(a.status) : paintStatus(style, a.status)}${a.archivedAt === null ? "" : ", archived"}`;
+  const state = `${paintStatus(style, a.status)}${a.archivedAt === null ? "" : ", archived"}`;
   return [
     `${style.bold(safeText(a.name))}  ${state}  ${style.dim(version)}`,
     [...numbers, goal, revenue].filter((part) => part !== null).join(style.dim(" · ")),

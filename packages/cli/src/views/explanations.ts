@@ -3,7 +3,7 @@ import { safeText } from "../text/safe-text.ts";
 import { wrapText } from "../text/table.ts";
 import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session, Style } from "../types.ts";
-import { paintState, paintStatus } from "./status.ts";
+import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
 export const explanationViews: Readonly<Record<string, View>> = {
@@ -17,9 +17,8 @@ const WORD = 6;
 
 function formatExplanation({ title, status, summary, timeline, next, actions, related }: Explanation, { term }: Session): string {
   const { out: style, columns } = term;
-  const painted = paintStatus(style, status) === status ? paintState(style, status) : paintStatus(style, status);
   const blocks = [
-    `${painted}  ${style.bold(safeText(title))}`,
+    `${paintStatus(style, status)}  ${style.bold(safeText(title))}`,
     wrapText(safeText(summary), columns),
     timeline
       .flatMap(({ at, what, why }) => [

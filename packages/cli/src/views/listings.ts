@@ -4,13 +4,13 @@ import { type Column, renderDetails } from "../text/table.ts";
 import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
 import { formatPrice } from "./price.ts";
-import { paintState } from "./status.ts";
+import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
 const listingColumns: Column<Listing>[] = [
   { title: "slug", value: (l) => l.slug },
   { title: "name", value: (l) => l.name, flexible: true },
-  { title: "state", value: (l) => l.state, paint: paintState },
+  { title: "state", value: (l) => l.state, paint: paintStatus },
   { title: "paid until (utc)", value: (l) => formatTimestamp(l.expiresAt), priority: 1 },
   { title: "webhook", value: (l) => l.webhookUrl, flexible: true, priority: 2 },
 ];
@@ -19,7 +19,7 @@ const paymentColumns: Column<Payment>[] = [
   { title: "id", value: (p) => p.id },
   { title: "listing", value: (p) => p.listingSlug, flexible: true },
   { title: "amount", value: formatPrice },
-  { title: "state", value: (p) => p.state, paint: paintState },
+  { title: "state", value: (p) => p.state, paint: paintStatus },
   { title: "by", value: (p) => p.provider, priority: 2 },
   { title: "created (utc)", value: (p) => formatTimestamp(p.createdAt), priority: 1 },
 ];

@@ -3,14 +3,14 @@ import { safeLines } from "../text/safe-text.ts";
 import { type Column, renderDetails, wrapText } from "../text/table.ts";
 import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { dim, paintWork } from "./status.ts";
+import { dim, paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
 const messageColumns: Column<Message>[] = [
   { title: "no", value: (m) => m.sequence },
   { title: "id", value: (m) => m.id },
   { title: "from", value: (m) => m.author.role },
-  { title: "what", value: kind, flexible: true, paint: paintWork },
+  { title: "what", value: kind, flexible: true, paint: paintStatus },
   { title: "text", value: (m) => m.text, flexible: true },
   { title: "when (utc)", value: (m) => formatTimestamp(m.createdAt), paint: dim, priority: 1 },
 ];
@@ -18,7 +18,7 @@ const messageColumns: Column<Message>[] = [
 const waitingColumns: Column<AgentMessage>[] = [
   { title: "id", value: (m) => m.id },
   { title: "agent", value: (m) => m.agentSlug, flexible: true },
-  { title: "what", value: kind, flexible: true, paint: paintWork },
+  { title: "what", value: kind, flexible: true, paint: paintStatus },
   { title: "text", value: (m) => m.text, flexible: true },
   { title: "when (utc)", value: (m) => formatTimestamp(m.createdAt), paint: dim, priority: 1 },
 ];
@@ -27,7 +27,7 @@ const questionColumns: Column<AgentMessage>[] = [
   { title: "id", value: (m) => m.id },
   { title: "agent", value: (m) => m.agentSlug, flexible: true },
   { title: "asks", value: (m) => m.approval?.title, flexible: true },
-  { title: "state", value: (m) => m.approval?.status, paint: paintWork },
+  { title: "state", value: (m) => m.approval?.status, paint: paintStatus },
   { title: "options", value: (m) => m.approval?.options.map((o) => o.id).join(", "), flexible: true, priority: 2 },
   { title: "until (utc)", value: (m) => formatTimestamp(m.approval?.answeredAt ?? m.approval?.expiresAt), paint: dim, priority: 1 },
 ];

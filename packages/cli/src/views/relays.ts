@@ -3,7 +3,7 @@ import { describeRelayState } from "@mailsvc/sdk/contract/facts";
 import { safeText } from "../text/safe-text.ts";
 import { type Column, renderDetails, wrapText } from "../text/table.ts";
 import { formatInstant } from "../text/units.ts";
-import type { Session, Style } from "../types.ts";
+import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
@@ -13,7 +13,7 @@ const columns: Column<Relay>[] = [
   { title: "tls", value: (r) => r.tls, priority: 1 },
   { title: "login", value: describeLogin, flexible: true, priority: 2 },
   { title: "falls back to", value: (r) => r.fallback.join(", "), priority: 3 },
-  { title: "state", value: describeRelayState, paint: paintState },
+  { title: "state", value: describeRelayState, paint: paintStatus },
   { title: "reason", value: (r) => r.reason ?? "", flexible: true },
 ];
 
@@ -31,11 +31,6 @@ export const relayViews: Readonly<Record<string, View>> = {
 function describeLogin({ auth, user, oauth }: Relay): string {
   if (auth === "none") return "";
   return `${user ?? ""} by ${auth === "password" ? "password" : `OAuth2 (${oauth ?? "custom"})`}`.trim();
-}
-
-function paintState(style: Style, text: string, { state, answeredAt }: Relay): string {
-  if (state !== "up") return style.red(text);
-  return answeredAt === null ? style.dim(text) : style.green(text);
 }
 
 function one(r: Relay, { term: { out } }: Session): string {

@@ -2,13 +2,13 @@ import type { AgentSelf, Heartbeat, Run, RunLogEntry, Wakeup } from "@mailsvc/sd
 import { type Column, renderDetails } from "../text/table.ts";
 import { formatInstant, formatTimestamp } from "../text/units.ts";
 import type { Session } from "../types.ts";
-import { dim, paintWork } from "./status.ts";
+import { dim, paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
 const runColumns: Column<Run>[] = [
   { title: "run", value: (r) => r.runId },
   { title: "title", value: (r) => r.title, flexible: true },
-  { title: "state", value: runState, paint: paintWork },
+  { title: "state", value: runState, paint: paintStatus },
   { title: "done", value: (r) => (r.progress ? `${r.progress.percent} %` : ""), priority: 2 },
   { title: "credits", value: (r) => r.creditsConsumed, priority: 3 },
   { title: "started (utc)", value: (r) => formatTimestamp(r.startedAt), paint: dim, priority: 1 },
@@ -16,7 +16,7 @@ const runColumns: Column<Run>[] = [
 
 const logColumns: Column<RunLogEntry>[] = [
   { title: "when (utc)", value: (e) => formatTimestamp(e.at), paint: dim },
-  { title: "level", value: (e) => e.level, paint: paintWork },
+  { title: "level", value: (e) => e.level, paint: paintStatus },
   { title: "message", value: (e) => e.message, flexible: true },
   { title: "data", value: (e) => e.data, flexible: true, priority: 1 },
 ];

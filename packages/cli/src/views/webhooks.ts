@@ -2,14 +2,15 @@ import type { Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery
 import { safeText } from "../text/safe-text.ts";
 import { type Column, renderDetails, renderTable } from "../text/table.ts";
 import { formatInstant, formatNumber, formatTimestamp } from "../text/units.ts";
-import type { Session, Style } from "../types.ts";
+import type { Session } from "../types.ts";
 import { attemptColumns, formatAttemptFailure, formatBody, formatOutcome, formatTest, paintDelivery } from "./deliveries.ts";
 import { formatReply } from "./reply.ts";
+import { paintStatus } from "./status.ts";
 import type { View } from "./view.ts";
 
 const columns: Column<Webhook>[] = [
   { title: "id", value: (w) => w.id },
-  { title: "status", value: describeStatus, paint: paintState },
+  { title: "status", value: describeStatus, paint: paintStatus },
   { title: "url", value: (w) => w.url, flexible: true },
   { title: "events", value: (w) => w.events.join(" "), flexible: true },
   { title: "description", value: (w) => w.description, flexible: true, priority: 1 },
@@ -45,18 +46,13 @@ function describeStatus({ status, failingSince }: Webhook): string {
   return status === "enabled" && failingSince !== null ? "failing" : status;
 }
 
-function paintState(style: Style, text: string): string {
-  if (text === "enabled") return style.green(text);
-  return text === "paused" ? style.yellow(text) : style.red(text);
-}
-
 function one(w: Webhook & { secret?: string }, { term: { out, columns: width } }: Session): string {
   const { lastError } = w;
   const fields = renderDetails(
     [
       ["id", w.id],
       ["url", w.url],
-      ["status", paintState(out, describeStatus(w))],
+      ["status", paintStatus(out, describeStatus(w))],
       ["events", w.events.join(", ")],
       ["format", w.format === "mailsvc" ? null : w.format],
       ["description", w.description],

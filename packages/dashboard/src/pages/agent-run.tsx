@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
-
 import type { Run } from "@mailsvc/sdk/contract";
+import { toneOf } from "@mailsvc/sdk/contract/facts";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
@@ -12,7 +12,7 @@ import { ObjectLink } from "../parts/object-link.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
 import { useRegularly, useResource } from "../parts/resource.ts";
-import { Status, toTone } from "../parts/status.tsx";
+import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { type PageProps, toHref } from "../router.tsx";
@@ -93,7 +93,7 @@ function Progress({ run }: { readonly run: Run }) {
         ? `Waiting for ${waitingFor === "approval" ? "your approval" : "a wakeup"}`
         : (progress?.label ?? { RUNNING: "Working", COMPLETED: "Done", CANCELLED: "Cancelled" }[status]);
   return (
-    <section class={`card summary ${toTone(status)}`}>
+    <section class={`card summary ${toneOf(status)}`}>
       <h2>{title}</h2>
       {progress === null ? null : (
         <div class="progress">

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { EmailDetail, Explanation } from "@mailsvc/sdk/contract";
+import { toneOf } from "@mailsvc/sdk/contract/facts";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may, session } from "../api/session.ts";
@@ -19,7 +20,6 @@ import { Page } from "../parts/page.tsx";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { EmailState } from "../parts/states.tsx";
-import { toTone } from "../parts/status.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { formatBytes, learnTime, serverNow, Time } from "../parts/time.tsx";
 import { Timeline } from "../parts/timeline.tsx";
@@ -130,7 +130,7 @@ function Why({ explanation, done }: { readonly explanation: Explanation; readonl
   const planned = next === null ? [] : [{ at: next.at ?? "", what: next.what, tone: "busy", planned: true }];
   return (
     <>
-      <section class={`card summary ${toTone(status)}`}>
+      <section class={`card summary ${toneOf(status)}`}>
         <h2>{summary}</h2>
         <Advice actions={actions} done={done} />
       </section>
@@ -142,7 +142,7 @@ function Why({ explanation, done }: { readonly explanation: Explanation; readonl
               at,
               what: <LinkedText text={what} own={own} />,
               why: why === null ? null : <LinkedText text={why} own={own} />,
-              tone: toTone(findState(what)),
+              tone: toneOf(findState(what)),
             })),
             ...planned,
           ]}
@@ -263,5 +263,5 @@ function listFacts(email: EmailDetail): (readonly [string, preact.ComponentChild
 /** The state that a line of the history tells of: "Deferred by …" is deferred. */
 function findState(what: string): string {
   const words = what.toLowerCase().split(/\W+/);
-  return words.find((word) => toTone(word) !== "plain") ?? "";
+  return words.find((word) => toneOf(word) !== "plain") ?? "";
 }

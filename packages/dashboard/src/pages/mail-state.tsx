@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { MailStateDetail } from "@mailsvc/sdk/contract";
+import { toneOf } from "@mailsvc/sdk/contract/facts";
 import { api } from "../api/client.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -7,7 +8,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useRegularly, useResource } from "../parts/resource.ts";
 import { EmailState } from "../parts/states.tsx";
-import { Status, toTone } from "../parts/status.tsx";
+import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { type PageProps, toHref } from "../router.tsx";
@@ -66,7 +67,7 @@ function State({ mail }: { readonly mail: MailStateDetail }) {
             items={events.map(({ type, at, email }) => ({
               at,
               what: `${type.slice(type.indexOf(".") + 1)}${recipients.length > 1 ? `: ${email}` : ""}`,
-              tone: toTone(type.slice(type.indexOf(".") + 1)),
+              tone: toneOf(type.slice(type.indexOf(".") + 1)),
             }))}
           />
         </section>

@@ -200,5 +200,6 @@ export * from "./templates.ts";
 export * from "./time-of-day.ts";
 export { parseAmounts, parsePastTimeWords, parseTimeWords } from "./time-words.ts";
 export { findNextTimeOfDay, findTimeOfDate, toLocalTime } from "./time-zone.ts";
+export * from "./tones.ts";
 export * from "./webhooks.ts";
 export * from "./workspaces.ts";

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { ContactStatus, Event, Explanation } from "@mailsvc/sdk/contract";
+import { toneOf } from "@mailsvc/sdk/contract/facts";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -7,7 +8,6 @@ import { LinkedText } from "../../parts/linked-text.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { ObjectLink } from "../../parts/object-link.tsx";
 import { type Resource, useEvents, useResource } from "../../parts/resource.ts";
-import { toTone } from "../../parts/status.tsx";
 import { Timeline, type TimelineItem } from "../../parts/timeline.tsx";
 import { toHref } from "../../router.tsx";
 
@@ -47,7 +47,7 @@ function toItem({ at, what, why }: Explanation["timeline"][number], names: Props
     // The automation stands below, and its entries are on its page.
     what: <LinkedText text={what.replace(/, entry ent_\w+/, "")} names={names} />,
     why: why === null ? null : <Cause text={why} names={names} />,
-    tone: toneOf(what),
+    tone: toneOfHappening(what),
   };
 }
 
@@ -72,7 +72,7 @@ export function Why({ explanation, names, status }: Props & { readonly status: C
   return (
     <Loaded from={explanation}>
       {({ summary }) => (
-        <section class={`card summary ${status === "SUBSCRIBED" ? "good" : toTone(status)}`}>
+        <section class={`card summary ${toneOf(status)}`}>
           <h2>
             <LinkedText text={summary} names={names} />
           </h2>
@@ -87,9 +87,9 @@ function Cause({ text, names }: { readonly text: string; readonly names: Readonl
   return email === undefined ? <LinkedText text={text} names={names} /> : <a href={toHref(`/activity/${email}`)}>Show what happened</a>;
 }
 
-function toneOf(what: string): string {
+function toneOfHappening(what: string): string {
   const status = /^Email .*: ([a-z]+)$/s.exec(what)?.[1];
-  if (status !== undefined) return toTone(status);
+  if (status !== undefined) return toneOf(status);
   if (/^(?:Unsubscribed|Marked|The address was suppressed)/.test(what)) return "bad";
   return /^(?:Created|Subscribed|Joined|Entered)/.test(what) ? "good" : "plain";
 }

@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
-
 import type { CampaignDetail, CampaignStats, SkipReason } from "@mailsvc/sdk/contract";
-import { EMAIL_STATUSES } from "@mailsvc/sdk/contract/facts";
+import { EMAIL_STATUSES, toneOf } from "@mailsvc/sdk/contract/facts";
 import type { ComponentChildren } from "preact";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
@@ -14,7 +13,6 @@ import { Loaded } from "../loaded.tsx";
 import { formatCount, count as plural } from "../plural.ts";
 import { useResource } from "../resource.ts";
 import { formatShare } from "../share.ts";
-import { toTone } from "../status.tsx";
 import { Subject } from "../subject.tsx";
 import { Timeline } from "../timeline.tsx";
 import { toast } from "../toast.tsx";
@@ -136,7 +134,7 @@ function Recipients({ stats: { recipients, skipped, audience }, id }: { readonly
         <>
           <div class="share-bar" aria-hidden="true">
             {states.map((state) => (
-              <span key={state} class={toTone(state)} style={{ flexGrow: recipients[state] }} />
+              <span key={state} class={toneOf(state)} style={{ flexGrow: recipients[state] }} />
             ))}
           </div>
           <table class="numbers">
@@ -144,7 +142,7 @@ function Recipients({ stats: { recipients, skipped, audience }, id }: { readonly
               {states.flatMap((state) => [
                 <tr key={state}>
                   <th scope="row">
-                    <span class={`dot ${toTone(state)}`} aria-hidden="true" />
+                    <span class={`dot ${toneOf(state)}`} aria-hidden="true" />
                     <a href={toHref(`/campaigns/${id}?tab=recipients&status=${state}`)}>{state}</a>
                   </th>
                   <td>{formatCount(recipients[state])}</td>

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { EmailDetail, MailAuthentication, ReceivedMailDetail } from "@mailsvc/sdk/contract";
+import { toneOf } from "@mailsvc/sdk/contract/facts";
 import { useState } from "preact/hooks";
 import { workspaceQuery } from "../../api/session.ts";
 import { toHref } from "../../router.tsx";
@@ -97,7 +98,6 @@ export function OurMail({ mail: { id, from, recipients, text, html, createdAt, s
 }
 
 const NAMES = { spf: "SPF", dkim: "DKIM", dmarc: "DMARC" } as const;
-const TONES: Readonly<Record<string, string>> = { pass: "good", fail: "bad", softfail: "warn" };
 
 /** Results of the sender's authentication, with reasons for missing ones. */
 function Authentication({ results }: { readonly results: MailAuthentication }) {
@@ -105,7 +105,7 @@ function Authentication({ results }: { readonly results: MailAuthentication }) {
   return (
     <p class="authentication">
       {checked.map(({ name, result }) => (
-        <span key={name} class={`status ${TONES[result] ?? ""}`}>
+        <span key={name} class={`status ${toneOf(result)}`}>
           {NAMES[name]} {result}
         </span>
       ))}
