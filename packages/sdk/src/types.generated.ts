@@ -1270,8 +1270,6 @@ export interface ContactDetail {
   segments: ContactMembership[];
 }
 
-export type ContactEventType = "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked";
-
 export interface ContactImport {
   created: number;
   updated: number;
@@ -2084,7 +2082,8 @@ export interface EventRecipient {
   kind: "to" | "cc" | "bcc";
 }
 
-export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "domain.record_missing" | "domain.record_restored" | "mail.rate_high" | "webhook.test" | "webhook.disabled";
+/** A type of event, in the stream of a workspace and in developer webhooks. */
+export type EventType = keyof EventData;
 
 export interface ExplainedCall {
   label: string;
@@ -2461,8 +2460,6 @@ export interface ListAddition {
     message: string;
   }>;
 }
-
-export type ListEventType = "list.joined" | "list.left";
 
 export interface ListMember {
   contact: Contact;
@@ -3609,8 +3606,6 @@ export interface SegmentCondition {
   where?: EventFilter | undefined;
 }
 
-export type SegmentEventType = "segment.entered" | "segment.left";
-
 export interface SegmentPreview {
   count: number;
   countIsMinimum?: true | undefined;
@@ -3887,8 +3882,6 @@ export interface Suppression {
   /** ISO 8601 instant */
   updatedAt: string;
 }
-
-export type SuppressionEventType = "suppression.added" | "suppression.removed";
 
 export interface SuppressionImport {
   created: number;

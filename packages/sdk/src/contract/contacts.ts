@@ -8,18 +8,6 @@ import { OptionalLanguageTag } from "./language.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-export const CONTACT_EVENT_TYPES = [
-  "contact.created",
-  "contact.updated",
-  "contact.deleted",
-  "contact.subscribed",
-  "contact.unsubscribed",
-  "contact.bounced",
-  "contact.complained",
-  "contact.tracked",
-] as const;
-export type ContactEventType = (typeof CONTACT_EVENT_TYPES)[number];
-
 /** The name of a tag: `VIP` and `vip` are one tag, in the spelling that came first. */
 export const TagName = line(CONTACT_LIMITS.tag)
   .min(1)

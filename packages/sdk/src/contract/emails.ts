@@ -3,6 +3,7 @@ import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
 import { IcalEvent } from "./calendar.ts";
 import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
+import { EMAIL_EVENT_TYPES } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { AcceptedRecipient, checkRecipients, EventRecipient, RECIPIENT_KINDS, recipientFields } from "./recipients.ts";
 import {
@@ -74,23 +75,6 @@ export const SendResponse = z
   ])
   .meta({ id: "SendResponse" });
 export type SendResponse = z.infer<typeof SendResponse>;
-
-export const EMAIL_EVENT_TYPES = [
-  "email.queued",
-  "email.sent",
-  "email.delivered",
-  "email.deferred",
-  "email.opened",
-  "email.clicked",
-  "email.bounced",
-  "email.complained",
-  "email.unsubscribed",
-  "email.failed",
-  "email.suppressed",
-  "email.cancelled",
-  "email.rescheduled",
-  "email.received",
-] as const;
 
 /** Error of a delivery attempt, in the words of the receiving server. */
 export const DeliveryError = z

@@ -1,5 +1,4 @@
 import { CONTACT_STATUSES } from "./contact-fields.ts";
-import type { EventType } from "./event-types.ts";
 import { Instant } from "./page.ts";
 import { AUTO_REPLY_REASONS, ReceivedAttachment } from "./received.ts";
 import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES, SUPPRESSION_SOURCES } from "./suppressions.ts";
@@ -61,8 +60,8 @@ const SENDER = { senderId: "snd_01jc3v2m9k8q4w6x0y5z7a1b2c", domain: "acme.examp
 const WEBHOOK = { webhookId: "whk_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 
 /**
- * The types of event and their data: the table from which types, the OpenAPI document and samples follow. Adding a field is not a
- * breaking change, so receivers must ignore unknown ones.
+ * The types of event, the occasion of each and its data: the table from which the list of types, those of TypeScript, the OpenAPI document,
+ * samples and the words of `why` follow. Adding a field is not a breaking change, so receivers must ignore unknown ones.
  */
 export const EventData = z.object({
   "email.queued": data("An email was accepted.", {}, {}),
@@ -214,5 +213,5 @@ export const EventData = z.object({
     { webhookId: z.string(), failingSince },
     { ...WEBHOOK, failingSince: SINCE },
   ),
-} satisfies Record<EventType, z.ZodObject>);
+});
 export type EventData = z.infer<typeof EventData>;

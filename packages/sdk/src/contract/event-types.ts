@@ -1,55 +1,18 @@
 import { findClosest } from "./closest.ts";
-import { CONTACT_EVENT_TYPES } from "./contacts.ts";
-import { EMAIL_EVENT_TYPES } from "./emails.ts";
-import { LIST_EVENT_TYPES } from "./lists.ts";
+import { EventData } from "./event-data.ts";
 import { line } from "./name.ts";
-import { SEGMENT_EVENT_TYPES } from "./segments.ts";
-import { SUPPRESSION_EVENT_TYPES } from "./suppressions.ts";
 import * as z from "./zod.ts";
 
-export const CAMPAIGN_EVENT_TYPES = [
-  "campaign.scheduled",
-  "campaign.started",
-  "campaign.paused",
-  "campaign.resumed",
-  "campaign.completed",
-  "campaign.cancelled",
-  "campaign.failed",
-] as const;
+/** A type of event, in the stream of a workspace and in developer webhooks. */
+export type EventType = keyof EventData;
 
-export const AUTOMATION_EVENT_TYPES = [
-  "automation.entered",
-  "automation.completed",
-  "automation.exited",
-  "automation.failed",
-  "automation.goal_reached",
-  /** Sent by a webhook step, to the webhook that it names and to no other one. */
-  "automation.webhook",
-] as const;
+/** Every type of event, in the order of `EventData`. */
+export const EVENT_TYPES = Object.keys(EventData.shape) as readonly EventType[];
 
-/** Events about the DNS records of verified domains, senders and inbound ones: one has been missing for a day; it is back. */
-export const DOMAIN_EVENT_TYPES = ["domain.record_missing", "domain.record_restored"] as const;
+type EmailEventType = Extract<EventType, `email.${string}`>;
 
-/** An event about all mail: too much of it bounces, or is reported as spam. */
-const RATE_EVENT_TYPES = ["mail.rate_high"] as const;
-
-/** Events about developer webhooks themselves: a test that was asked for, and one that was disabled since it failed for days. */
-export const WEBHOOK_EVENT_TYPES = ["webhook.test", "webhook.disabled"] as const;
-
-/** Every type of event, in the stream of a workspace and in developer webhooks. */
-export const EVENT_TYPES = [
-  ...EMAIL_EVENT_TYPES,
-  ...CONTACT_EVENT_TYPES,
-  ...LIST_EVENT_TYPES,
-  ...SEGMENT_EVENT_TYPES,
-  ...SUPPRESSION_EVENT_TYPES,
-  ...CAMPAIGN_EVENT_TYPES,
-  ...AUTOMATION_EVENT_TYPES,
-  ...DOMAIN_EVENT_TYPES,
-  ...RATE_EVENT_TYPES,
-  ...WEBHOOK_EVENT_TYPES,
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+/** The types of events about emails. */
+export const EMAIL_EVENT_TYPES = EVENT_TYPES.filter((type): type is EmailEventType => type.startsWith("email."));
 
 /** The name of your own event, for events.track and automations. */
 export const TrackedName = line(100)

@@ -23,9 +23,6 @@ export const LIST_LIMITS = {
 export const LIST_MEMBER_STATUSES = ["MEMBER", "PENDING"] as const;
 export type ListMemberStatus = (typeof LIST_MEMBER_STATUSES)[number];
 
-export const LIST_EVENT_TYPES = ["list.joined", "list.left"] as const;
-export type ListEventType = (typeof LIST_EVENT_TYPES)[number];
-
 export const ListName = line(LIST_LIMITS.name).meta({ description: `Name, up to ${LIST_LIMITS.name} characters` });
 export const ListDescription = z
   .string()

@@ -11,9 +11,6 @@ import * as z from "./zod.ts";
 export const SEGMENT_STATES = ["BUILDING", "READY"] as const;
 export type SegmentState = (typeof SEGMENT_STATES)[number];
 
-export const SEGMENT_EVENT_TYPES = ["segment.entered", "segment.left"] as const;
-export type SegmentEventType = (typeof SEGMENT_EVENT_TYPES)[number];
-
 /** Segments per workspace. */
 export const MAX_SEGMENTS = 500;
 

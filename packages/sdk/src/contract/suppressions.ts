@@ -8,9 +8,6 @@ export const SUPPRESSION_SCOPES = ["all", "marketing"] as const;
 /** Origin of a suppression: an API call, an import, a bounce, a complaint, or the unsubscribe link. */
 export const SUPPRESSION_SOURCES = ["api", "import", "bounce", "complaint", "unsubscribe"] as const;
 
-export const SUPPRESSION_EVENT_TYPES = ["suppression.added", "suppression.removed"] as const;
-export type SuppressionEventType = (typeof SUPPRESSION_EVENT_TYPES)[number];
-
 /** Entries in one import or removal. */
 export const SUPPRESSION_BATCH = 1000;
 

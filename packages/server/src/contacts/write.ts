@@ -1,4 +1,4 @@
-import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "@mailsvc/sdk/contract";
+import type { ContactPatch, ContactStatus, EventType, NewContact } from "@mailsvc/sdk/contract";
 import { addressKey, CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { assumeContactHeld, type HeldEmailId } from "../db/held.ts";
@@ -30,7 +30,7 @@ export interface ContactChange {
 
 const PATCHABLE = ["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "customFields"] as const;
 
-const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
+const STATUS_EVENTS: Readonly<Record<ContactStatus, EventType & `contact.${string}`>> = {
   SUBSCRIBED: "contact.subscribed",
   UNSUBSCRIBED: "contact.unsubscribed",
   BOUNCED: "contact.bounced",

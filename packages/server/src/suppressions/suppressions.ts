@@ -1,4 +1,4 @@
-import type { Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
+import type { EventType, Suppression } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
@@ -312,7 +312,7 @@ function selectByEmails(q: Tx | Reader, workspaceId: string, emails: readonly st
 function recordSuppressionEvents(
   tx: Tx,
   deps: SuppressionDeps,
-  type: SuppressionEventType,
+  type: EventType & `suppression.${string}`,
   rows: readonly SuppressionRow[],
   at?: number,
 ): Promise<void> {
