@@ -1,4 +1,4 @@
-import type { Person } from "@mailsvc/sdk/contract";
+import { Person } from "@mailsvc/sdk/contract";
 import { and, type Column, eq, getTableColumns, inArray } from "drizzle-orm";
 import { type ContactRow, showContact } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
@@ -17,18 +17,7 @@ export async function exportPerson(
   deps: DataSubjectDeps,
   subject: ExportedSubject,
 ): Promise<{ readonly person: Omit<Person, "nextCursor">; readonly next: ExportPosition }> {
-  const person: Omit<Person, "nextCursor"> = {
-    email: subject.contact?.email ?? subject.address,
-    contact: null,
-    lists: [],
-    signUps: [],
-    formerValues: [],
-    automationEntries: [],
-    events: [],
-    suppression: null,
-    received: [],
-    emails: [],
-  };
+  const person = { ...buildNothing(), email: subject.contact?.email ?? subject.address };
   const position: ExportPosition = {};
   for (const [, data] of listTables(tables))
     if (typeof data === "object" && "export" in data && typeof data.export === "function") {
@@ -37,6 +26,12 @@ export async function exportPerson(
       Object.assign(position, next);
     }
   return { person, next: position };
+}
+
+/** An export of a person of whom nothing is stored: each list of it is empty, and what else may be missing is null. */
+function buildNothing(): Omit<Person, "nextCursor"> {
+  const parts = Object.entries(Person.shape).map(([name, part]) => [name, part.safeParse([]).success ? [] : null]);
+  return Object.fromEntries(parts) as Omit<Person, "nextCursor">;
 }
 
 /** Deletes or clears what tables hold about a contact, its own row too. */
