@@ -16,7 +16,7 @@ import { setFields } from "../trigger/set-fields.ts";
 import type { Session } from "../types.ts";
 import { formatEventLine } from "../views/events.ts";
 
-const TYPES = Object.keys(RECIPES) as EventType[];
+const TYPES = EVENT_TYPES.filter((type) => !("none" in RECIPES[type]));
 const POLL_MS = 100;
 // Longer than any reaction of a simulated recipient.
 const WAIT_MS = 15_000;
@@ -71,16 +71,17 @@ async function trigger(session: Session, [word]: readonly (string | undefined)[]
 }
 
 function getRecipe(type: string): Recipe {
-  const recipe = RECIPES[type as EventType];
-  if (recipe) return recipe;
-  const similar = findSimilar(type, TYPES);
-  const known = (EVENT_TYPES as readonly string[]).includes(type);
-  throw usageError(
-    known ? `${type} cannot be triggered: it follows from other events.` : `There is no event type ${JSON.stringify(type)}.`,
-    {
-      hint: !known && similar.length > 0 ? `Did you mean ${similar.join(" or ")}?` : `These can be triggered: ${TYPES.join(", ")}.`,
-    },
-  );
+  const known = EVENT_TYPES.find((one) => one === type);
+  const hint = `These can be triggered: ${TYPES.join(", ")}.`;
+  if (known === undefined) {
+    const similar = findSimilar(type, TYPES);
+    throw usageError(`There is no event type ${JSON.stringify(type)}.`, {
+      hint: similar.length > 0 ? `Did you mean ${similar.join(" or ")}?` : hint,
+    });
+  }
+  const recipe = RECIPES[known];
+  if ("none" in recipe) throw usageError(`${type} cannot be triggered: ${recipe.none}`, { hint });
+  return recipe;
 }
 
 function checkTarget(type: string, { create, prefix, act }: Recipe, on: string | undefined, settings: readonly string[]): void {

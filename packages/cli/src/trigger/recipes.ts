@@ -27,8 +27,16 @@ export interface Recipe {
 
 const HOUR = 3_600_000;
 
-/** The recipes by type; a type that is missing is made by no call alone. */
-export const RECIPES: Readonly<Partial<Record<EventType, Recipe>>> = {
+/** The reason no recipe makes events of a type, as the end of a sentence. */
+interface NoRecipe {
+  readonly none: string;
+}
+
+const BY_TIME = { none: "it takes days of the server's clock." };
+const BY_AUTOMATION = { none: "let a contact enter an automation." };
+
+/** The recipe for each type of event, or the reason there is none. */
+export const RECIPES: Readonly<Record<EventType, Recipe | NoRecipe>> = {
   "email.queued": email("delivered"),
   "email.sent": email("delivered"),
   "email.delivered": email("delivered"),
@@ -61,6 +69,8 @@ export const RECIPES: Readonly<Partial<Record<EventType, Recipe>>> = {
     act: async (client, id) => client.suppressions.create({ email: (await client.emails.get(id)).to }),
     after: "61m",
   },
+  "email.unsubscribed": { none: "open the unsubscribe link of an email." },
+  "email.received": { none: "answer a captured email: mailsvc inbox reply." },
   "contact.created": contact(),
   "contact.updated": { ...contact(), act: (client, id, unique) => client.contacts.update(id, { firstName: `Ada ${unique}` }) },
   "contact.deleted": { ...contact(), act: (client, id) => client.contacts.delete(id) },
@@ -92,6 +102,23 @@ export const RECIPES: Readonly<Partial<Record<EventType, Recipe>>> = {
   "campaign.paused": { create: null, prefix: "cmp_", act: (client, id) => client.campaigns.pause(id) },
   "campaign.resumed": { create: null, prefix: "cmp_", act: (client, id) => client.campaigns.resume(id) },
   "campaign.cancelled": { create: null, prefix: "cmp_", act: (client, id) => client.campaigns.cancel(id) },
+  "campaign.scheduled": { none: "schedule a campaign: mailsvc campaigns schedule." },
+  "campaign.started": { none: "send a campaign: mailsvc campaigns send." },
+  "campaign.completed": { none: "send a campaign: mailsvc campaigns send." },
+  "campaign.failed": { none: "it needs a scheduled campaign that cannot start." },
+  "segment.entered": { none: "change a contact, so that the rules of a segment match it." },
+  "segment.left": { none: "change a contact, so that the rules of its segment match it no more." },
+  "automation.entered": BY_AUTOMATION,
+  "automation.completed": BY_AUTOMATION,
+  "automation.exited": BY_AUTOMATION,
+  "automation.failed": BY_AUTOMATION,
+  "automation.goal_reached": BY_AUTOMATION,
+  "automation.webhook": BY_AUTOMATION,
+  "domain.record_missing": BY_TIME,
+  "domain.record_restored": BY_TIME,
+  "mail.rate_high": { none: "it needs hundreds of emails of which many bounce." },
+  "webhook.test": { none: "test a webhook: mailsvc webhooks test." },
+  "webhook.disabled": BY_TIME,
 };
 
 function address(unique: string): string {
