@@ -2,7 +2,8 @@ import {
   addressKey,
   type ContactStatus,
   type Email,
-  type EventData,
+  EventData,
+  type EventType,
   type Explanation,
   MailboxText,
   parseMailbox,
@@ -163,8 +164,15 @@ function describeChange(type: string, data: Readonly<Record<string, unknown>>): 
     case "email.received":
       return "Answered an email";
     default:
-      return type.startsWith("automation.") ? `Automation: ${type.slice("automation.".length)}, entry ${String(data["entryId"])}` : type;
+      if (type.startsWith("automation.")) return `Automation: ${type.slice("automation.".length)}, entry ${String(data["entryId"])}`;
+      return tellOccasion(type);
   }
+}
+
+/** The occasion of an event, as a line of a timeline; of one that this version does not know, its type. */
+function tellOccasion(type: string): string {
+  const occasion = EventData.shape[type as EventType]?.description;
+  return occasion === undefined ? type : occasion.replace(/\.$/, "");
 }
 
 function describeEmail({ id, createdAt, subject, status }: Email): Moment {
