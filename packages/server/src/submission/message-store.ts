@@ -77,8 +77,9 @@ export async function prepareMessage(
   const { workspaceId, test, senders, acceptsSuppressed } = submitter;
   const origin = { workspaceId, test, senders, acceptsSuppressed, anySender: captured, refused };
   const { from, sender, subject, messageId, bytes, instructions } = message;
-  const { idempotencyKey: _, template, variables, ...fields } = instructions;
-  const request = { ...toRecipients(message, refused), from, ...fields };
+  const { idempotencyKey: _, template, variables, tags, scheduledAt, bypassUnsubscribe, ...unread } = instructions;
+  assertAllRead(unread);
+  const request = { ...toRecipients(message, refused), from, tags, scheduledAt, bypassUnsubscribe };
   if (template !== null) {
     const prepared = await prepareTemplateSend(deps.db.read, deps.compiledTemplates, workspaceId, template, { ...request, variables });
     return (tx) => acceptPrepared(prepared, tx, deps, origin);
@@ -87,6 +88,9 @@ export async function prepareMessage(
   const asIs = { messageId, sender };
   return (tx) => acceptSend(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs });
 }
+
+/** Does nothing: a header whose field nothing above reads does not compile, so none is accepted and then ignored. */
+function assertAllRead(_unread: Readonly<Record<string, never>>): void {}
 
 /** The recipients as a send names them; one who is alone in the To header, and was so in the envelope, gets a mail like any other. */
 function toRecipients({ recipients }: ReadMessage, refused: number) {
