@@ -6,6 +6,7 @@ import {
   AGENT_EVENTS,
   type AgentEventKind,
   type AgentEventType,
+  ALL_OPERATORS,
   AUTOMATION_STATUSES,
   AutomationOccurrence,
   AutomationStep,
@@ -19,6 +20,8 @@ import {
   isReferenceField,
   PROVIDERS,
   RECIPIENT_TEXTS,
+  RULE_FIELDS,
+  RULE_OPERATORS,
   STEP_TYPES,
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
@@ -35,6 +38,17 @@ const code = (text: string) => `\`${text}\``;
 test("docs/audience.md has the text fields of contacts, to which other pages link", () => {
   const [texts = ""] = tableUnder(pathOf("docs/audience.md"), "Segments")[0] ?? [];
   expect(texts.split(" ")).toEqual(["email", "externalId", ...CONTACT_TEXT_FIELDS].map(code));
+});
+
+test("docs/audience.md has every field of rules, with its operators", () => {
+  const rows = tableUnder(pathOf("docs/audience.md"), "Segments");
+  const namedIn = (cell = "") => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  for (const [field, kind] of Object.entries(RULE_FIELDS)) {
+    const [, operators] = rows.find(([fields]) => namedIn(fields).includes(field)) ?? [];
+    expect({ field, operators: namedIn(operators).sort() }).toEqual({ field, operators: RULE_OPERATORS[kind].toSorted() });
+  }
+  const all = new Set(rows.flatMap(([, operators]) => namedIn(operators)));
+  expect(ALL_OPERATORS.filter((operator) => !all.has(operator))).toEqual([]);
 });
 
 describe("docs/agents-webhooks.md", () => {
