@@ -1,5 +1,5 @@
-// Checks a change in about a minute: types, the rules that name a forgotten place, and the tests of the modules that the change touches,
-// those of the server on both databases. The change is what differs from the branch `main`, or from a commit that is named:
+// Checks a change in about a minute: what is generated, types, the rules that name a forgotten place, and the tests of the modules that the
+// change touches, those of the server on both databases. The change is what differs from the branch `main`, or from a commit that is named:
 //
 //   npm run check
 //   npm run check -- HEAD~1
@@ -15,7 +15,6 @@ const bin = (path) => join(root, "node_modules", path);
 const RULES = [
   "architecture",
   "contract",
-  "drift",
   "exports",
   "fragments",
   "lint",
@@ -48,6 +47,13 @@ const listTests = (changed) => {
   return [...new Set([...beside.map((path) => path.replaceAll("\\", "/")), ...tests])].sort();
 };
 
+/** A pattern for the tests of the nouns whose contract changed, by the names of its files; null for none. */
+const findNouns = (changed) => {
+  const files = changed.flatMap((path) => /^packages\/sdk\/src\/contract\/(?:[\w-]+\/)*([\w-]+)\.ts$/.exec(path)?.[1] ?? []);
+  const nouns = files.map((file) => file.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase()));
+  return nouns.length === 0 ? null : `examples of (?:agent\\.)?(?:${nouns.join("|")})\\b`;
+};
+
 const run = (name, args) => {
   const start = performance.now();
   console.log(`\n${name}`);
@@ -64,9 +70,17 @@ const server = tests.filter((path) => path.startsWith("packages/server/"));
 const places = new Set(tests.map((path) => dirname(path)));
 console.log(`${changed.length} files changed; tests of ${places.size} folders.`);
 
+// First, because a type that is not generated anew is missing in many places.
+if (run("generated files", vitest("e2e", ["test/drift.test.ts"])).length > 0) {
+  console.log("\nRun npm run generate, and check again.");
+  process.exit(1);
+}
+const nouns = findNouns(changed);
 const failed = [
   ...run("types", [bin("typescript/bin/tsc"), "--noEmit"]),
   ...run("rules", vitest("e2e", RULES)),
+  ...(nouns === null ? [] : run("examples", vitest("e2e", ["test/strangers.test.ts", "-t", nouns]))),
+  ...(nouns === null ? [] : run("transcripts", vitest("unit", ["packages/cli/test/transcripts.test.ts"]))),
   ...run("modules", vitest("unit", [...DECLARATIONS, ...tests])),
   ...(server.length > 0 ? run("modules on Postgres", vitest("postgres", server)) : []),
 ];
