@@ -54,7 +54,8 @@ test("an argument that is part of another endpoint's path is known, and refused 
 });
 
 test("every noun has one topic", () => {
-  expect(Object.values<readonly string[]>(NOUN_GROUPS).flat().sort()).toEqual(Object.keys(served).sort());
+  const advice = "Each noun has a line in NOUN_SUMMARIES and a place in NOUN_GROUPS, in packages/sdk/src/contract/noun-summaries.ts.";
+  expect(Object.values<readonly string[]>(NOUN_GROUPS).flat().sort(), advice).toEqual(Object.keys(served).sort());
 });
 
 /** The texts in quotation marks in the sources of the server. */
@@ -70,8 +71,15 @@ const BEFORE_ENDPOINTS = ["method_not_allowed", "request_timeout", "expectation_
 test("every error code is answered by the server, and named by an endpoint unless it belongs to none", () => {
   const codes = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
   const named = new Set(endpoints.flatMap(([, endpoint]) => listErrors(endpoint)));
-  expect(codes.filter((code) => !named.has(code))).toEqual(BEFORE_ENDPOINTS);
-  expect(codes.filter((code) => !quoted.has(code))).toEqual([]);
+  const unnamed = "Name the code in `errors` of the endpoints that answer it.";
+  expect(
+    codes.filter((code) => !named.has(code)),
+    unnamed,
+  ).toEqual(BEFORE_ENDPOINTS);
+  expect(
+    codes.filter((code) => !quoted.has(code)),
+    "Answer the code, or delete it.",
+  ).toEqual([]);
 });
 
 test("every event for agents and developers is one that the server records", () => {
