@@ -1,4 +1,4 @@
-// Checks a change in about a minute: what is generated, types, the rules that name a forgotten place, and the tests of the modules that the
+// Checks a change in one to three minutes: what is generated, types, the rules that name a forgotten place, and the tests of the modules that the
 // change touches, those of the server on both databases. The change is what differs from the branch `main`, or from a commit that is named:
 //
 //   npm run check
