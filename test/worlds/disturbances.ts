@@ -5,7 +5,7 @@ import { changeRole } from "./disturbances/roles.ts";
 import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
-import { draft } from "./nouns/campaigns.ts";
+import { draft, stopOnItsWay } from "./nouns/campaigns.ts";
 import { NEEDS, NOUNS } from "./nouns.ts";
 import { addressOf, type Pick as Chances, MARKS, nextChangeOfTime, other, TENANTS, type Tenant } from "./script.ts";
 import type { Thing, Universe } from "./universe.ts";
@@ -56,9 +56,14 @@ async function flicker(u: Universe, { noun, tenant, id }: Thing): Promise<void> 
   }
 }
 
-/** Pauses a campaign without waiting for anything that is under way. */
-async function pauseNow(u: Universe, { tenant, id }: Thing): Promise<void> {
-  if (await u.value(() => u.sdk(tenant).campaigns.pause(id))) u.ledger.stop(id);
+/** Lets the webhook of an agent refuse an event for good, which pauses the agent. Returns whether there was an event. */
+async function failOnce(u: Universe, { tenant, id, label }: Thing): Promise<boolean> {
+  const mode = u.hooks.modes.get(label) ?? "works";
+  u.hooks.modes.set(label, "quits");
+  const posted = await u.value(() => u.sdk(tenant).messages.create(id, { text: `Hello ${MARKS[tenant]}` }));
+  await u.settle();
+  u.hooks.modes.set(label, mode);
+  return posted !== null;
 }
 
 /** The address that a disturbance about people concerns: that of the thing, or anybody's. */
@@ -134,11 +139,14 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const email = someone(thing, pick);
     const person = { ...thing, also: { email } };
     // Their no outlives what is known of them.
-    if (pick.oneIn(2)) await DISTURBANCES[pick.of("suppress", "unsubscribe")]?.(u, person, pick);
+    if (!pick.oneIn(3)) await DISTURBANCES[pick.of("suppress", "unsubscribe")]?.(u, person, pick);
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return false;
     await u.settle();
     u.ledger.note("forgotten", ...(await listTraces(u, thing.tenant, email)));
-    if (pick.oneIn(2)) await writeAgain(u, thing.tenant, email);
+    if (pick.oneIn(2)) {
+      await u.pass(1000);
+      await writeAgain(u, thing.tenant, email);
+    }
     return true;
   },
   hours: (u, _thing, pick) => done(u.pass(pick.int(1, 48) * HOUR)),
@@ -155,8 +163,11 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const others = [...u.things.values()].filter(({ noun }) => NOUNS[noun]?.verbs.pause);
     const agent = u.things.get(thing.also["agent"] ?? "");
     const paused = agent ?? (NOUNS[thing.noun]?.verbs.pause || others.length === 0 ? thing : pick.of(...others));
+    // Now and then there is a second reason, which is over before the first one.
+    const isFailing = paused.noun === "agent" && pick.oneIn(2) && (await failOnce(u, paused));
     const acted = await verb("pause")(u, paused, pick);
     await u.pass(pick.of(0, HOUR, HOUR, 2 * DAY));
+    if (isFailing) await u.call(() => u.builder().listings.resume(paused.also["slug"] ?? "", paused.id));
     await verb("resume")(u, paused, pick);
     return acted;
   },
@@ -173,8 +184,12 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     return paused !== null;
   },
   holdDomain: async (u, _thing, pick) => {
-    await u.call(() => operator(u).queue.hold({ domain: "people.test", reason: "blocked" }));
+    const held = await u.value(() => operator(u).queue.hold({ domain: "people.test", reason: "blocked" }));
+    // Mail that a server has claimed still leaves.
+    await u.settle();
+    if (held) u.ledger.stop("@people.test");
     await u.pass(pick.of(0, HOUR, 3 * DAY));
+    u.ledger.go("@people.test");
     return u.call(() => operator(u).queue.release({ domain: "people.test" }));
   },
   requeue: (u) => u.call(() => operator(u).queue.requeue({})),
@@ -191,7 +206,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const canPause = own.includes("pause") && own.includes("resume") && !pick.oneIn(4);
     // Its mail is claimed before it is paused, or not.
     const isLate = canPause && under.noun.endsWith("ampaign") && pick.oneIn(2);
-    if (isLate) await u.settle();
+    if (isLate) stopOnItsWay(u, under, pick);
     else if (canPause) await verb("pause")(u, under, pick);
     const deed = canPause ? "resume" : pick.of(...own, null);
     let doing: Promise<unknown> = Promise.resolve();
@@ -200,9 +215,8 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
       else await DISTURBANCES[pick.of("unsubscribe", "suppress", "bulkTag", "resubscribe")]?.(u, under, pick);
     };
     // The first transactions from now on claim what waits, and store what became of it.
-    const pause = { at: pick.int(1, 3), moment: "after", deed: () => pauseNow(u, under), more: 0 } as const;
-    const last = { at: pick.int(1, isLate ? 2 : 6), moment: "before", deed: () => (doing = act()), more: pick.int(0, 6) } as const;
-    const putOff = pick.of(...u.servers).interrupt(...(isLate ? [pause, last] : [last]));
+    const between = { at: pick.int(1, 6), moment: "before", deed: () => (doing = act()), more: pick.int(0, 6) } as const;
+    const putOff = isLate ? () => {} : pick.of(...u.servers).interrupt(between);
     if (paused) await u.call(() => operator(u).queue.resume());
     await u.pass(pick.of(0, 60_000, HOUR));
     putOff();
@@ -221,7 +235,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   webhooksDead: async (u, _thing, pick) => {
     const modes = new Map(u.hooks.modes);
-    for (const name of modes.keys()) u.hooks.modes.set(name, pick.of("fails", "hangs", "gone"));
+    for (const name of modes.keys()) u.hooks.modes.set(name, pick.of("fails", "hangs", "gone", "quits"));
     await u.pass(pick.of(60_000, 2 * HOUR));
     for (const [name, mode] of modes) u.hooks.modes.set(name, mode);
     await followAll(u);

@@ -41,6 +41,11 @@ interface Departure extends Mark {
   readonly address: string;
 }
 
+/** A contact that was deleted, and the service has acknowledged it. */
+interface Removal extends Mark {
+  readonly contactId: string;
+}
+
 /** The events that a webhook has subscribed to since a change of that. */
 interface Subscription {
   /** The number of the last event before the change. */
@@ -55,6 +60,8 @@ interface Stop {
   /** The id of the thing, or what an operator has stopped. */
   readonly what: string;
   readonly from: Mark;
+  /** True if mail was under way, of which some leaves yet within a second of real time: no time passes before that. */
+  readonly isSoft: boolean;
   /** Null while it lasts. */
   until: Mark | null;
 }
@@ -124,6 +131,7 @@ export class Ledger {
   readonly handOvers: HandOver[] = [];
   readonly refusals: Refusal[] = [];
   readonly departures: Departure[] = [];
+  readonly removals: Removal[] = [];
   /** Mail that was accepted while the world was at rest. */
   readonly accepted: { readonly id: string; readonly at: number }[] = [];
   /** The subscriptions of each webhook since it was registered, by its name; null where a call that was lost may have changed them. */
@@ -176,9 +184,9 @@ export class Ledger {
   }
 
   /** A thing is to stand still from now on. */
-  stop(what: string): void {
+  stop(what: string, isSoft = false): void {
     if (!this.stops.some((stop) => stop.what === what && stop.until === null))
-      this.stops.push({ what, from: { order: this.next(), at: this.now() }, until: null });
+      this.stops.push({ what, from: { order: this.next(), at: this.now() }, isSoft, until: null });
   }
 
   /** A thing may go on from now on; call it before the service learns of it. */
@@ -192,6 +200,10 @@ export class Ledger {
 
   leave(one: Omit<Departure, keyof Mark>): void {
     this.departures.push({ ...one, address: one.address.toLowerCase(), order: this.next(), at: this.now() });
+  }
+
+  remove(contactId: string): void {
+    this.removals.push({ contactId, order: this.next(), at: this.now() });
   }
 
   /** Takes back a no, because the person has said yes since. */

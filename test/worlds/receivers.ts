@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Ledger } from "./ledger.ts";
 
 /** Behaviour of a world's webhook on a request. */
-export type HookMode = "works" | "fails" | "hangs" | "gone";
+export type HookMode = "works" | "fails" | "hangs" | "gone" | "quits";
 
 /**
  * The webhooks of all worlds of a process, on one port. `http://127.0.0.1:PORT/WORLD/NAME` is the webhook NAME of a world; what it does can
@@ -28,7 +28,7 @@ export class Receivers {
           request.socket.destroy();
           return;
         }
-        const status = { works: 200, fails: 500, gone: 404 }[mode];
+        const status = { works: 200, fails: 500, gone: 404, quits: 410 }[mode];
         const { "webhook-id": webhookId, "webhook-timestamp": seconds, "webhook-signature": signature } = request.headers;
         const signed = { prefix: `${webhookId}.${seconds}.`, signatures: `${signature}`.split(" ") };
         world?.ledger.call({ name, status, body: Buffer.concat(chunks).toString(), ...signed });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresDb } from "../../packages/server/src/db/postgres/database.ts";
+import type { MailTransform } from "../../packages/server/src/delivery/transform.ts";
 import { jsonLog } from "../../packages/server/src/lib/log.ts";
 import { type Random, seededRandom } from "../../packages/server/src/lib/random.ts";
 import type { Heartbeat } from "../../packages/server/src/queue/heartbeat.pg.ts";
@@ -42,6 +43,9 @@ const INTERRUPTION_MS = 60;
 /** Error of Postgres when it cannot write. */
 const DISK_FULL = Object.assign(new Error("could not extend file: No space left on device"), { code: "53100" });
 
+/** Time for which a mail waits at a point of its way for a deed, ms of real time at most: it holds no transaction that the deed could need. */
+const DEED_MS = 500;
+
 class Killed extends Error {}
 
 /** A deed that one of the next transactions waits for: before it begins, or after it has ended and before anybody learns of it. */
@@ -52,6 +56,16 @@ interface Interruption {
   readonly deed: () => Promise<unknown>;
   /** The number of transactions of others that come after the deed, if there are so many. */
   readonly more: number;
+}
+
+/** Point in the way of a mail: it is claimed and nothing of it is read yet, or it is rendered and nothing is stored of that. */
+export type MailPoint = "claimed" | "rendered";
+
+/** A deed for which the mail of a campaign waits at a point of its way. */
+interface MailStop {
+  readonly point: MailPoint;
+  readonly campaignId: string;
+  readonly deed: () => Promise<unknown>;
 }
 
 /**
@@ -72,6 +86,7 @@ export class Server {
   #interruptions: readonly Interruption[] = [];
   #isInterrupted = false;
   #finished = 0;
+  #mailStops: readonly MailStop[] = [];
 
   readonly #random: Random;
 
@@ -81,6 +96,7 @@ export class Server {
     this.died = new Promise((resolve) => (this.#die = resolve));
     isDead.value = () => this.#dead;
     this.#makeMortal();
+    this.#watchMail();
   }
 
   static async start({ place, seed, now, peer, flags, log, dev = true }: ServerOptions): Promise<Server> {
@@ -141,6 +157,11 @@ export class Server {
     return () => {
       this.#interruptions = [];
     };
+  }
+
+  /** Lets deeds come when mail is at points of its way, one deed after the other. */
+  stopMail(...stops: readonly MailStop[]): void {
+    this.#mailStops = stops;
   }
 
   /** Puts off a kill that was planned. */
@@ -214,6 +235,23 @@ export class Server {
     this.#isInterrupted = false;
     const [until, end] = [this.#finished + next.more, performance.now() + INTERRUPTION_MS];
     while (this.#finished < until && performance.now() < end) await sleep(1);
+  }
+
+  #watchMail(): void {
+    const transforms = this.world.app.deps.mailTransforms as MailTransform[];
+    transforms.unshift((_read, mails) => this.#reach("claimed", mails));
+    transforms.push((_read, mails) => this.#reach("rendered", mails));
+  }
+
+  async #reach(point: MailPoint, mails: Parameters<MailTransform>[1]): Promise<void> {
+    const [next, ...later] = this.#mailStops;
+    if (next?.point !== point || !mails.some(({ email }) => email.campaignId === next.campaignId)) return;
+    this.#mailStops = later;
+    await Promise.race([next.deed(), sleep(DEED_MS)]);
+    // What follows from the deed comes before what follows from the mail.
+    const end = performance.now() + DEED_MS;
+    const isBusy = async (): Promise<boolean> => (await this.#listJobs()).some(({ runAt }) => runAt <= this.world.clock.now());
+    while ((await isBusy()) && performance.now() < end) await sleep(1);
   }
 
   #burns(moment: Moment): boolean {

@@ -1,11 +1,13 @@
 import { eq } from "drizzle-orm";
 import { isTestMail } from "../../../packages/server/src/lib/ids.ts";
 import type { Refusal } from "../ledger.ts";
+import { MARKS } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
 import { listSends, type Send } from "./sends.ts";
 
 interface Sent {
+  readonly contactId: string | null;
   readonly marketing: boolean;
   readonly inDoubt: boolean;
   readonly bypass: boolean;
@@ -22,7 +24,12 @@ async function loadSent({ world }: Universe): Promise<ReadonlyMap<string, Sent>>
   return new Map(
     rows.map(({ emails: e, contents: c }) => [
       `${e.mailId ?? e.id} ${e.toKey}`,
-      { marketing: e.campaignId !== null || c.automationId !== null, inDoubt: e.inDoubt, bypass: c.bypassUnsubscribe },
+      {
+        contactId: e.contactId,
+        marketing: e.campaignId !== null || c.automationId !== null,
+        inDoubt: e.inDoubt,
+        bypass: c.bypassUnsubscribe,
+      },
     ]),
   );
 }
@@ -31,13 +38,14 @@ export const REFUSALS: Invariant = {
   name: "refusals",
   promise: "Nobody who said no is mailed after that was acknowledged.",
   says: [
-    "Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after a no to marketing, nothing at all after a no to everything. It counts from the answer, also for mail that was on its way to the mail server, and until the person, or somebody for them, takes it back. A no to marketing keeps no receipt back that its sender marks as one.",
-    "A campaign to a list goes to people who have joined it, not to those who were asked to confirm and have not. Who leaves a list by themselves gets no mail of a campaign to that list any more, also none that was on its way, until they join it again. A person who has said no and is erased has said no for good, also where somebody adds the address again. Mail that was sent with a test key goes to nobody.",
+    "Once the service has answered that a person wants no mail, none is handed over to them: no campaign and no automation after a no to marketing, nothing at all after a no to everything. It counts from the answer, also for mail that is on its way to the mail server; what is being handed over at that moment leaves within a second. It counts until the person confirms or signs up anew, or somebody sets their contact to SUBSCRIBED or removes the suppression: no import, no upsert and no erasure takes it back. A call that would send them a mail is refused. A no to marketing keeps no receipt back that its sender marks as one.",
+    "A campaign to a list goes to people who have joined it, not to those who were asked to confirm and have not. A contact that was deleted gets no mail of a campaign or an automation any more. Who leaves a list by themselves gets no mail of a campaign to that list any more, also none that was on its way, until they join it again. A person who has said no and is erased has said no for good, also where somebody adds the address again. Mail that was sent with a test key goes to nobody.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
     const sent = await loadSent(universe);
     const { refusals, handOvers } = universe.ledger;
+    const accepted = await listAccepted(universe);
     const unasked = await listUnconfirmed(universe);
     const found = [...unasked].map((id) => `The mail ${id} of a campaign to a list went to somebody who has not joined it.`);
     found.push(...(await sentAfterLeaving(universe)));
@@ -46,12 +54,25 @@ export const REFUSALS: Invariant = {
       .map(({ emailId, to }) => `The test mail ${emailId} went to ${to}.`);
     const late = (await listSends(universe)).flatMap((one) => {
       const mail = sent.get(`${one.emailId} ${one.to}`);
+      if (universe.ledger.removals.some((removal) => mail?.marketing && mail.contactId === removal.contactId && one.isAfter(removal)))
+        return [`The mail ${one.emailId} went to ${one.to} after the contact ${mail?.contactId} was deleted.`];
       const no = mail && refusals.find((refusal) => forbids(universe, refusal, one, mail));
       return no ? [`The mail ${one.emailId} went to ${one.to} after a no of scope ${no.scope}.`] : [];
     });
-    return [...found, ...tests, ...late, ...(universe.ledger.notes.get("refusals") ?? [])];
+    return [...found, ...tests, ...late, ...accepted, ...(universe.ledger.notes.get("refusals") ?? [])];
   },
 };
+
+/** Asks for one more mail to each who has said no, and says for whom it was accepted. */
+async function listAccepted(universe: Universe): Promise<string[]> {
+  const found: string[] = [];
+  for (const { tenant, address, scope } of universe.ledger.refusals) {
+    const mail = { from: "hello@acme.test", to: address, subject: `Once more ${MARKS[tenant]}`, text: "Hello" };
+    if (await universe.value(() => universe.sdk(tenant).emails.send(mail)))
+      found.push(`A mail to ${address} was accepted, who has said no of scope ${scope}.`);
+  }
+  return found;
+}
 
 function forbids({ workspaces }: Universe, no: Refusal, one: Send, mail: Sent): boolean {
   if (!one.isAfter(no) || no.address !== one.to || workspaces[no.tenant] !== one.workspaceId) return false;

@@ -1,11 +1,18 @@
 import type { Mark } from "../ledger.ts";
 import type { Universe } from "../universe.ts";
 
+const HOUR = 3_600_000;
+
+/** Waits after each attempt that a mail server has put off, as docs/emails.md says them. */
+export const WAITS_MS = [HOUR / 60, HOUR / 12, HOUR / 4, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
+
 /** A mail that has left for an address. */
 export interface Send {
   readonly emailId: string | null;
   readonly workspaceId: string;
   readonly to: string;
+  /** Time by the clock of the world, ms. */
+  readonly at: number;
   isAfter(mark: Mark): boolean;
   isBefore(mark: Mark): boolean;
 }
@@ -16,8 +23,8 @@ export interface Send {
  */
 export async function listSends({ ledger, peer, world }: Universe): Promise<readonly Send[]> {
   if (peer) {
-    return ledger.handOvers.map(({ order, emailId, workspaceId, to }) => ({
-      ...{ emailId, workspaceId, to },
+    return ledger.handOvers.map(({ order, at, emailId, workspaceId, to }) => ({
+      ...{ emailId, workspaceId, to, at },
       isAfter: (mark) => mark.order < order,
       isBefore: (mark) => order < mark.order,
     }));
@@ -27,7 +34,7 @@ export async function listSends({ ledger, peer, world }: Universe): Promise<read
     sentAt === null
       ? []
       : {
-          ...{ emailId: mailId ?? id, workspaceId, to: toKey },
+          ...{ emailId: mailId ?? id, workspaceId, to: toKey, at: sentAt },
           isAfter: (mark: Mark) => mark.at < sentAt,
           isBefore: (mark: Mark) => sentAt < mark.at,
         },

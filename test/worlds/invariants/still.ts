@@ -1,13 +1,14 @@
 import { isTimeZone, type LocalTime, type Throttle, toLocalTime } from "@mailsvc/sdk/contract";
+import { isTestMail } from "../../../packages/server/src/lib/ids.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
-import { listSends } from "./sends.ts";
+import { listSends, WAITS_MS } from "./sends.ts";
 
 export const STILL: Invariant = {
   name: "still",
   promise: "What was paused or cancelled stands still from the moment that was acknowledged until it is resumed.",
   says: [
-    "While a campaign is paused, and for good once it is cancelled, none of its mail is handed over, also not mail that was ready to leave. While an automation is paused, none of its entries takes a step; mail of steps that it took before may still leave. A mail that was cancelled is not handed over unless a person queues it again. While the operator has paused sending, no mail is handed over but what a server had claimed before, and what the service itself writes to those who work with it.",
+    "While a campaign is paused, and for good once it is cancelled, none of its mail is handed over, also not mail that was ready to leave; what is being handed over when the pause is answered, or is next, leaves within a second. While an automation is paused, none of its entries takes a step; mail of steps that it took before may still leave. A mail that was cancelled is not handed over unless a person queues it again. While the operator has paused sending, no mail is handed over but what a server had claimed before, and what the service itself writes to those who work with it. The same holds for a domain that the operator holds, but for test mail, which goes to no domain. A webhook that is paused is not called.",
     "It counts from the answer of the service to the answer before it goes on. A call that was lost with its server counts as neither.",
   ],
   check: async (universe) => {
@@ -16,16 +17,26 @@ export const STILL: Invariant = {
     const campaigns = new Map((await read.select().from(read.t.emails)).map(({ id, campaignId }) => [id, campaignId]));
     const { stops } = universe.ledger;
     const found = (await listSends(universe)).flatMap((one) => {
-      // Links to sign in leave at any time.
-      const names = one.emailId === null ? [] : [one.emailId, campaigns.get(one.emailId), "sending"];
+      // Links to sign in leave at any time, and test mail goes to no domain.
+      const domain = one.emailId !== null && isTestMail(one.emailId) ? "" : one.to.slice(one.to.indexOf("@"));
+      const names = one.emailId === null ? [] : [one.emailId, campaigns.get(one.emailId), "sending", domain];
       const stop = stops.find(
-        ({ what, from, until }) => names.includes(what) && one.isAfter(from) && (until === null || one.isBefore(until)),
+        ({ what, from, until, isSoft }) =>
+          names.includes(what) && one.isAfter(from) && (!isSoft || one.at > from.at) && (until === null || one.isBefore(until)),
       );
       return stop ? [`The mail ${one.emailId} was handed over to ${one.to} while ${stop.what} was stopped.`] : [];
     });
-    return [...found, ...(await movesDuringPauses(universe))];
+    return [...found, ...(await movesDuringPauses(universe)), ...callsDuringPauses(universe)];
   },
 };
+
+/** Says which webhooks were called while they were paused. */
+function callsDuringPauses({ ledger }: Universe): string[] {
+  return ledger.calls.flatMap(({ name, at, body }) => {
+    const stop = ledger.stops.find(({ what, from, until }) => what === name && from.at < at && (until === null || at < until.at));
+    return stop ? [`${name} was called while it was paused: ${body.slice(0, 100)}`] : [];
+  });
+}
 
 async function movesDuringPauses({ world, ledger }: Universe): Promise<string[]> {
   const { read } = world.app.deps.db;
@@ -41,9 +52,9 @@ export const EARLY: Invariant = {
   name: "early",
   promise: "Nothing leaves before its time, outside its hours or faster than its pace.",
   says: [
-    "A mail with a time is sent at that time at the earliest, and so is a campaign with a schedule, or with a local time of each reader. Mail of a campaign with a window of hours is released within the window, by the clock of its time zone, also where that changes to or from summer time.",
+    "A mail with a time is sent at that time at the earliest, and so is a campaign with a schedule, or with a local time of each reader. Mail of a campaign with a window of hours is released, which is when its first attempt becomes due, within the window, by the clock of its time zone, also where that changes to or from summer time.",
     "A campaign with a pace of so many mails a second releases no more than that at once, and as long after the last ones as the pace says. It counts from the first release; a campaign that somebody resumes may release at once.",
-    "An agent is woken at its time at the earliest. A mail that was put off is tried again after about a minute at the earliest, unless somebody asks for it.",
+    "An agent is woken at its time at the earliest. A mail that was put off is tried again after 1, 5 and 15 minutes, then after 1, 2, 4, 8, 16 and 16 hours, each up to a fifth shorter at the earliest, unless somebody asks for it.",
   ],
   check: async (universe) => {
     const { read } = universe.world.app.deps.db;
@@ -126,8 +137,8 @@ function wokenEarly({ ledger, things }: Universe, wakeups: readonly Wakeup[]): s
   });
 }
 
-// The first wait after a mail server has put a mail off is a minute, give or take a fifth.
-const LEAST_WAIT_MS = 45_000;
+// Each wait after a mail server has put a mail off is up to a fifth longer or shorter than its number says.
+const SHORTEST = 0.8;
 
 /** Says which mail was handed over again right after a mail server had put it off, although nobody has asked for that. */
 function triedTooSoon({ ledger, script, peer }: Universe): string[] {
@@ -136,7 +147,8 @@ function triedTooSoon({ ledger, script, peer }: Universe): string[] {
   return [...Map.groupBy(ledger.handOvers, ({ emailId, to }) => `${emailId} ${to}`)].flatMap(([what, tries]) =>
     tries.flatMap(({ at }, i) => {
       const before = tries[i - 1];
-      return before && !what.startsWith("null") && at - before.at < LEAST_WAIT_MS
+      const least = (WAITS_MS[i - 1] ?? 0) * SHORTEST;
+      return before && !what.startsWith("null") && at - before.at < least
         ? [`The mail ${what} was handed over again after ${at - before.at} ms.`]
         : [];
     }),

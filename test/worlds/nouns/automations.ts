@@ -25,6 +25,7 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         connections: connect(steps),
         allowReEntry: pick.oneIn(2),
         reEntryDelayHours: pick.of(1, 1, 24),
+        currency: "EUR",
         ...(pick.oneIn(3) && { goal: { type: "event", name: "purchase" } }),
       };
       const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
@@ -33,9 +34,15 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
       if (entrant !== null) {
         await universe.settle();
         // It ends a wait, reaches the goal, and starts nothing for who is inside.
-        await universe.call(() => universe.sdk(tenant).events.track({ name: "purchase", contact: entrant }));
+        await universe.pass(1000);
+        await universe.call(() =>
+          universe.sdk(tenant).events.track({ name: "purchase", contact: entrant, value: pick.int(1, 90), currency: "EUR" }),
+        );
         if (pick.oneIn(3)) await repeat(universe, tenant, entrant, trigger);
       }
+      // Nobody enters because of a file.
+      const [email, tags] = [`fine-${pick.int(1000, 1999)}@people.test`, ["vip"]];
+      if (active && pick.oneIn(2)) await universe.call(() => universe.sdk(tenant).contacts.import({ rows: [{ email, tags }] }));
       return known(made, entrant === null ? {} : { entrant, trigger: JSON.stringify(trigger) });
     },
     verbs: {

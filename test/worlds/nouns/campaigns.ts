@@ -1,7 +1,7 @@
 import { type MailBlocks, type NewCampaign, toLocalTime } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
-import { MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
-import type { Universe } from "../universe.ts";
+import { type Pick as Chances, MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
+import type { Thing, Universe } from "../universe.ts";
 import { readOne } from "./reading.ts";
 
 const MINUTE = 60_000;
@@ -29,6 +29,7 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       const fields = { ...draft(making), ...to, ...own, ...(without && without.id !== group?.id && { exclude: [without.id] }) };
       const made = await universe.value(() => universe.sdk(tenant).campaigns.create(fields));
       if (made && making.pick.oneIn(3)) await changeTwice(universe, tenant, made);
+      if (made && starts && making.pick.oneIn(3)) stopOnItsWay(universe, { tenant, id: made.id }, making.pick);
       if (made && starts) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
       return known(made, also);
     },
@@ -72,6 +73,23 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       },
     },
   };
+}
+
+/** Pauses a campaign when its mail is claimed, or rendered, and lets it go on, or ends it, before anything is stored of that mail. */
+export function stopOnItsWay(u: Universe, { tenant, id }: Pick<Thing, "tenant" | "id">, pick: Chances): void {
+  const { campaigns } = u.sdk(tenant);
+  // On a busy machine a deed may last longer than the mail waits for it; the next one comes after it, whichever server that is at.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (deed: () => Promise<unknown>) => () => (last = last.then(deed));
+  const pause = inTurn(async () => (await u.value(() => campaigns.pause(id))) && u.ledger.stop(id, true));
+  const cancel = inTurn(async () => (await u.value(() => campaigns.cancel(id))) && u.ledger.stop(id, true));
+  const resume = inTurn(() => {
+    u.ledger.go(id);
+    return u.call(() => campaigns.resume(id));
+  });
+  const first = { point: pick.of("claimed" as const, "claimed" as const, "rendered" as const), campaignId: id, deed: pause };
+  const second = { point: "rendered" as const, campaignId: id, deed: pick.of(resume, resume, resume, cancel) };
+  for (const server of u.servers) server.stopMail(first, second);
 }
 
 /** Changes a draft, and again as somebody who has read it before: that is refused. Returns whether the first change was made. */
@@ -143,7 +161,7 @@ const OF_BLOCKS = campaign(
 
 /** Campaigns of variants, of which readers choose one. */
 const TESTED = campaign(({ pick, tenant }) => ({
-  ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 2, 5, 10) } }),
+  ...(!pick.oneIn(3) && { throttle: { perSecond: pick.of(0.5, 0.5, 2, 5) } }),
   abTest: {
     variants: Array.from({ length: pick.int(2, 4) }, (_, i) => (i === 0 ? {} : { subjectLine: `Variant ${i} ${MARKS[tenant]}` })),
     samplePercent: pick.of(1, 20, 50, 50, 100),

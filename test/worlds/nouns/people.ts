@@ -1,6 +1,7 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
-import { find, known, type Making, type Noun } from "../noun.ts";
-import { addressOf, MARKS } from "../script.ts";
+import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
+import { addressOf, MARKS, type Tenant } from "../script.ts";
+import type { Universe } from "../universe.ts";
 
 const ZONES = ["Europe/Berlin", "America/New_York", "Pacific/Auckland", "Asia/Kolkata"];
 
@@ -16,6 +17,12 @@ const person = ({ universe, pick, tenant }: Making) => ({
   },
 });
 
+async function deleteContact(u: Universe, tenant: Tenant, { id, named }: { readonly id: string; readonly named: string }): Promise<Acted> {
+  const outcome = await u.call(() => u.sdk(tenant).contacts.delete(named));
+  if ("value" in outcome) u.ledger.remove(id);
+  return outcome;
+}
+
 /** People, and what they are in. */
 export const PEOPLE_NOUNS = {
   contact: {
@@ -26,7 +33,7 @@ export const PEOPLE_NOUNS = {
     verbs: {
       edit: (u, { tenant, id }, pick) =>
         u.call(() => u.sdk(tenant).contacts.update(id, { tags: [pick.of("vip", "trial")], customFields: { score: pick.int(0, 100) } })),
-      delete: (u, { tenant, id }) => u.call(() => u.sdk(tenant).contacts.delete(id)),
+      delete: (u, { tenant, id }) => deleteContact(u, tenant, { id, named: id }),
     },
   },
   crowd: {
@@ -120,7 +127,7 @@ export const PEOPLE_NOUNS = {
         if (moved && moved.id !== id) u.ledger.note("follows", `The person ${externalId} has another id under another address.`);
         return moved !== null;
       },
-      delete: (u, { tenant, also }) => u.call(() => u.sdk(tenant).contacts.delete(also["externalId"] ?? "")),
+      delete: (u, { tenant, id, also }) => deleteContact(u, tenant, { id, named: also["externalId"] ?? "" }),
     },
   },
   trackedBatch: {

@@ -52,10 +52,23 @@ async function confirmLate(making: Making, asked: readonly string[]): Promise<vo
     u.ledger.note("follows", `${found.to} has confirmed the list ${list.id} by a link whose time was over.`);
 }
 
+/** A list to leave: one of the world, or one that nobody has to confirm. */
+async function chooseList(making: Making): Promise<string | null> {
+  const { universe, tenant, pick } = making;
+  const existing = pick.oneIn(3) ? find(making, "list") : null;
+  if (existing) return existing.id;
+  const { lists } = universe.sdk(tenant);
+  const made = await universe.value(() => lists.create({ name: `Left ${MARKS[tenant]}`, public: true }));
+  if (made) await universe.call(() => lists.add(made.id, { contacts: [0, 3, 6, 9, 12].map(addressOf) }));
+  return made?.id ?? null;
+}
+
 /** Leaves a list on the page of preferences, while a campaign to it is on its way. */
-async function leaveList(making: Making, list: string, { to, link }: Pick<FoundLink, "to" | "link">): Promise<boolean> {
+async function leaveList(making: Making, { to, link }: Pick<FoundLink, "to" | "link">): Promise<boolean> {
   const { universe: u, tenant, pick } = making;
   const { lists, campaigns } = u.sdk(tenant);
+  const list = await chooseList(making);
+  if (list === null) return false;
   const isMember = async (): Promise<boolean> => {
     const all = await u.value(() => lists.contacts(list, { limit: 100 }).toArray());
     return all?.some(({ contact, status }) => contact.email === to.toLowerCase() && status === "MEMBER") ?? false;
@@ -64,7 +77,7 @@ async function leaveList(making: Making, list: string, { to, link }: Pick<FoundL
   const slow = { ...draft(making), recipientType: "list" as const, listId: list, throttle: { perSecond: 0.05 } };
   const made = await u.value(() => campaigns.create(slow));
   if (made) await u.call(() => campaigns.send(made.id));
-  await u.pass(pick.of(0, 20_000, 60_000));
+  await u.pass(pick.of(1000, 20_000, 60_000));
   if (!(await isMember())) return false;
   if ((await visit(u, tenant, link, { action: "save", shown: list })) !== 200) return false;
   if (await isMember()) u.ledger.note("follows", `${to} has left the list ${list} and is a member of it.`);
@@ -82,8 +95,7 @@ export const RECIPIENT_NOUNS = {
   // Some leave everything, some only a list.
   leaving: follow(new RegExp(`${OWN}/unsubscribe/[\\w.-]+`), async (making, { to, link }) => {
     const { universe, tenant } = making;
-    const list = making.pick.oneIn(2) ? find(making, "list") : null;
-    if (list) return leaveList(making, list.id, { to, link });
+    if (making.pick.oneIn(2)) return leaveList(making, { to, link });
     await lookAtPage(universe, tenant, to, link);
     const status = await visit(universe, tenant, link, { "List-Unsubscribe": "One-Click" });
     if (status === 200) universe.ledger.refuse({ tenant, address: to, scope: "marketing" });

@@ -16,8 +16,15 @@ function webhook(mode: HookMode): Noun {
       return known(made, { name: label });
     },
     verbs: {
-      pause: (u, { tenant, id }) => u.call(() => u.sdk(tenant).webhooks.pause(id)),
-      resume: (u, { tenant, id }) => u.call(() => u.sdk(tenant).webhooks.resume(id)),
+      pause: async (u, { tenant, id, label }) => {
+        const paused = await u.value(() => u.sdk(tenant).webhooks.pause(id));
+        if (paused) u.ledger.stop(label);
+        return paused !== null;
+      },
+      resume: (u, { tenant, id, label }) => {
+        u.ledger.go(label);
+        return u.call(() => u.sdk(tenant).webhooks.resume(id));
+      },
       edit: async (u, { tenant, id, label }, pick) => {
         const events = pick.oneIn(2) ? choose(pick) : undefined;
         const readAll = async (): Promise<number> => {
