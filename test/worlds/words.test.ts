@@ -18,6 +18,24 @@ is put in order, four weeks pass, and the world must be as this page says.
 failing world breaks is named by the words below, and the world is made as short as it can be and printed as a test, for
 \`test/worlds/found.test.ts\`.
 
+## Words
+
+The [glossary](../../docs/glossary.md) has the words of the service. Besides:
+
+| Word | Meaning |
+| --- | --- |
+| at rest | after the four weeks in which nothing disturbs the world any more |
+| acknowledged | answered with success; a call whose server died before its answer is not, and may have been carried out or not |
+| handed over | given to a mail server, whatever that answers; where mail is captured, stored as what its reader would have got |
+| a no | an unsubscription, a complaint, or a suppression that somebody has added: to marketing, or to everything |
+| way | the path of a mail from its place in the queue, where a server claims and renders it, to the mail server |
+| seen from outside | read from answers, by the mail server or by a webhook of the world, and not from the database |
+
+Some worlds cannot be held to all words. Where data was set back to an earlier state, what was seen from outside since then is no measure:
+there \`refusals\`, \`once\`, \`arrives\`, \`still\`, \`webhooks\`, \`follows\` and \`audited\` are not judged, and of \`early\`, \`events\`,
+\`content\` and \`keys\` only what the data itself tells. Where events or mail are deleted after some days, or a person was erased, words about
+what these told are judged of the rest alone.
+
 This page is written by \`npm run vitest -- test/worlds/words.test.ts -u\`.
 
 ## Invariants

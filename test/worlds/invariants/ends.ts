@@ -7,8 +7,8 @@ export const ENDS: Invariant = {
   promise: "Everything that was begun ends, or waits for something that exists and can still happen.",
   says: [
     "A world comes to rest for four weeks after its last disturbance, with all servers, mail servers and webhooks in order. That is longer than any retry, window, test, schedule and wait in it. So nothing may be under way at the end but what waits for a person.",
-    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running, from that moment on. A delivery to a webhook that works is not waiting for its time to come. A webhook that has answered with errors alone for more than five days is off.",
-    "No job is dead, left without somebody who knows it, or overdue. A world that takes no step for minutes has failed.",
+    "A mail waits only for its time, for a campaign that is paused, or for a campaign whose winner somebody is to choose. A campaign is under way only if somebody is to choose its winner. An entry of an active automation stands at a step that its version has, and is due later than now. A run is active within its deadline; one that waits names an approval that is open or a wakeup that is scheduled. An approval is open within its time. What belongs to an agent that was turned off is neither open, nor scheduled, nor running, from that moment on. No delivery to a webhook that works waits any more. A webhook that has answered with nothing but errors for more than five days is disabled.",
+    "No job of the queue has failed for good, is of a kind that the server does not know, or is overdue. A world that takes no step for minutes has failed.",
   ],
   check: async (universe) => [
     ...(await openMail(universe)),

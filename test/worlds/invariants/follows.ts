@@ -1,5 +1,6 @@
 import type { Universe } from "../universe.ts";
 import { findLeftOut, findWrongWinners } from "./audiences.ts";
+import { findWrongEntries } from "./entries.ts";
 import type { Invariant } from "./invariant.ts";
 import { findWrongSteps } from "./steps.ts";
 import { findWrongWays } from "./ways.ts";
@@ -8,21 +9,18 @@ export const FOLLOWS: Invariant = {
   name: "follows",
   promise: "What is to follow from an event has followed.",
   says: [
-    "Where what starts an automation has happened for a contact while it was active, the contact has entered it. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
+    "Where what starts an automation has happened for a contact while it was active, the contact has entered it; without that nobody enters, and not by an import that is to start nothing. An address whose mailbox does not exist is suppressed. An agent that is on and whose webhook works has been told each decision about its questions, and each of its wakeups. Where a reader has opened a mail or followed a link in it, an event tells so.",
     "Who was in the audience of a campaign when it started, and was not changed since, has a mail of it, or is listed as skipped. Who was not in it, or was excluded, has none. Who had unsubscribed by then has none but one that was skipped. Who said no is on the list of suppressions. Who signs up on a page is a contact, and who confirms a list is a member of it; by a form that asks first nobody is a member without that. A person who gets another address stays the same contact. An import that is undone leaves nobody whom it has brought.",
     "An A/B test is won by the variant of which the largest share of its readers had opened the mail, or followed a link, by the time of the decision.",
     "What an agent proposes is made once when the brand approves it, and never otherwise.",
-    "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. A wait for a time of a weekday is over then, by the clock of its zone. A question about a contact is answered as the contact is, and a step that changes one has changed it. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time, enters again only where that is allowed, and as long after the time before as it says. Who reaches its goal while inside counts as having reached it.",
+    "An entry of an automation goes along the connections of its version to their end, and is at a delay for as long as it says, to the second from a minute on. A wait for a time of a weekday is over then, by the clock of its zone. A question about a contact is answered as the contact is, and a step that changes one has changed it. The opposite holds too: an entry takes each step once, and a contact is inside an automation once at a time, enters again only where that is allowed, and as long after the time before as it says. Who reaches its goal while inside counts as having reached it. Its revenue is the value of what was reported, in its currency, for those who were inside.",
   ],
   check: async (universe) => {
     if (universe.rewound) return [];
     return [
-      ...(await entered(universe)),
+      ...(await findWrongEntries(universe)),
       ...(await suppressed(universe)),
       ...(await agentsTold(universe)),
-      ...(await stepsOnce(universe)),
-      ...(await entriesApart(universe)),
-      ...(await goalsReached(universe)),
       ...(await reactionsTold(universe)),
       ...(await findWrongWays(universe)),
       ...(await findWrongSteps(universe)),
@@ -34,20 +32,6 @@ export const FOLLOWS: Invariant = {
     ];
   },
 };
-
-async function entered({ world, things, workspaces }: Universe): Promise<string[]> {
-  const { read } = world.app.deps.db;
-  const automations = new Set(
-    (await read.select().from(read.t.automations)).flatMap(({ id, deletedAt }) => (deletedAt === null ? id : [])),
-  );
-  const contacts = new Map((await read.select().from(read.t.contacts)).map((row) => [`${row.workspaceId} ${row.emailKey}`, row.id]));
-  const known = new Set((await read.select().from(read.t.automationContacts)).map((row) => `${row.automationId} ${row.contactId}`));
-  return [...things.values()].flatMap(({ label, tenant, id, also: { entrant } }) => {
-    const contactId = contacts.get(`${workspaces[tenant]} ${entrant}`);
-    if (entrant === undefined || !contactId || !automations.has(id) || known.has(`${id} ${contactId}`)) return [];
-    return [`What starts ${label} has happened for ${entrant}, who never entered.`];
-  });
-}
 
 async function suppressed({ world, script }: Universe): Promise<string[]> {
   const { read } = world.app.deps.db;
@@ -80,61 +64,6 @@ async function agentsTold(universe: Universe): Promise<string[]> {
         found.push(`${label} was never sent its wakeup ${wakeup.id}.`);
   }
   return found;
-}
-
-async function entriesApart({ world }: Universe): Promise<string[]> {
-  const { read } = world.app.deps.db;
-  const automations = new Map((await read.select().from(read.t.automations)).map((row) => [row.id, row]));
-  const entries = (await read.select().from(read.t.automationEntries)).sort((one, other) => one.enteredAt - other.enteredAt);
-  return [...Map.groupBy(entries, ({ automationId, contactId }) => `${automationId} ${contactId}`).values()].flatMap((own) =>
-    own.flatMap(({ id, automationId, enteredAt }, i) => {
-      const before = own[i - 1];
-      const { allowReEntry, reEntryDelayHours = 0 } = automations.get(automationId) ?? {};
-      if (before === undefined) return [];
-      if (before.endedAt === null || before.endedAt > enteredAt) return [`The entry ${id} began while ${before.id} was inside.`];
-      if (allowReEntry === false) return [`The entry ${id} began after ${before.id}, and nobody may enter again.`];
-      const hours = (enteredAt - before.enteredAt) / 3_600_000;
-      return hours < reEntryDelayHours
-        ? [`The entry ${id} began ${hours} hours after ${before.id}, and may after ${reEntryDelayHours}.`]
-        : [];
-    }),
-  );
-}
-
-/** Says who has reached the goal of an automation while they were inside, and does not count. */
-async function goalsReached({ world, script, ledger }: Universe): Promise<string[]> {
-  // While it is paused an automation does not listen, and a pause may have been lost.
-  const isUnsure = script.steps.some((step) => step.do === "disturb" && /^(kill|fullDisk|faults)/.test(step.by));
-  if (script.keepDays !== null || isUnsure) return [];
-  const paused = new Set(ledger.stops.map(({ what }) => what));
-  const { read } = world.app.deps.db;
-  const goals = new Map(
-    (await read.select().from(read.t.automations)).flatMap(({ id, goal, status }) =>
-      goal?.type === "event" && status === "ACTIVE" && !paused.has(id) ? [[id, goal.name] as const] : [],
-    ),
-  );
-  const tracked = Map.groupBy(
-    (await read.select().from(read.t.events)).filter(({ type }) => type === "contact.tracked"),
-    ({ contactId, data }) => `${contactId} ${data?.["name"]}`,
-  );
-  return (await read.select().from(read.t.automationEntries)).flatMap(
-    ({ id, automationId, contactId, enteredAt, endedAt, goalReachedAt }) => {
-      const name = goals.get(automationId);
-      if (name === undefined || goalReachedAt !== null) return [];
-      // One of the same instant may have been before it entered or after it ended.
-      const reached = tracked.get(`${contactId} ${name}`)?.find(({ at }) => at > enteredAt && at < (endedAt ?? Number.POSITIVE_INFINITY));
-      return reached ? [`The entry ${id} does not count as at its goal, although ${name} happened meanwhile.`] : [];
-    },
-  );
-}
-
-async function stepsOnce({ world }: Universe): Promise<string[]> {
-  const { read } = world.app.deps.db;
-  const moves = await read.select().from(read.t.automationMoves);
-  // The automations of a world have no loops.
-  return [...Map.groupBy(moves, ({ entryId, stepId }) => `${entryId} the step ${stepId}`)].flatMap(([what, taken]) =>
-    taken.length > 1 ? [`The entry ${what} took ${taken.length} times.`] : [],
-  );
 }
 
 async function reactionsTold({ world, ledger, script }: Universe): Promise<string[]> {

@@ -10,14 +10,18 @@ export const EVENTS: Invariant = {
   name: "events",
   promise: "A poller gets each event once, in order, and misses none.",
   says: [
-    "Who follows the events of a workspace by their numbers, now and then, sees each of them once, with rising numbers, and never learns later of an event behind a number that was already read. That holds with one server and with two, while servers die and are restarted, and while others write.",
+    "Who follows the events of a workspace by their numbers, now and then, sees each of them once, with rising numbers, and never learns later of an event with a smaller number than one that was already read. Each number is one more than that of the event before; some are missing only where events were deleted. That holds with one server and with two, while servers die and are restarted, and while others write.",
   ],
   check: async (universe) => {
     const found: string[] = [];
+    const { keepDays, steps } = universe.script;
+    const isWhole = keepDays === null && !steps.some((step) => step.do === "disturb" && step.by === "erase");
     for (const tenant of TENANTS) {
       const all = await listAll(universe, tenant);
       all.forEach(({ sequence, id }, i) => {
-        if (i > 0 && sequence <= (all[i - 1]?.sequence ?? 0)) found.push(`The event ${id} of ${tenant} is out of order.`);
+        const before = all[i - 1]?.sequence ?? 0;
+        if (i > 0 && sequence <= before) found.push(`The event ${id} of ${tenant} is out of order.`);
+        else if (isWhole && sequence !== before + 1) found.push(`Of ${tenant} no event has a number between ${before} and ${sequence}.`);
       });
       if (universe.rewound) continue;
       const { last, seen } = universe.pollers[tenant];
@@ -37,6 +41,7 @@ export const WEBHOOKS: Invariant = {
   promise: "A webhook that works gets each event it subscribed to at least once, and nothing else.",
   says: [
     "A webhook that is on at rest has received everything that it subscribed to since it was registered, at least once, also what happened while it was paused, while it did not answer, and while a server was dead. It has received no event of another type. Where it is changed to subscribe to other types, it receives those from that change on, and no longer the former ones.",
+    "An event that comes again has the same bytes. A webhook that has refused nothing gets the events of one mail to one recipient in the order of their numbers, and so it gets those of one contact that are about no mail, unless a server was killed.",
     "Agents are webhooks too: whatever was written for one that is on, and whose webhook works, has arrived or was replaced by what happened since, and the events of an activation arrive in their order.",
     "Each request is signed with the secret of its webhook. After a rotation it is signed with the old secret and the new one until the overlap is over, and from then on with the new one alone.",
   ],
@@ -70,7 +75,14 @@ export const WEBHOOKS: Invariant = {
           found.push(`${thing.label} got ${type} ${id} (number ${sequence}), and had changed to ${present.events.join(", ")}.`);
       }
     }
-    return [...found, ...(await agents(universe)), ...agentsOutOfOrder(universe), ...wronglySigned(universe)];
+    return [
+      ...found,
+      ...(await agents(universe)),
+      ...agentsOutOfOrder(universe),
+      ...webhooksOutOfOrder(universe),
+      ...otherBytes(universe),
+      ...wronglySigned(universe),
+    ];
   },
 };
 
@@ -113,6 +125,47 @@ function agentsOutOfOrder({ things, ledger, script }: Universe): string[] {
       const before = first[i - 1]?.sequence ?? 0;
       return sequence < before ? [`${label} got ${type} with the number ${sequence} after that with the number ${before}.`] : [];
     });
+  });
+}
+
+/** Says which events of one mail, or of one contact, came to a webhook that has taken all after a later one of the same. */
+function webhooksOutOfOrder({ things, ledger, script }: Universe): string[] {
+  // A request of a server that was killed may arrive after those of its successor, and one that was refused is tried by itself.
+  if (script.steps.some((step) => step.do === "disturb" && /^(kill|webhooksDead|fullDisk|faults)/.test(step.by))) return [];
+  return [...things.values()].flatMap(({ label, noun }) => {
+    if (noun !== "webhook") return [];
+    const events = new Map<string, Arrived>();
+    for (const { name, body } of ledger.calls) {
+      const event = JSON.parse(body) as Arrived;
+      if (name === label && !events.has(event.id)) events.set(event.id, event);
+    }
+    return [...Map.groupBy(events.values(), ({ recipient, emailId, contactId }) => recipient?.id ?? emailId ?? contactId ?? null)].flatMap(
+      ([about, own]) =>
+        own.flatMap(({ sequence, type }, i) => {
+          const before = own[i - 1];
+          return about !== null && before && before.sequence > sequence
+            ? [`${label} got ${type} of ${about} with the number ${sequence} after ${before.type} with the number ${before.sequence}.`]
+            : [];
+        }),
+    );
+  });
+}
+
+interface Arrived {
+  readonly id: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly recipient?: { readonly id: string } | null;
+  readonly emailId?: string | null;
+  readonly contactId?: string | null;
+}
+
+/** Says which events came to a webhook once more with another body. */
+function otherBytes({ ledger }: Universe): string[] {
+  const bodies = Map.groupBy(ledger.calls, ({ name, body }) => `${name} ${(JSON.parse(body) as Arrived).id}`);
+  return [...bodies].flatMap(([what, calls]) => {
+    const [first, other] = new Set(calls.map(({ body }) => body));
+    return other === undefined ? [] : [`${what} came with other bytes: ${first} and ${other}`];
   });
 }
 

@@ -14,8 +14,8 @@ export const SUMS: Invariant = {
   name: "sums",
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
-    "The service keeps numbers so that it need not count. At rest each of them is what counting gives: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, members of segments, entries of automations and who waits at which step, credits, of which nobody has less than none, mail by day and all its properties.",
-    "The recipients of a campaign by state add up to its recipients. A list that is read page by page has as many entries as it says. A segment keeps the members that its rules find: at any moment, and where time alone changes them, within an hour. So do the counts of contacts and lists. At no moment has a workspace more agents on than its plan covers, and none of them is paused for want of cover while the plan covers all. An agent is paused as long as there is a reason for it, and no longer. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
+    "The service keeps numbers so that it need not count. Each of them is what counting gives. At any moment: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, entries of automations and who waits at which step, and members of segments; where time alone changes these, within an hour. At rest also credits, of which nobody has less than none, and mail by day and all its properties.",
+    "The recipients of a campaign by state add up to its recipients. A list that is read page by page has as many entries as it says. A segment keeps the members that its rules find. At no moment has a workspace more agents on than its plan covers, and none of them is paused for want of cover while the plan covers all. An agent is paused as long as there is a reason for it, and no longer. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
   ],
   check: async (universe) => {
     const found: string[] = [];
@@ -36,6 +36,8 @@ export const SUMS: Invariant = {
       found.push(...(await contacts(universe, tenant)));
       found.push(...(await lists(universe, tenant)));
       found.push(...(await segments(universe, tenant, { timed: false })));
+      found.push(...(await campaigns(universe, tenant)));
+      found.push(...(await automations(universe, tenant)));
       found.push(...(await coverage(universe, tenant)));
     }
     return found;

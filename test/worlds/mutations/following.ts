@@ -374,4 +374,25 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
     text: "const resumed = left.length === 0;",
     instead: "const resumed = left.length >= 0;",
   },
+  {
+    name: "imports-start-automations",
+    about: "An import starts automations, although nobody has asked for that.",
+    file: "contacts/import.ts",
+    text: 'const cause = { source: "import", startsNothing: !startAutomations } as const;',
+    instead: 'const cause = { source: "import", startsNothing: false } as const;',
+  },
+  {
+    name: "revenue-miscounted",
+    about: "Automations count a tenth of the revenue that programs report.",
+    file: "automations/listener.ts",
+    text: "const amount = Math.round(data.value * 100);",
+    instead: "const amount = Math.round(data.value * 10);",
+  },
+  {
+    name: "paused-webhook-is-called",
+    about: "A webhook that is paused is called.",
+    file: "developer-webhooks/endpoint.ts",
+    text: 'if (row.status !== "enabled") return undefined;',
+    instead: 'if (row.status === "disabled") return undefined;',
+  },
 ];

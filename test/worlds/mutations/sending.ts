@@ -347,4 +347,25 @@ export const SENDING_MUTATIONS: readonly Mutation[] = [
     text: "shown.has(id) && !kept.has(id)",
     instead: "shown.has(id) && kept.has(id)",
   },
+  {
+    name: "held-domain-gets-mail",
+    about: "Mail leaves for a domain that the operator holds.",
+    file: "delivery/load.ts",
+    text: "if (heldDomains.has(domain) && !isTestMail(email.id))",
+    instead: 'if (heldDomains.has(domain) && email.id === "")',
+  },
+  {
+    name: "refusals-suppress-addresses",
+    about: "An address is suppressed when its mail server refuses the content of a mail.",
+    file: "delivery/effects.ts",
+    text: "if (invalidRecipient)\n",
+    instead: 'if (invalidRecipient || move.patch.status === "bounced")\n',
+  },
+  {
+    name: "waits-do-not-grow",
+    about: "A mail that is put off again and again is tried each minute.",
+    file: "delivery/outcome.ts",
+    text: "[MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR]",
+    instead: "[MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE]",
+  },
 ];
