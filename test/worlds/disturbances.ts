@@ -235,7 +235,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   webhooksDead: async (u, _thing, pick) => {
     const modes = new Map(u.hooks.modes);
-    for (const name of modes.keys()) u.hooks.modes.set(name, pick.of("fails", "hangs", "gone", "quits"));
+    for (const name of modes.keys()) u.hooks.modes.set(name, pick.of("fails", "hangs", "gone"));
     await u.pass(pick.of(60_000, 2 * HOUR));
     for (const [name, mode] of modes) u.hooks.modes.set(name, mode);
     await followAll(u);

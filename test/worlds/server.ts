@@ -59,7 +59,7 @@ interface Interruption {
 }
 
 /** Point in the way of a mail: it is claimed and nothing of it is read yet, or it is rendered and nothing is stored of that. */
-export type MailPoint = "claimed" | "rendered";
+type MailPoint = "claimed" | "rendered";
 
 /** A deed for which the mail of a campaign waits at a point of its way. */
 interface MailStop {
