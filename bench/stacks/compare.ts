@@ -4,7 +4,7 @@ import { busy, machine } from "../report.ts";
 import { haraka, postfix } from "./mail-servers.ts";
 import { NextMailServer } from "./mailserver.ts";
 import { mailsvcOnPostgres, mailsvcOnSqlite } from "./mailsvc.ts";
-import { bullmqAlways, bullmqEverySecond, graphileWorker } from "./queues.ts";
+import { bullmqAlways, bullmqEverySecond, graphileWorker, pgBoss } from "./queues.ts";
 import type { Stack } from "./stack.ts";
 import type { TestTool } from "./test-tool.ts";
 import { type ToolReport, tryTool } from "./test-tool-trial.ts";
@@ -16,7 +16,7 @@ const MARKS = { from: "<!-- table: npm run bench:stacks -- --save -->\n", to: "<
 const TOOL_MARKS = { ...MARKS, from: "<!-- table: npm run bench:stacks -- --tools --save -->\n" };
 
 /** All stacks, in the order of the table. */
-const STACKS: readonly Stack[] = [mailsvcOnSqlite, mailsvcOnPostgres, bullmqAlways, bullmqEverySecond, graphileWorker, postfix, haraka];
+const STACKS: readonly Stack[] = [mailsvcOnSqlite, mailsvcOnPostgres, bullmqAlways, bullmqEverySecond, graphileWorker, pgBoss, postfix, haraka];
 
 interface Row {
   readonly stack: Stack;

@@ -30,6 +30,13 @@ export const graphileWorker: Stack = {
   start: async (smtpPort) => startQueue("graphile.mjs", await startDatabase(), smtpPort),
 };
 
+export const pgBoss: Stack = {
+  name: "pg-boss, fastify and nodemailer",
+  durability: "flushed before the answer",
+  missing: () => null,
+  start: async (smtpPort) => startQueue("pg-boss.mjs", await startDatabase(), smtpPort),
+};
+
 function bullmq(appendfsync: "always" | "everysec", durability: string): Stack {
   return {
     name: `BullMQ on Redis (appendfsync ${appendfsync}), fastify and nodemailer`,
