@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
-import { startPostgres } from "../../packages/server/test/postgres-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { type ServerProcess, startServer } from "../../test/support/server.ts";
 import { call } from "../contenders.ts";
 import { onCore } from "../cores.ts";
-import { killPostgres, onFirstCore } from "./postgres.ts";
+import { startDatabase } from "./postgres.ts";
 import { killProgram } from "./process.ts";
 import { CONNECTIONS, type RunningStack, type Stack, toNumber } from "./stack.ts";
 
@@ -25,23 +24,21 @@ export const mailsvcOnPostgres: Stack = {
   durability: "flushed before the answer",
   missing: () => null,
   start: async (smtpPort) => {
-    const database = await startPostgres({ durable: true });
-    onFirstCore(database.pid);
-    const { stack, kill, restart } = await start(smtpPort, ["--database-url", database.url]);
+    const database = await startDatabase();
+    const { stack, kill, restart } = await start(smtpPort, ["--database-url", database.address]);
     return {
       ...stack,
-      pids: () => [...stack.pids(), database.pid],
+      pids: () => [...stack.pids(), database.pid()],
       kill: async () => {
-        await Promise.all([kill(), killPostgres(database)]);
+        await Promise.all([kill(), database.kill()]);
       },
       restart: async () => {
-        await database.start();
-        onFirstCore(database.pid);
+        await database.restart();
         await restart();
       },
       stop: async () => {
         await stack.stop();
-        await database.dispose();
+        await database.stop();
       },
     };
   },

@@ -2,23 +2,12 @@ import { type ChildProcess, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "../../packages/server/test/postgres-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
-import { killPostgres, onFirstCore } from "./postgres.ts";
+import { type Storage, startDatabase } from "./postgres.ts";
 import { firstLine, killProgram, listening, startProgram } from "./process.ts";
 import { CONNECTIONS, type RunningStack, type Stack } from "./stack.ts";
 
 const JSON_ONLY = { kind: "http", path: "/send", headers: {} } as const;
-
-/** A database that a queue is kept in. */
-interface Storage {
-  /** Address for the application. */
-  readonly address: string;
-  pid(): number;
-  kill(): Promise<void>;
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 export const bullmqAlways = bullmq("always", "flushed before the answer");
 export const bullmqEverySecond = bullmq("everysec", "flushed once a second");
@@ -77,21 +66,6 @@ async function startQueue(app: string, storage: Storage, smtpPort: number): Prom
       await killProgram(child);
       await storage.stop();
     },
-  };
-}
-
-async function startDatabase(): Promise<Storage> {
-  const database = await startPostgres({ durable: true });
-  onFirstCore(database.pid);
-  return {
-    address: database.url,
-    pid: () => database.pid,
-    kill: () => killPostgres(database),
-    restart: async () => {
-      await database.start();
-      onFirstCore(database.pid);
-    },
-    stop: () => database.dispose(),
   };
 }
 

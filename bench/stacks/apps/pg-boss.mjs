@@ -15,7 +15,13 @@ boss.on("error", (error) => console.error(error.message));
 await boss.start();
 await boss.createQueue("mail", { notify: true, retryLimit: 25, retryDelay: 1, heartbeatSeconds: 10 });
 // Workers that are woken by a job take several at once, and go on at once while there are more.
-const work = { localConcurrency: Number(connections), batchSize: 5, burstWhenBatchFull: true, perJobResults: true, pollingIntervalSeconds: 0.5 };
+const work = {
+  localConcurrency: Number(connections),
+  batchSize: 5,
+  burstWhenBatchFull: true,
+  perJobResults: true,
+  pollingIntervalSeconds: 0.5,
+};
 await boss.work("mail", work, (jobs) => Promise.all(jobs.map(handOver)));
 
 async function handOver({ id, data }) {
