@@ -1,4 +1,5 @@
 import { median } from "../figure.ts";
+import { exim, openSmtpd } from "./debian-relays.ts";
 import { haraka, postfix } from "./mail-servers.ts";
 import { NextMailServer } from "./mailserver.ts";
 import { mailsvcOnPostgres, mailsvcOnSqlite } from "./mailsvc.ts";
@@ -16,6 +17,8 @@ const STACKS: readonly Stack[] = [
   graphileWorker,
   pgBoss,
   postfix,
+  exim,
+  openSmtpd,
   haraka,
 ];
 

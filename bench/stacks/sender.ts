@@ -59,20 +59,23 @@ async function openHttp({ port, path, headers }: Extract<Entrance, { kind: "http
 async function openSmtp(port: number): Promise<Line> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const answers = new Answers(socket);
+  let pipelining = false;
   try {
     await answers.next("220");
     socket.write("EHLO load.example\r\n");
-    await answers.next("250");
+    pipelining = /^250.PIPELINING$/im.test(await answers.next("250"));
   } catch (error) {
     socket.destroy();
     throw error;
   }
   return {
     send: async (n) => {
-      socket.write(`MAIL FROM:<hello@bench.acme.dev>\r\nRCPT TO:<reader${n % 97}@mail.acme.dev>\r\nDATA\r\n`);
-      await answers.next("250");
-      await answers.next("250");
-      await answers.next("354");
+      const commands = ["MAIL FROM:<hello@bench.acme.dev>", `RCPT TO:<reader${n % 97}@mail.acme.dev>`, "DATA"];
+      if (pipelining) socket.write(`${commands.join("\r\n")}\r\n`);
+      for (const command of commands) {
+        if (!pipelining) socket.write(`${command}\r\n`);
+        await answers.next(command === "DATA" ? "354" : "250");
+      }
       socket.write(toMessage(n));
       await answers.next("250");
     },
@@ -98,9 +101,10 @@ function toMessage(n: number): string {
 
 /** The replies of a mail server, one after the other. */
 class Answers {
-  readonly #waiting: { readonly code: string; done(): void; failed(error: Error): void }[] = [];
-  readonly #lines: string[] = [];
+  readonly #waiting: { readonly code: string; done(reply: string): void; failed(error: Error): void }[] = [];
+  readonly #replies: string[] = [];
   #pending = "";
+  #reply = "";
   #over = false;
 
   constructor(socket: Socket) {
@@ -114,13 +118,13 @@ class Answers {
     socket.on("data", (text: string) => {
       const lines = (this.#pending + text).split("\r\n");
       this.#pending = lines.pop() ?? "";
-      // Only the last line of a reply has a blank after its code.
-      this.#lines.push(...lines.filter((line) => line[3] === " "));
+      for (const line of lines) this.#read(line);
       this.#serve();
     });
   }
 
-  next(code: string): Promise<void> {
+  /** Returns the next reply, all its lines; throws if its code is another one. */
+  next(code: string): Promise<string> {
     return new Promise((done, failed) => {
       if (this.#over) failed(new Error("closed"));
       this.#waiting.push({ code, done, failed });
@@ -128,11 +132,19 @@ class Answers {
     });
   }
 
+  #read(line: string): void {
+    this.#reply += `${line}\n`;
+    // Only the last line of a reply has a blank after its code.
+    if (line[3] !== " ") return;
+    this.#replies.push(this.#reply);
+    this.#reply = "";
+  }
+
   #serve(): void {
-    while (this.#waiting.length > 0 && this.#lines.length > 0) {
-      const [one, line = ""] = [this.#waiting.shift(), this.#lines.shift()];
-      if (line.startsWith(one?.code ?? "")) one?.done();
-      else one?.failed(new Error(line));
+    while (this.#waiting.length > 0 && this.#replies.length > 0) {
+      const [one, reply = ""] = [this.#waiting.shift(), this.#replies.shift()];
+      if (reply.startsWith(one?.code ?? "")) one?.done(reply);
+      else one?.failed(new Error(reply));
     }
   }
 }

@@ -8,6 +8,8 @@ export interface RunningStack {
   readonly entrance: Entrance;
   /** Its processes, the database's among them. */
   pids(): readonly number[];
+  /** Processor time that they have used, µs, if their parents do not know it: of processes that were left behind. */
+  cpu?(): number;
   /** Kills all of its processes at once. */
   kill(): Promise<void>;
   /** Starts it again on what it had kept, at the same entrance. */

@@ -59,7 +59,9 @@ export async function buildMail(n: number): Promise<Buffer> {
     "--mixed--",
     "",
   ].join("\r\n");
-  const signatureData = [{ signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey }];
-  const { signatures } = await dkimSign(message, { canonicalization: "relaxed/relaxed", signatureData });
+  const { signatures } = await dkimSign(message, {
+    canonicalization: "relaxed/relaxed",
+    ...{ signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey },
+  });
   return Buffer.from(signatures + message);
 }
