@@ -74,7 +74,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
   await Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
-/** Waits until this process has had the chance to do what is ready to be done. For tests, in Node. */
+/** Waits until this process has had the chance to do what is ready to be done. Not in Workers. */
 export function turn(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }

@@ -1,4 +1,4 @@
-import { currentTime } from "../runtime.ts";
+import { currentTime, turn } from "../runtime.ts";
 import type { Store } from "./store.ts";
 
 /** A database of `node:sqlite` (DatabaseSync), better-sqlite3 or `bun:sqlite`. */
@@ -29,7 +29,7 @@ const LIVE = "(expires_at IS NULL OR expires_at > ?)";
 
 /**
  * A store in the table `agent_kit` of an SQLite database, for any number of processes of one machine:
- * `sqliteStore(new DatabaseSync("agent.db"))`. Switches the database to WAL with a flush per write.
+ * `sqliteStore(new DatabaseSync("agent.db"))`. Switches the database to WAL; writes are flushed, those of one turn of the event loop together.
  */
 export function sqliteStore(database: SqliteDatabase): Store {
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
@@ -45,6 +45,7 @@ export function sqliteStore(database: SqliteDatabase): Store {
   const remove = database.prepare(`DELETE FROM agent_kit WHERE key = ? AND value = ? AND ${LIVE}`);
   const sweep = database.prepare("DELETE FROM agent_kit WHERE expires_at <= ?");
   const keys = database.prepare("SELECT key FROM agent_kit WHERE key >= ? AND key < ? AND expires_at IS NULL ORDER BY key");
+  const inGroup = groupWrites(database);
   let writes = 0;
 
   return {
@@ -54,11 +55,49 @@ export function sqliteStore(database: SqliteDatabase): Store {
       const expiresAt = ttlMs === undefined ? null : Math.ceil(now + ttlMs);
       if (++writes % SWEEP_EVERY === 0) sweep.run(now);
       if (from === null && to === null) return !select.get(key, now);
-      if (from === null) return Number(insert.run(key, to, expiresAt, now).changes) === 1;
-      if (to === null) return Number(remove.run(key, from, now).changes) === 1;
-      return Number(replace.run(to, expiresAt, key, from, now).changes) === 1;
+      const write = (): { changes: number | bigint } => {
+        if (from === null) return insert.run(key, to, expiresAt, now);
+        if (to === null) return remove.run(key, from, now);
+        return replace.run(to, expiresAt, key, from, now);
+      };
+      return Number((await inGroup(write)).changes) === 1;
     },
     list: async (prefix) => (keys.all(prefix, prefix + LAST) as { key: string }[]).map(({ key }) => key),
+  };
+}
+
+/** Returns a function that makes writes, all of one turn of the event loop in one transaction: a flush takes as long for many as for one. */
+function groupWrites(database: SqliteDatabase): <T>(write: () => T) => Promise<T> {
+  let group: { readonly writes: (() => unknown)[]; readonly results: Promise<unknown[]> } | null = null;
+  const takeBack = (): void => {
+    try {
+      database.exec("ROLLBACK TO agent_kit; RELEASE agent_kit");
+    } catch {
+      // SQLite has done so by itself, as it does when the disk is full.
+    }
+  };
+  const commit = async (writes: readonly (() => unknown)[]): Promise<unknown[]> => {
+    await turn();
+    group = null;
+    // Unlike BEGIN, it also works inside of a transaction of the caller.
+    database.exec("SAVEPOINT agent_kit");
+    try {
+      const results = writes.map((write) => write());
+      database.exec("RELEASE agent_kit");
+      return results;
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  };
+  return async <T>(write: () => T): Promise<T> => {
+    if (group === null) {
+      const writes: (() => unknown)[] = [];
+      group = { writes, results: commit(writes) };
+    }
+    const { writes, results } = group;
+    const at = writes.push(write) - 1;
+    return (await results)[at] as T;
   };
 }
 

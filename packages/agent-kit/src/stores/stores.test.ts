@@ -206,6 +206,26 @@ test("a new SQLite file that another process switches to WAL at the same moment 
   expect([await store.swap("a", null, "1"), await store.get("a"), refusals]).toEqual([true, "1", 4]);
 });
 
+test("writes to SQLite that are made at once are one transaction, and one that fails takes the others back", async () => {
+  const folder = newFolder();
+  onTestFinished(() => removeFolder(folder));
+  const database = new DatabaseSync(join(folder, "agent.db"));
+  onTestFinished(() => database.close());
+  const commits: string[] = [];
+  const exec = (sql: string): void => {
+    if (sql === "RELEASE agent_kit") commits.push(sql);
+    database.exec(sql);
+  };
+  const store = sqliteStore({ exec, prepare: (sql) => database.prepare(sql) });
+  const keys = Array.from({ length: 50 }, (_, i) => `key-${i % 40}`);
+  expect((await Promise.all(keys.map((key) => store.swap(key, null, key)))).filter(Boolean)).toHaveLength(40);
+  expect(commits).toHaveLength(1);
+  database.exec("CREATE TRIGGER full BEFORE INSERT ON agent_kit WHEN NEW.key = 'refused' BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  const failed = await Promise.allSettled([store.swap("one", null, "1"), store.swap("refused", null, "2")]);
+  expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await store.swap("one", null, "1")).toBe(true);
+});
+
 describe("the store in Redis", () => {
   let server: RedisServer | undefined;
   let port = 0;
