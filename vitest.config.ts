@@ -129,6 +129,8 @@ const LONG = [
   "test/{agent-templates,binary,binary-packages,newcomer,packages,registry,release}.test.ts",
   // Each write of the contract, raced with an erasure on Postgres. data-subjects/races.pg.test.ts stays.
   "test/erasure-races.test.ts",
+  // The stacks of the comparison, where they are installed.
+  "bench/stacks/stacks.test.ts",
   // Whole pages followed to the letter, and the site made of all. docs.test.ts and quickstart.test.ts stay.
   "test/{quickstarts,site}.test.ts",
 ];

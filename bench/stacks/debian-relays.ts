@@ -40,7 +40,7 @@ export const exim: Stack = {
 
 export const openSmtpd: Stack = {
   name: "OpenSMTPD as a relay",
-  durability: "flushed before the answer",
+  durability: "not flushed",
   missing: () => debianMissing(OPENSMTPD),
   start: async (smtpPort) => {
     const program = new ApartProgram(OPENSMTPD);

@@ -43,7 +43,7 @@ export const postfix: Stack = {
 
 export const haraka: Stack = {
   name: "Haraka as a relay",
-  durability: "not flushed",
+  durability: "flushed before the answer",
   missing: () => null,
   start: async (smtpPort) => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-haraka-"));

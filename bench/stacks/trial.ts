@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuOf } from "../cpu.ts";
+import { countFlushes } from "./flushes.ts";
 import type { NextMailServer } from "./mailserver.ts";
 import { memoryOf } from "./memory.ts";
 import { sendMails } from "./sender.ts";
@@ -7,6 +8,8 @@ import type { RunningStack, Stack } from "./stack.ts";
 
 const SENDERS = 50;
 const WARM_UP = 1000;
+// Mails whose flushes are counted.
+const SINGLE = 50;
 const LOAD_MS = 10_000;
 export const KILLS = 10;
 // Between two kills, ms.
@@ -40,6 +43,16 @@ export interface Survival {
 /** Measures how fast a stack takes and delivers mail, from an empty queue on. */
 export async function measureSpeed(stack: Stack, next: NextMailServer): Promise<Speed> {
   return withStack(stack, next, (running) => measureOnce(running, next));
+}
+
+/** Counts the flushes of a stack for each mail, while it takes one after the other. */
+export async function measureFlushes(stack: Stack, next: NextMailServer): Promise<number> {
+  return withStack(stack, next, async ({ entrance, pids }) => {
+    // The first one of a connection may make files.
+    await arrival(next, await sendMails(entrance, 1, (acknowledged) => acknowledged >= 5));
+    const flushes = await countFlushes(pids(), () => sendMails(entrance, 1, (acknowledged) => acknowledged >= SINGLE));
+    return flushes / SINGLE;
+  });
 }
 
 /** Kills a stack ten times at random moments while it takes and delivers mail. `random` gives numbers from 0 to 1. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { deliverSmtp } from "../../../packages/server/test/smtp-client.ts";
 import { cpuOf } from "../../cpu.ts";
 import { median } from "../../figure.ts";
+import { countFlushes, toFlushes } from "../flushes.ts";
 import { memoryOf } from "../memory.ts";
 import { byTurns, type Chosen, choose, printTable, toCount } from "../page.ts";
 import { buildMail, RECIPIENT, RECORDS, SENDER } from "./mails.ts";
@@ -15,12 +16,15 @@ const RECEIVERS: readonly Receiver[] = [onSqlite, onPostgres, libraries];
 const WARM_UP = 300;
 const MAILS = 500;
 const AT_A_TIME = 4;
+// Mails whose flushes are counted.
+const SINGLE = 50;
 // What a receiver does about a mail after its answer counts, too.
 const AFTER_MS = 2000;
 
 const COLUMNS = [
   ["Receiver", "text"],
   ["A mail is flushed, by", "text"],
+  ["Flushes", "number"],
   ["Received", "number"],
   ["Processor time", "number"],
   ["Memory", "number"],
@@ -41,14 +45,15 @@ export async function compareReceiving(chosen: Chosen, rounds: number): Promise<
   const mails: Buffer[] = [];
   for (let n = 0; n < WARM_UP + MAILS; n += 1) mails.push(await buildMail(n));
   const results = await byTurns(choose(RECEIVERS, chosen), rounds, (receiver) => measure(receiver, mails));
+  const rows: string[] = [];
+  for (const [receiver, all] of results) rows.push(toRow(receiver, all, await measureFlushes(receiver, mails)));
   names.stop();
-  const rows = [...results].map(([receiver, all]) => toRow(receiver, all));
   printTable({ flag: "--receiving", columns: COLUMNS, rows }, chosen);
 }
 
-function toRow({ name, durability }: Receiver, receptions: readonly Reception[]): string {
+function toRow({ name, durability }: Receiver, receptions: readonly Reception[], flushes: number): string {
   const of = (key: keyof Reception): string => toCount(median(receptions.map((one) => one[key])));
-  return `| ${name} | ${durability} | ${of("rate")}/s | ${of("cpu")} µs | ${of("memory")} MB |`;
+  return `| ${name} | ${durability} | ${toFlushes(flushes)} | ${of("rate")}/s | ${of("cpu")} µs | ${of("memory")} MB |`;
 }
 
 async function measure(receiver: Receiver, mails: readonly Buffer[]): Promise<Reception> {
@@ -67,7 +72,18 @@ async function measure(receiver: Receiver, mails: readonly Buffer[]): Promise<Re
   }
 }
 
-async function deliverAll({ port }: RunningReceiver, mails: readonly Buffer[]): Promise<void> {
+/** Counts the flushes of a receiver for each mail, while it takes one after the other. */
+async function measureFlushes(receiver: Receiver, mails: readonly Buffer[]): Promise<number> {
+  const running = await receiver.start();
+  try {
+    await deliverAll(running, mails.slice(0, 5), 1);
+    return (await countFlushes(running.pids(), () => deliverAll(running, mails.slice(5, 5 + SINGLE), 1))) / SINGLE;
+  } finally {
+    await running.stop();
+  }
+}
+
+async function deliverAll({ port }: RunningReceiver, mails: readonly Buffer[], atATime = AT_A_TIME): Promise<void> {
   const left = mails.values();
   const deliverSome = async (): Promise<void> => {
     for (const mail of left) {
@@ -75,5 +91,5 @@ async function deliverAll({ port }: RunningReceiver, mails: readonly Buffer[]): 
       if (code !== 250) throw new Error(`A mail was answered with ${code}.`);
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, deliverSome));
+  await Promise.all(Array.from({ length: atATime }, deliverSome));
 }

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuOf } from "../../cpu.ts";
+import { countFlushes } from "../flushes.ts";
 import { KILLS, LIFE, PATIENCE_MS } from "../trial.ts";
 import { AT_A_TIME, type Engine, openStarter, type RunningEngine } from "./engine.ts";
 import { type Ledger, STEPS } from "./ledger.ts";
 
 const WARM_UP_MS = 3000;
+// Workflows whose flushes are counted.
+const SINGLE = 20;
 const LOAD_MS = 10_000;
 // A workflow that a kill has interrupted is not waited for by its starter, so that the load goes on.
 const INTERRUPTED_MS = 1000;
@@ -36,6 +39,24 @@ export async function measureEngine(engine: Engine, ledger: Ledger, loadMs = LOA
     await startWorkflows(running, ledger, { forMs: loadMs, patienceMs: PATIENCE_MS });
     const steps = ledger.steps - doneBefore;
     return { rate: (steps * 1000) / (ledger.lastAt - from), cpu: (cpuOf(running.pids()) - before) / steps };
+  });
+}
+
+/** Counts the flushes of an engine for each step, while it works on one workflow after the other. */
+export async function countEngineFlushes(engine: Engine, ledger: Ledger): Promise<number> {
+  return withEngine(engine, ledger, async (running) => {
+    const starter = openStarter(running);
+    const work = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i += 1) {
+        const n = numbers++;
+        await starter.start(n);
+        await ledger.whenDone(n, PATIENCE_MS);
+      }
+    };
+    await work(1);
+    const flushes = await countFlushes(running.pids(), () => work(SINGLE));
+    await starter.close();
+    return flushes / (SINGLE * STEPS);
   });
 }
 
