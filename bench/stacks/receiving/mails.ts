@@ -59,9 +59,9 @@ export async function buildMail(n: number): Promise<Buffer> {
     "--mixed--",
     "",
   ].join("\r\n");
-  const { signatures } = await dkimSign(message, {
-    canonicalization: "relaxed/relaxed",
-    ...{ signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey },
-  });
+  const key = { signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey };
+  // Its type asks for one key, its code for a list of them.
+  const { signatures } = await dkimSign(message, { canonicalization: "relaxed/relaxed", ...key, signatureData: [key] });
+  if (signatures === "") throw new Error("The mail was not signed.");
   return Buffer.from(signatures + message);
 }
