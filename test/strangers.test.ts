@@ -1,6 +1,7 @@
-import { paramNames } from "@mailsvc/sdk/contract";
+import { type ErrorBody, paramNames } from "@mailsvc/sdk/contract";
 import { getTableName, type Table } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { listErrors } from "../packages/server/src/http/openapi.ts";
 import type { TestWorld } from "../packages/server/src/testing.ts";
 import { ENDPOINTS, isKeyed, makeCall, makeObjects, OBJECTS, toCall } from "./support/example-calls.ts";
 import { type ExampleServer, type Ids, idOf, openExampleServer } from "./support/example-server.ts";
@@ -58,6 +59,10 @@ test.each(GROUPS)("a stranger neither sees nor changes what the examples of %s n
         path: tried.path,
         tells: [],
       });
+      if (!answer.ok) {
+        const { error } = JSON.parse(text) as ErrorBody;
+        expect(listErrors(endpoint), `Name ${error.code} in the errors of ${id}: ${error.message}`).toContain(error.code);
+      }
       if (!names || OPEN.includes(id)) continue;
       // A call about several of them says of each that it is not found.
       const isRefused = (n: number): boolean => (n >= 400 && n < 500) || text.includes('"not_found"');
