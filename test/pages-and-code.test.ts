@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, test } from "vitest";
+import { listEntries, listRoutes } from "../packages/dashboard/test/routes.ts";
 import { anchorOf } from "../scripts/anchor.mjs";
 import { tableUnder } from "./markdown.ts";
 import { root, sources } from "./support/sources.ts";
@@ -96,4 +97,16 @@ test("the map of the marketplace names its modules and their files", () => {
     [...text.matchAll(/[\w-]+\.ts/g)].map(([file]) => `${module}/${file}`).filter((path) => !existsSync(`${folder}/${path}`)),
   );
   expect(missing).toEqual([]);
+});
+
+/** The page that leads to each page of the dashboard that is not below an entry of the navigation. */
+const REACHED_FROM: Readonly<Record<string, string>> = { "/install/:slug": "/catalog/:slug" };
+
+test("every page of the dashboard is below an entry of the navigation, which knows its permission", () => {
+  const entries = listEntries();
+  expect(entries.length).toBeGreaterThan(30);
+  const isBelow = (route: string): boolean => entries.some((path) => route === path || route.startsWith(`${path}/`));
+  const apart = listRoutes().filter((route) => !isBelow(route));
+  expect(apart, "Add the page to NAVIGATION in packages/dashboard/src/routes.ts.").toEqual(Object.keys(REACHED_FROM));
+  expect(entries.filter((path) => !listRoutes().includes(path))).toEqual([]);
 });
