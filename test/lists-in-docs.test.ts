@@ -18,8 +18,10 @@ import {
   EVENT_TYPES,
   EXPLAINED_IDS,
   isReferenceField,
+  NewRelay,
   PROVIDERS,
   RECIPIENT_TEXTS,
+  RELAY_SECRETS,
   RULE_FIELDS,
   RULE_OPERATORS,
   STEP_TYPES,
@@ -128,6 +130,18 @@ test("docs/events.md names every type of event", () => {
 test("docs/smtp.md has every header that sets a field of a send", () => {
   const page = read("docs/smtp.md");
   expect(Object.values(FIELD_HEADERS).filter((header) => !page.includes(code(header)))).toEqual([]);
+});
+
+test("docs/relays.md has a row for each setting of a relay, and names the files of its secrets", () => {
+  const page = read("docs/relays.md");
+  const named = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, fields = ""]) => fields.split(", "));
+  expect(named.sort()).toEqual(
+    Object.keys(NewRelay.shape)
+      .filter((name) => name !== "name")
+      .map(code)
+      .sort(),
+  );
+  expect(RELAY_SECRETS.filter((name) => !page.includes(code(`${name}File`)))).toEqual([]);
 });
 
 describe("steps of automations", () => {
