@@ -188,10 +188,54 @@ test("a contact that two imports brought goes when both are undone, with what th
   expect(await sdk.contacts.getImport(first.id)).toMatchObject({ rows: { ...rows, created: 1, updated: 1 } });
   expect(await sdk.contacts.getImport(second.id)).toMatchObject({ rows: { ...rows, updated: 1, unchanged: 1 } });
   expect(await sdk.contacts.undoImport(first.id)).toMatchObject({ kept: 1 });
-  const names = async () => (await sdk.contacts.list({ search: "old@" })).data.map(({ firstName }) => firstName);
-  expect(await names()).toEqual(["Two"]);
+  const names = async () => (await sdk.contacts.list({ search: "@example.com" })).data.map(({ email, firstName }) => [email, firstName]);
+  expect(await names()).toEqual([
+    ["new@example.com", null],
+    ["old@example.com", "Two"],
+  ]);
   await sdk.contacts.undoImport(second.id);
-  expect(await names()).toEqual(["Zero"]);
+  expect(await names()).toEqual([["old@example.com", "Zero"]]);
+  await expectCountsToBeTrue(world);
+});
+
+/** Every order in which three imports send their rows and are undone. */
+const orders = [0, 1, 2].flatMap((a) => [0, 1, 2].filter((b) => b !== a).map((b) => [a, b, 3 - a - b]));
+
+test.each(orders.flatMap((sent) => orders.map((undone) => ({ sent, undone }))))(
+  "imports that sent their rows in the order $sent and are undone in the order $undone leave what was there before",
+  async ({ sent, undone }) => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const { id } = await sdk.contacts.create({ email: "ada@example.com", firstName: "Ada", tags: ["vip"], customFields: { plan: "pro" } });
+    const imports = await Promise.all([0, 1, 2].map(() => sdk.contacts.startImport({})));
+    const idOf = (n: number): string => imports[n]?.id ?? "";
+    for (const n of sent) {
+      const rows = [{ email: "ada@example.com", firstName: `${n}`, tags: [`t${n}`], customFields: { plan: `${n}`, city: `${n}` } }];
+      await sdk.contacts.import({ rows, import: idOf(n) });
+    }
+    const last = (left: readonly number[]): string => `${sent.findLast((n) => left.includes(n)) ?? "Ada"}`;
+    for (const [i, n] of undone.entries()) {
+      await sdk.contacts.undoImport(idOf(n));
+      expect(await sdk.contacts.get(id)).toMatchObject({ firstName: last(undone.slice(i + 1)) });
+    }
+    const { tags, customFields } = await sdk.contacts.get(id);
+    expect({ tags, customFields }).toEqual({ tags: ["vip"], customFields: { plan: "pro" } });
+  },
+);
+
+test("what somebody has changed between two imports comes back when the later one is undone, whatever becomes of the first", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.contacts.create({ email: "ada@example.com", firstName: "Ada", customFields: { plan: "pro" } });
+  const [first, second] = [await sdk.contacts.startImport({}), await sdk.contacts.startImport({})];
+  const row = (value: string) => ({ email: "ada@example.com", firstName: value, customFields: { plan: value } });
+  await sdk.contacts.import({ rows: [row("One")], import: first.id });
+  await sdk.contacts.update(id, { firstName: "Countess", customFields: { plan: "gift" } });
+  await sdk.contacts.import({ rows: [row("Two")], import: second.id });
+  await sdk.contacts.undoImport(first.id);
+  expect(await sdk.contacts.get(id)).toMatchObject({ firstName: "Two" });
+  await sdk.contacts.undoImport(second.id);
+  expect(await sdk.contacts.get(id)).toMatchObject({ firstName: "Countess", customFields: { plan: "gift" } });
 });
 
 test("no import begins with the tag of one that is being undone", async () => {

@@ -112,7 +112,7 @@ async function undoRows(
       continue;
     }
     if (row.created) kept += 1;
-    await restoreLater(tx, row, came);
+    await passOn(tx, row, came);
     restored.push({ contact, ...restore(contact, row, lifted.has(contact.emailKey)) });
   }
   for (const { contact, patch, status } of await leaveTaken(tx, workspaceId, restored)) {
@@ -180,23 +180,34 @@ function restoreTags(now: readonly string[], before: readonly string[], after: r
   return [...kept, ...before.filter((tag) => !got.has(tagKey(tag)) && !has.has(tagKey(tag)))];
 }
 
-/** A later import that found the values of the one that is undone gives back, if it is undone too, those from before both. */
-async function restoreLater(tx: Tx, row: RecordedRow, others: readonly RecordedRow[]): Promise<void> {
+/**
+ * Lets imports that found what `row` had left give back what was there before both, if they are undone too. The order of requests decides,
+ * not that in which the imports began: what an import found is the value that another one had left.
+ */
+async function passOn(tx: Tx, row: RecordedRow, others: readonly RecordedRow[]): Promise<void> {
   const { contactImportRows: r } = tx.t;
-  for (const later of others) {
-    if (later.importSeq < row.importSeq) continue;
-    const before: ContactValues = {
-      ...later.before,
-      ...Object.fromEntries(
-        (["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "status"] as const)
-          .filter((field) => later.before[field] !== undefined && row.before[field] !== undefined)
-          .map((field) => [field, row.before[field]]),
-      ),
-    };
-    if (JSON.stringify(before) !== JSON.stringify(later.before))
+  for (const other of others) {
+    // Nothing was there before the one that created the contact: the last of them takes it away.
+    const set = row.created ? { created: true, before: {}, after: {} } : { before: giveBack(other.before, row) };
+    if (row.created || JSON.stringify(set.before) !== JSON.stringify(other.before))
       await tx
         .update(r)
-        .set({ before })
-        .where(and(eq(r.importSeq, later.importSeq), eq(r.contactSeq, later.contactSeq)));
+        .set(set)
+        .where(and(eq(r.importSeq, other.importSeq), eq(r.contactSeq, other.contactSeq)));
   }
+}
+
+/** The values that an import found, with those from before `row` in place of those that `row` had left. */
+function giveBack(found: ContactValues, { before, after }: RecordedRow): ContactValues {
+  const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+  const fields = ["email", "externalId", ...CONTACT_TEXT_FIELDS, "tags", "status"] as const;
+  const values = fields.filter((field) => found[field] !== undefined && before[field] !== undefined && isSame(found[field], after[field]));
+  const custom = Object.entries(before.customFields ?? {}).filter(
+    ([key]) => found.customFields?.[key] !== undefined && isSame(found.customFields[key], after.customFields?.[key]),
+  );
+  return {
+    ...found,
+    ...Object.fromEntries(values.map((field) => [field, before[field]])),
+    ...(custom.length > 0 && { customFields: { ...found.customFields, ...Object.fromEntries(custom) } }),
+  };
 }
