@@ -26,7 +26,7 @@ const TURN = 'update "activations" set .*"pause_reasons"';
 const END = 'update "activations" set .*"deactivation_reason"';
 const CANCEL = 'update "listings" set .*"ended_at"';
 const ROTATION = 'update "listings" set .*"next_secret"';
-const CLAIM = '^update "webhook_streams" set .*"claim".* in \\(select "stream_id"';
+const CLAIM = '^update "webhook_streams" set (?=.*"claim" = )(?=.*"interrupted" = )';
 const KEY_EVENT = '"type":"agent.activated"';
 
 // Each step on one of the databases, in turn.

@@ -18,6 +18,8 @@ interface ShownActivation {
 }
 
 const MARKET = "/api/v1/marketplace";
+// A step that is not met by then is not met at all.
+const KILLED_WITHIN_MS = 120_000;
 
 /** A server that is killed and started again on one database, with a webhook that records every event. */
 export class RestartableServer {
@@ -149,7 +151,9 @@ export class RestartableServer {
     if (order !== null) this.server.crashAt(order);
     const { process } = this.server;
     const acting = act();
-    expect(await process.ended).toEqual({ code: null, signal: "SIGKILL" });
+    const never = setTimeout(() => void process.kill("SIGTERM"), KILLED_WITHIN_MS);
+    expect(await process.ended, `It did not come to ${JSON.stringify(order)}.`).toEqual({ code: null, signal: "SIGKILL" });
+    clearTimeout(never);
     const result = await acting;
     this.#said.push(process.stderr(), process.stdout());
     this.#databases?.push(await this.database.bytes());
