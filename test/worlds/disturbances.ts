@@ -138,6 +138,9 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   erase: async (u, thing, pick) => {
     const email = someone(thing, pick);
     const person = { ...thing, also: { email } };
+    // Others got the same mail, which names them all.
+    const together = { from: "hello@acme.test", to: [email, addressOf(24)], subject: `All ${MARKS[thing.tenant]}`, text: "Hello" };
+    if (pick.oneIn(3)) await u.call(() => u.sdk(thing.tenant).emails.send({ ...together, together: true }));
     // Their no outlives what is known of them.
     if (!pick.oneIn(3)) await DISTURBANCES[pick.of("suppress", "unsubscribe")]?.(u, person, pick);
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return false;
@@ -183,11 +186,12 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     });
     return paused !== null;
   },
-  holdDomain: async (u, _thing, pick) => {
+  holdDomain: async (u, { tenant, label }, pick) => {
     const held = await u.value(() => operator(u).queue.hold({ domain: "people.test", reason: "blocked" }));
     // Mail that a server has claimed still leaves.
     await u.settle();
     if (held) u.ledger.stop("@people.test");
+    await makeFor(u, { noun: "mail", tenant, label: `${label}-on-hold` }, pick);
     await u.pass(pick.of(0, HOUR, 3 * DAY));
     u.ledger.go("@people.test");
     return u.call(() => operator(u).queue.release({ domain: "people.test" }));

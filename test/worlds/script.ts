@@ -76,6 +76,9 @@ export function addressOf(n: number): string {
   return `${kind}-${n}@people.test`;
 }
 
+/** Somebody who takes a mail at the third attempt. */
+export const LATER = "later-11@people.test";
+
 /** Returns the behaviour of an address's mail server. */
 export function kindOf(address: string): PersonKind {
   const kind = address.slice(0, address.indexOf("-"));

@@ -65,6 +65,8 @@ type MailPoint = "claimed" | "rendered";
 interface MailStop {
   readonly point: MailPoint;
   readonly campaignId: string;
+  /** True if only mail that was put off before is meant. */
+  readonly isRetry: boolean;
   readonly deed: () => Promise<unknown>;
 }
 
@@ -245,7 +247,9 @@ export class Server {
 
   async #reach(point: MailPoint, mails: Parameters<MailTransform>[1]): Promise<void> {
     const [next, ...later] = this.#mailStops;
-    if (next?.point !== point || !mails.some(({ email }) => email.campaignId === next.campaignId)) return;
+    const concerns = ({ email, attempt }: (typeof mails)[number]): boolean =>
+      email.campaignId === next?.campaignId && (attempt > 1 || !next.isRetry);
+    if (next?.point !== point || !mails.some(concerns)) return;
     this.#mailStops = later;
     await Promise.race([next.deed(), sleep(DEED_MS)]);
     // What follows from the deed comes before what follows from the mail.

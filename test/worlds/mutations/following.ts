@@ -395,4 +395,11 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
     text: 'if (row.status !== "enabled") return undefined;',
     instead: 'if (row.status === "disabled") return undefined;',
   },
+  {
+    name: "erasure-misses-headers",
+    about: "A mail to several people goes on to name one who was erased.",
+    file: "emails/to-person.ts",
+    text: "to: others(to), cc: others(cc)",
+    instead: "to, cc: others(cc)",
+  },
 ];

@@ -1,6 +1,6 @@
 import { type MailBlocks, type NewCampaign, toLocalTime } from "@mailsvc/sdk/contract";
 import { find, known, type Making, type Noun } from "../noun.ts";
-import { type Pick as Chances, MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
+import { addressOf, type Pick as Chances, LATER, MARKS, nextChangeOfTime, type Tenant } from "../script.ts";
 import type { Thing, Universe } from "../universe.ts";
 import { readOne } from "./reading.ts";
 
@@ -22,14 +22,16 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
       const { universe, tenant } = making;
       // All that was there before is older than the campaign.
       await universe.pass(1000);
-      const group = find(making, "list", "segment", "confirming");
-      const to = group && making.pick.oneIn(2) ? audience(group) : {};
+      const few = starts && making.pick.oneIn(4) ? await listFew(making) : null;
+      const group = few ?? find(making, "list", "segment", "confirming");
+      const to = group && (few || making.pick.oneIn(2)) ? audience(group) : {};
       const own = extra(making);
       const without = making.pick.oneIn(2) ? find(making, "list") : null;
       const fields = { ...draft(making), ...to, ...own, ...(without && without.id !== group?.id && { exclude: [without.id] }) };
       const made = await universe.value(() => universe.sdk(tenant).campaigns.create(fields));
       if (made && making.pick.oneIn(3)) await changeTwice(universe, tenant, made);
-      if (made && starts && making.pick.oneIn(3)) stopOnItsWay(universe, { tenant, id: made.id }, making.pick);
+      if (made && starts && (few || making.pick.oneIn(3)))
+        stopOnItsWay(universe, { tenant, id: made.id }, making.pick, few !== null && universe.peer !== null);
       if (made && starts) await universe.call(() => universe.sdk(tenant).campaigns.send(made.id));
       return known(made, also);
     },
@@ -75,21 +77,35 @@ function campaign(extra: (making: Making) => Partial<NewCampaign>, starts = true
   };
 }
 
-/** Pauses a campaign when its mail is claimed, or rendered, and lets it go on, or ends it, before anything is stored of that mail. */
-export function stopOnItsWay(u: Universe, { tenant, id }: Pick<Thing, "tenant" | "id">, pick: Chances): void {
+/** A list of few people, one of whom takes mail at the third attempt. */
+async function listFew({ universe, tenant }: Making): Promise<Pick<Thing, "noun" | "id"> | null> {
+  const { lists, contacts } = universe.sdk(tenant);
+  const list = await universe.value(() => lists.create({ name: `Few ${MARKS[tenant]}` }));
+  const few = [addressOf(0), addressOf(3), LATER];
+  for (const email of list ? few : []) await universe.call(() => contacts.upsert({ email, firstName: `P ${MARKS[tenant]}` }));
+  if (list) await universe.call(() => lists.add(list.id, { contacts: few }));
+  return list && { noun: "list", id: list.id };
+}
+
+/**
+ * Pauses a campaign when its mail is claimed, or rendered, and lets it go on, or ends it, before anything is stored of that mail; or, with
+ * `untilRetry`, when mail that was put off is tried again, and everybody else has got theirs.
+ */
+export function stopOnItsWay(u: Universe, { tenant, id }: Pick<Thing, "tenant" | "id">, pick: Chances, untilRetry = false): void {
   const { campaigns } = u.sdk(tenant);
   // On a busy machine a deed may last longer than the mail waits for it; the next one comes after it, whichever server that is at.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (deed: () => Promise<unknown>) => () => (last = last.then(deed));
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = (deed: () => Promise<unknown>) => () => (turn = turn.then(deed));
   const pause = inTurn(async () => (await u.value(() => campaigns.pause(id))) && u.ledger.stop(id, true));
   const cancel = inTurn(async () => (await u.value(() => campaigns.cancel(id))) && u.ledger.stop(id, true));
   const resume = inTurn(() => {
     u.ledger.go(id);
     return u.call(() => campaigns.resume(id));
   });
-  const first = { point: pick.of("claimed" as const, "claimed" as const, "rendered" as const), campaignId: id, deed: pause };
-  const second = { point: "rendered" as const, campaignId: id, deed: pick.of(resume, resume, resume, cancel) };
-  for (const server of u.servers) server.stopMail(first, second);
+  const point = untilRetry ? ("rendered" as const) : pick.of("claimed" as const, "claimed" as const, "rendered" as const);
+  const first = { point, campaignId: id, isRetry: false, deed: pause };
+  const last = { point: "rendered" as const, campaignId: id, isRetry: untilRetry, deed: pick.of(resume, resume, resume, cancel) };
+  for (const server of u.servers) server.stopMail(first, last);
 }
 
 /** Changes a draft, and again as somebody who has read it before: that is refused. Returns whether the first change was made. */

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ledger } from "../ledger.ts";
 import { type Acted, find, known, type Noun } from "../noun.ts";
-import { addressOf, MARKS, type Tenant } from "../script.ts";
+import { addressOf, LATER, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 
 const FROM = "Acme <hello@acme.test>";
-const LATER = "later-11@people.test";
 const HOUR = 3_600_000;
 /** First word of the subject of drafts. */
 export const DRAFT = "Unready";
