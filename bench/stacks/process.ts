@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -9,9 +9,12 @@ import { onCore } from "../cores.ts";
 /** The folder with the programs that are compared, and what they are installed with. */
 export const APPS = fileURLToPath(new URL("./apps/", import.meta.url));
 
-/** Installs what they need, unless that was done before. */
+/** Installs what they need, unless that was done since the list of it changed. */
 export function installApps(): void {
-  if (!existsSync(`${APPS}node_modules`)) execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: APPS, stdio: ["ignore", 2, 2] });
+  // npm writes it when it is done.
+  const done = `${APPS}node_modules/.package-lock.json`;
+  if (existsSync(done) && statSync(done).mtimeMs >= statSync(`${APPS}package-lock.json`).mtimeMs) return;
+  execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: APPS, stdio: ["ignore", 2, 2] });
 }
 
 /** Starts a program of a stack on the first core. */
