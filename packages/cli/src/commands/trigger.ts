@@ -16,7 +16,7 @@ import { setFields } from "../trigger/set-fields.ts";
 import type { Session } from "../types.ts";
 import { formatEventLine } from "../views/events.ts";
 
-const TYPES = EVENT_TYPES.filter((type) => !("none" in RECIPES[type]));
+const TYPES = (Object.keys(RECIPES) as EventType[]).filter((type) => !("none" in RECIPES[type]));
 const POLL_MS = 100;
 // Longer than any reaction of a simulated recipient.
 const WAIT_MS = 15_000;
