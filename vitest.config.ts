@@ -117,7 +117,7 @@ const LONG = [
   "examples/{receiver-*,test-with-jest,test-with-node,test-with-phpunit,test-with-playwright,test-with-pytest}/*.test.ts",
   // Servers that are killed or stopped again and again, and several on one database. marketplace.test.ts and upgrade.test.ts stay.
   "test/{*-cluster,automation-kills,counting-kills,campaign-crash,developer-webhooks-crash,inbound-crash,marketplace-crash,uploads-crash}.test.ts",
-  "test/{agent-kills,relay-kills,retention-kills,smtp-kills,workspace-deletion-kills,cluster,contacts-import,crash,events-poller,marketplace-steps}.test.ts",
+  "test/{agent-kills,audience-kills,relay-kills,retention-kills,smtp-kills,workspace-deletion-kills,cluster,contacts-import,crash,events-poller,marketplace-steps}.test.ts",
   "test/{crash-stop,month,stop-in-time,upgrade-load}.test.ts",
   "test/proof/proof.test.ts",
   // Worlds that are disturbed: more of them, on both databases, and the test that one of them becomes. worlds.test.ts stays.

@@ -1,6 +1,6 @@
-// Tries what the documentation claims, for hours: kills, random requests, disturbed worlds, a month, power cuts, steady load.
+// Tries what the documentation claims, for hours: kills, random requests, hostile mail and forms, disturbed worlds, a month, power cuts, steady load.
 //
-//   npm run proof -- [kills] [turns] [agents] [proposals] [consent] [fuzz] [worlds] [month] [power] [soak] [--share 0.05] [--fresh] [--save]
+//   npm run proof -- [kills] [turns] [agents] [proposals] [consent] [fuzz] [mails] [forms] [worlds] [month] [power] [soak] [--share 0.05] [--fresh] [--save]
 //
 // It goes on where it was stopped; --fresh begins anew. --share runs a part of it, --save writes the figures into docs/reliability.md.
 // The report is build/proof/report.html. Power cuts need strace, on Linux.

@@ -13,19 +13,20 @@ const SUITES = [
   "events-poller",
   "relay-kills",
   "inbound-crash",
+  "audience-kills",
 ] as const;
 
 const DATABASES = 2;
 /** Kills in one run of a suite, on each database. */
 const KILLS = 20;
-const TURNS = 3;
+const TURNS = 5;
 
-/** A thousand kills, in turns over all suites. */
+/** Over a thousand kills, in turns over all suites. */
 export const kills: Part = {
   name: "kills",
   title: "Kills",
   meaning:
-    "Servers are killed with SIGKILL at random moments while mail, campaigns, automations, webhooks and agents are under way. Nothing that was acknowledged may be missing. A mail may come twice only if it is listed as in doubt; events and keys come at least once.",
+    "Servers are killed with SIGKILL at random moments while mail, campaigns, automations, webhooks, agents, imports and sign-ups are under way. Nothing that was acknowledged may be missing. A mail may come twice only if it is listed as in doubt; events and keys come at least once.",
   steps: (share) => Math.max(SUITES.length, Math.round(SUITES.length * TURNS * share)),
   run: async (step, { seed }) => {
     const suite = SUITES[step % SUITES.length] ?? SUITES[0];

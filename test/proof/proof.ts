@@ -13,6 +13,7 @@ import { powerCuts } from "./power-cuts.ts";
 import { proposals } from "./proposals.ts";
 import { type About, summarize, toHtml, toMarkdown } from "./report.ts";
 import { soak } from "./soak.ts";
+import { forms, mails } from "./strangers.ts";
 import { turns } from "./turns.ts";
 import { worlds } from "./worlds.ts";
 
@@ -22,7 +23,7 @@ const BEGIN = "<!-- figures: npm run proof -- --save -->";
 const END = "<!-- end of the figures -->";
 
 /** All parts, in the order in which they run. */
-export const parts: readonly Part[] = [kills, turns, agents, proposals, consent, fuzz, worlds, month, powerCuts, soak];
+export const parts: readonly Part[] = [kills, turns, agents, proposals, consent, fuzz, mails, forms, worlds, month, powerCuts, soak];
 
 export interface ProofOptions {
   /** The names of the parts that run; all if empty. */

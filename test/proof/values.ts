@@ -36,7 +36,8 @@ export function chooseBy(fraction: () => number): Choose {
   };
 }
 
-const HOSTILE_TEXTS = [
+/** Texts that have broken programs before. */
+export const HOSTILE_TEXTS = [
   "",
   " ",
   "\0",
