@@ -65,7 +65,7 @@ function Actions({ page: { id, title, status, previewUrl }, reload }: { readonly
           {isOnline ? (
             <ActionButton label="Take offline" act={turn} />
           ) : (
-            <ConfirmButton label="Put online" question={`Put ${title} online?`} primary act={turn}>
+            <ConfirmButton key="online" label="Put online" question={`Put ${title} online?`} primary act={turn}>
               <p>Everybody can read it. Look at the preview first: the text is the agent's.</p>
             </ConfirmButton>
           )}

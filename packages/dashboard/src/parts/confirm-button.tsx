@@ -34,6 +34,8 @@ export function ConfirmButton({ label, question, children, danger = false, prima
   useLayoutEffect(() => {
     if (isOpen) dialog.current?.showModal();
   }, [isOpen]);
+  // A question is not to become that of another action while somebody reads it.
+  useLayoutEffect(() => () => dialog.current?.close(), [label]);
   const confirm = async (): Promise<void> => {
     if (await send(act)) dialog.current?.close();
   };
