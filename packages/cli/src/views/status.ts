@@ -1,4 +1,4 @@
-import { type Tone, toneOf } from "@mailsvc/sdk/contract/facts";
+import { type Tone, toneOf } from "@mailsvc/sdk/contract/tones";
 import type { Style } from "../types.ts";
 
 const COLORS: Readonly<Record<Exclude<Tone, "plain">, "green" | "yellow" | "red">> = {

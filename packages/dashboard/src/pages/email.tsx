@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { EmailDetail, Explanation } from "@mailsvc/sdk/contract";
-import { toneOf } from "@mailsvc/sdk/contract/facts";
+import { toneOf } from "@mailsvc/sdk/contract/tones";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may, session } from "../api/session.ts";

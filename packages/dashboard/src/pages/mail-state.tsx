@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { MailStateDetail } from "@mailsvc/sdk/contract";
-import { toneOf } from "@mailsvc/sdk/contract/facts";
+import { toneOf } from "@mailsvc/sdk/contract/tones";
 import { api } from "../api/client.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import { toneOf } from "@mailsvc/sdk/contract/facts";
+import { toneOf } from "@mailsvc/sdk/contract/tones";
 
 // States whose names in the API say little to people.
 const WORDS: Readonly<Record<string, string>> = { dead: "given up", superseded: "replaced" };

@@ -11,4 +11,3 @@ export { isLoopbackHost } from "./loopback.ts";
 export { describeRelayState } from "./relay-states.ts";
 export * from "./rule-fields.ts";
 export { findOtherAt } from "./taken-paths.ts";
-export { type Tone, toneOf } from "./tones.ts";

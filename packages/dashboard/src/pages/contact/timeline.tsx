@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { ContactStatus, Event, Explanation } from "@mailsvc/sdk/contract";
-import { toneOf } from "@mailsvc/sdk/contract/facts";
+import { toneOf } from "@mailsvc/sdk/contract/tones";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { Empty } from "../../parts/empty.tsx";

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail, CampaignStats, SkipReason } from "@mailsvc/sdk/contract";
-import { EMAIL_STATUSES, toneOf } from "@mailsvc/sdk/contract/facts";
+import { EMAIL_STATUSES } from "@mailsvc/sdk/contract/facts";
+import { toneOf } from "@mailsvc/sdk/contract/tones";
 import type { ComponentChildren } from "preact";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";

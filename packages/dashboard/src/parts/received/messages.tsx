@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { EmailDetail, MailAuthentication, ReceivedMailDetail } from "@mailsvc/sdk/contract";
-import { toneOf } from "@mailsvc/sdk/contract/facts";
+import { toneOf } from "@mailsvc/sdk/contract/tones";
 import { useState } from "preact/hooks";
 import { workspaceQuery } from "../../api/session.ts";
 import { toHref } from "../../router.tsx";
