@@ -38,6 +38,8 @@ const from = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_00
 const processes = values.processes === undefined ? undefined : Number(values.processes);
 const [which = 0, of = 1] = (values.share ?? "0/1").split("/").map(Number);
 
+// The processes that it has started end with it.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 if (values.script !== undefined) await liveScript(values.script);
 else if (values.share !== undefined) await livePartHere();
 else if (mutation === "all") await tryAll();

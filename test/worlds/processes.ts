@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Found, Living } from "./live.ts";
@@ -26,14 +26,23 @@ function start(
   share: string,
   on: (sent: Sent) => void,
   hangs: (what: string) => void,
-): { readonly child: ChildProcess; readonly ended: Promise<number | null> } {
+): { readonly kill: () => void; readonly ended: Promise<number | null> } {
   const words = Object.entries<Args[string]>({ ...args, share }).flatMap(([name, value]) =>
     value === undefined || value === false ? [] : typeof value === "boolean" ? [`--${name}`] : [`--${name}`, `${value}`],
   );
-  const child = fork(PROGRAM, words, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  // In a group of its own, so that a database that it has started ends with it.
+  const child = fork(PROGRAM, words, { stdio: ["ignore", "inherit", "inherit", "ipc"], detached: true });
+  const kill = (): void => {
+    try {
+      process.kill(-(child.pid as number), "SIGKILL");
+    } catch {
+      // All of it has ended.
+    }
+  };
+  process.once("exit", kill);
   let world = "its first world";
   const give = (): void => {
-    child.kill("SIGKILL");
+    kill();
     hangs(`hang: The process of ${world} does nothing else any more.`);
   };
   let silence = setTimeout(give, SILENCE_MS);
@@ -44,8 +53,11 @@ function start(
     if ("beat" in sent) world = sent.beat;
     else on(sent);
   });
-  const ended = new Promise<number | null>((done) => child.on("close", done)).finally(() => clearTimeout(silence));
-  return { child, ended };
+  const ended = new Promise<number | null>((done) => child.on("close", done)).finally(() => {
+    clearTimeout(silence);
+    process.off("exit", kill);
+  });
+  return { kill, ended };
 }
 
 /** Lives through worlds in as many processes as there are cores, each of which takes every so many-th seed. */
@@ -78,7 +90,7 @@ export async function findTogether(args: Args & { readonly minutes: number }, pr
   const end = (found: readonly string[]): void => {
     if (found.length === 0 || broken.length > 0) return;
     broken = found;
-    for (const { child } of running) child.kill("SIGKILL");
+    for (const { kill } of running) kill();
   };
   const running = worlds.map((_, i) =>
     start(
