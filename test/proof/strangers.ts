@@ -260,7 +260,7 @@ function fillIn(choose: Choose, email: string, entered: Set<string>): { body: Bu
     () => [Buffer.from(JSON.stringify(Object.fromEntries(form))), "application/json"],
     () => [Buffer.from(`--x\r\nContent-Disposition: form-data; name="email"\r\n\r\n${to}\r\n--x--\r\n`), "multipart/form-data; boundary=x"],
   ])();
-  // What a cut or a changed body says is what counts.
+  // The body as it was sent counts: it may be cut or changed.
   for (const one of new URLSearchParams(body.toString()).getAll("email")) entered.add(plain(one));
   return { body, type };
 }

@@ -252,7 +252,7 @@ export class Server {
     if (next?.point !== point || !mails.some(concerns)) return;
     this.#mailStops = later;
     await Promise.race([next.deed(), sleep(DEED_MS)]);
-    // What follows from the deed comes before what follows from the mail.
+    // Effects of the deed come before those of the mail.
     const end = performance.now() + DEED_MS;
     const isBusy = async (): Promise<boolean> => (await this.#listJobs()).some(({ runAt }) => runAt <= this.world.clock.now());
     while ((await isBusy()) && performance.now() < end) await sleep(1);

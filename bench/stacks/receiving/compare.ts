@@ -18,7 +18,7 @@ const MAILS = 500;
 const AT_A_TIME = 4;
 // Mails whose flushes are counted.
 const SINGLE = 50;
-// What a receiver does about a mail after its answer counts, too.
+// Work of a receiver after its answer counts, too.
 const AFTER_MS = 2000;
 
 const COLUMNS = [

@@ -98,7 +98,7 @@ async function listListening({ world, script, ledger }: Universe) {
   return (await read.select().from(read.t.automations)).filter(({ id, status }) => status === "ACTIVE" && !paused.has(id));
 }
 
-/** What happened for the contact of an entry while this was inside. What happened at its first or last instant may have been outside. */
+/** Events of the contact of an entry while it was inside. Those at its first or last instant may have been outside. */
 const isInside = ({ contactId, enteredAt, endedAt }: Entry, one: Event): boolean =>
   one.contactId === contactId && one.at > enteredAt && one.at < (endedAt ?? Number.POSITIVE_INFINITY);
 
@@ -120,7 +120,7 @@ async function goalsReached(universe: Universe): Promise<string[]> {
 /** Says which automations have counted less or more revenue than was reported while contacts were inside. */
 async function revenueCounted(universe: Universe): Promise<string[]> {
   const automations = await listListening(universe);
-  // What erased people have brought stays counted.
+  // Sums that erased people have brought stay counted.
   if (automations === null || universe.script.steps.some((step) => step.do === "disturb" && step.by === "erase")) return [];
   const { read } = universe.world.app.deps.db;
   const events = (await read.select().from(read.t.events)).filter(({ type }) => type === "contact.tracked");
