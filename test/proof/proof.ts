@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { agents } from "./agents.ts";
 import { consent } from "./consent.ts";
 import { fuzz } from "./fuzz.ts";
+import { forms, mails } from "./hostile.ts";
 import { type Entry, Journal } from "./journal.ts";
 import { kills } from "./kills.ts";
 import { month } from "./month.ts";
@@ -13,7 +14,7 @@ import { powerCuts } from "./power-cuts.ts";
 import { proposals } from "./proposals.ts";
 import { type About, summarize, toHtml, toMarkdown } from "./report.ts";
 import { soak } from "./soak.ts";
-import { forms, mails } from "./strangers.ts";
+
 import { turns } from "./turns.ts";
 import { worlds } from "./worlds.ts";
 

@@ -320,7 +320,7 @@ function render(checks: readonly Check[], { term: { out } }: Session): string {
   return checks
     .map(
       (c) =>
-        `${paintStatus(out, c.status.padEnd(7)).replace(c.status.padEnd(7), paintStatus(out, c.status) + " ".repeat(7 - c.status.length))} ${out.bold(c.name.padEnd(8))} ${safeText(c.detail)}${c.hint && c.status !== "ok" ? `\n${" ".repeat(17)}${out.dim(safeText(c.hint))}` : ""}`,
+        `${paintStatus(out, c.status)}${" ".repeat(7 - c.status.length)} ${out.bold(c.name.padEnd(8))} ${safeText(c.detail)}${c.hint && c.status !== "ok" ? `\n${" ".repeat(17)}${out.dim(safeText(c.hint))}` : ""}`,
     )
     .join("\n");
 }
