@@ -87,7 +87,7 @@ const CI_ONLY = [
   "test/delivery-kills.test.ts",
   // Worlds that became a test.
   "test/worlds/found.test.ts",
-  // Every recorded answer of the reference.
+  // The recorded answers of the reference, a third of them.
   "test/{reference,recording}.test.ts",
   // The rules for every page of the dashboard, on a seventh of the pages.
   "packages/dashboard/test/every-page.test.ts",
@@ -171,7 +171,12 @@ export default defineConfig(({ mode }) => {
       // They wait for the database, the network, the end of a process.
       maxWorkers: workers(1),
       sequence: { sequencer: SlowestFirst },
-      provide: { propertyShare: run === ALL ? 1 / 2 : 1 / 3, languagesInTurn: run === ALL ? null : 2, everyPage: run === ALL ? 1 : 7 },
+      provide: {
+        propertyShare: run === ALL ? 1 / 2 : 1 / 3,
+        languagesInTurn: run === ALL ? null : 2,
+        everyPage: run === ALL ? 1 : 7,
+        oneCaseIn: run === ALL ? 1 : 3,
+      },
       // The same environment on all machines, one Postgres server for all projects, and one publication of the packages.
       globalSetup: [
         "./test/support/quiet-environment.ts",

@@ -13,7 +13,7 @@ import { isDeepStrictEqual, promisify } from "node:util";
 import { runInThisContext } from "node:vm";
 import { AgentClient, ApiError, Mailsvc } from "@mailsvc/sdk";
 import { type Endpoint, isForAgents, paramNames, served } from "@mailsvc/sdk/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { cli, TERMINAL } from "../packages/cli/test/harness.ts";
 import { blocksOf } from "./markdown.ts";
 import { MARKETPLACE } from "./support/example-agents.ts";
@@ -99,7 +99,7 @@ test("the reference shows a call of each endpoint", () => {
   expect([...examples.keys()].sort()).toEqual(endpoints.map(([id]) => id).sort());
 });
 
-test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
+test.each(endpoints.filter((_, place) => place % inject("oneCaseIn") === 0))("the calls of %s are understood", async (id, endpoint) => {
   const noun = id.slice(0, id.lastIndexOf("."));
   const shown = [...(examples.get(id) ?? [])] as [keyof typeof CALLS, string][];
   const { fileName, contentBase64 } = (endpoint.examples?.[0]?.body ?? {}) as { fileName?: string; contentBase64?: string };

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { beforeEach } from "vitest";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Of so many cases that are tried one by one, one is tried: all before a release, fewer where CI waits. */
+    oneCaseIn: number;
+  }
+}
+
 // Share of a test's time for its runs: the rest is for its report.
 const SHARE = 0.8;
 

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -204,6 +204,7 @@ test("imports leave what was there before, in whatever order they sent their row
   const orders = [0, 1, 2].flatMap((a) => [0, 1, 2].filter((b) => b !== a).map((b) => [a, b, 3 - a - b]));
   for (const [i, sent] of orders.entries())
     for (const [j, undone] of orders.entries()) {
+      if ((i + j) % inject("oneCaseIn") > 0) continue;
       const email = `ada${i}${j}@example.com`;
       const about = `sent ${sent}, undone ${undone}`;
       const { id } = await sdk.contacts.create({ email, firstName: "Ada", tags: ["vip"], customFields: { plan: "pro" } });
