@@ -16,6 +16,7 @@ const USED_OTHERWISE: readonly (readonly [exported: RegExp, how: string])[] = [
     /^(?:packaging|scripts)\/(?:binary\/build|bundle-plugins|cli-overview|mail-client-support)\.mjs:/,
     "the exports are text of a module that it writes",
   ],
+  [/\/lib\/ids\.ts: IdPrefixes$/, "modules declare their own prefixes in it"],
   [/\/emails\/tables\.ts: Addressees$/, "the declarations of the schema name it"],
   [/^test\/sdk-types\.test\.ts:/, "they stand in a program that it compiles"],
 ];

@@ -25,3 +25,9 @@ export function auditTables(c: ColumnTypes) {
 }
 
 export type AuditTables = ReturnType<typeof auditTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly aud: "auditEntries";
+  }
+}

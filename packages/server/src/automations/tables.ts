@@ -189,3 +189,10 @@ function automationMoves(c: ColumnTypes) {
     (t) => [c.primaryKey({ columns: [t.entryId, t.move] })],
   );
 }
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly aut: "automations";
+    readonly ent: "automationEntries";
+  }
+}

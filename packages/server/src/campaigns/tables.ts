@@ -160,3 +160,9 @@ function pinnedTables(c: ColumnTypes) {
 }
 
 export type CampaignTables = ReturnType<typeof campaignTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly cmp: "campaigns";
+  }
+}

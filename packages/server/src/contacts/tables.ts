@@ -139,3 +139,10 @@ function importTables(c: ColumnTypes) {
 }
 
 export type ContactTables = ReturnType<typeof contactTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly con: "contacts";
+    readonly imp: "contactImports";
+  }
+}

@@ -72,3 +72,10 @@ export function dashboardTables(c: ColumnTypes) {
 }
 
 export type DashboardTables = ReturnType<typeof dashboardTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly ses: "dashboardSessions";
+    readonly mbr: "members";
+  }
+}

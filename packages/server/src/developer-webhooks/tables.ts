@@ -37,3 +37,9 @@ export function developerWebhookTables(c: ColumnTypes) {
 }
 
 export type DeveloperWebhookTables = ReturnType<typeof developerWebhookTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly whk: "developerWebhooks";
+  }
+}

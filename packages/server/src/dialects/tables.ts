@@ -38,3 +38,10 @@ export function dialectTables(c: ColumnTypes) {
 }
 
 export type DialectTables = ReturnType<typeof dialectTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly prop: "contactProperties";
+    readonly evd: "eventDefinitions";
+  }
+}

@@ -202,3 +202,9 @@ function emailLabels(c: ColumnTypes) {
     (t) => [c.primaryKey({ columns: [t.workspaceId, t.label, t.emailId] })],
   );
 }
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly em: "emails";
+  }
+}

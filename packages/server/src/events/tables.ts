@@ -100,3 +100,9 @@ export function eventTables(c: ColumnTypes) {
 }
 
 export type EventTables = ReturnType<typeof eventTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly evt: "events";
+  }
+}

@@ -29,3 +29,9 @@ export function inboundTables(c: ColumnTypes) {
 }
 
 export type InboundTables = ReturnType<typeof inboundTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly prv: "providerConnections";
+  }
+}

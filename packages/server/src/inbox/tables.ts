@@ -37,3 +37,9 @@ export function inboxTables(c: ColumnTypes) {
 }
 
 export type InboxTables = ReturnType<typeof inboxTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly mail: "inbox";
+  }
+}

@@ -32,3 +32,9 @@ export function keyTables(c: ColumnTypes) {
 }
 
 export type KeyTables = ReturnType<typeof keyTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly key: "keys";
+  }
+}

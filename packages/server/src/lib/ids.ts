@@ -1,42 +1,16 @@
 import type { Clock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
-/** The prefix of an id, which tells what it identifies. */
-type IdPrefix =
-  | "ws"
-  | "key"
-  | "snd"
-  | "sup"
-  | "em"
-  | "evt"
-  | "mail"
-  | "req"
-  | "flt"
-  | "con"
-  | "list"
-  | "seg"
-  | "tpl"
-  | "tver"
-  | "cmp"
-  | "aut"
-  | "ent"
-  | "whk"
-  | "prv"
-  | "rcv"
-  | "ses"
-  | "mbr"
-  | "ind"
-  | "prop"
-  | "evd"
-  | "imp"
-  | "aud"
-  | MarketplacePrefix;
-
 /**
- * Prefixes of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets,
- * lead magnets, contents of files, submissions of forms, replies.
+ * Prefixes of ids, which tell what an id identifies, each with the table of the rows. Each module declares its own in `tables.ts`; one that
+ * two tables declare does not compile.
  */
-type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub";
+export interface IdPrefixes {
+  /** Faults of dev mode, which are in no table. */
+  readonly flt: null;
+}
+
+type IdPrefix = keyof IdPrefixes;
 
 /** Makes ids: `em_` and 26 characters, sorted by time, unique without coordination. */
 export type Ids = (prefix: IdPrefix) => string;

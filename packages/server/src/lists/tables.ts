@@ -51,3 +51,9 @@ export function listTables(c: ColumnTypes) {
 }
 
 export type ListTables = ReturnType<typeof listTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly list: "lists";
+  }
+}

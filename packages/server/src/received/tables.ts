@@ -145,3 +145,10 @@ function inboundDomains(c: ColumnTypes) {
     ],
   );
 }
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly rcv: "received";
+    readonly ind: "inboundDomains";
+  }
+}

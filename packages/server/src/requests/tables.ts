@@ -28,3 +28,9 @@ export function requestTables(c: ColumnTypes) {
 }
 
 export type RequestTables = ReturnType<typeof requestTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly req: "requestRecords";
+  }
+}

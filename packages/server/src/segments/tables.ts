@@ -90,3 +90,9 @@ export function segmentTables(c: ColumnTypes) {
 }
 
 export type SegmentTables = ReturnType<typeof segmentTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly seg: "segments";
+  }
+}

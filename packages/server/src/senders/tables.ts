@@ -41,3 +41,9 @@ export function senderTables(c: ColumnTypes) {
 }
 
 export type SenderTables = ReturnType<typeof senderTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly snd: "senders";
+  }
+}

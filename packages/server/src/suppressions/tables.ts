@@ -37,3 +37,9 @@ export function suppressionTables(c: ColumnTypes) {
 }
 
 export type SuppressionTables = ReturnType<typeof suppressionTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly sup: "suppressions";
+  }
+}

@@ -64,3 +64,10 @@ export function templateTables(c: ColumnTypes) {
 }
 
 export type TemplateTables = ReturnType<typeof templateTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly tpl: "templates";
+    readonly tver: "templateVersions";
+  }
+}

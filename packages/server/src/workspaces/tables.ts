@@ -36,3 +36,9 @@ export function workspaceTables(c: ColumnTypes) {
 }
 
 export type WorkspaceTables = ReturnType<typeof workspaceTables>;
+
+declare module "../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly ws: "workspaces";
+  }
+}

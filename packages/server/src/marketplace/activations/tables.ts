@@ -61,3 +61,9 @@ export function activationTables(c: ColumnTypes) {
 }
 
 export type ActivationTables = ReturnType<typeof activationTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly act: "activations";
+  }
+}

@@ -38,3 +38,9 @@ export function creditTables(c: ColumnTypes) {
 }
 
 export type CreditTables = ReturnType<typeof creditTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly ctx: "creditEntries";
+  }
+}

@@ -79,3 +79,11 @@ export function fileTables(c: ColumnTypes) {
 }
 
 export type FileTables = ReturnType<typeof fileTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly ast: "assets";
+    readonly lm: "leadMagnets";
+    readonly fc: "fileContents";
+  }
+}

@@ -100,3 +100,10 @@ export function pageTables(c: ColumnTypes) {
 }
 
 export type PageTables = ReturnType<typeof pageTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly lp: "landingPages";
+    readonly sub: "landingPageSubmissions";
+  }
+}

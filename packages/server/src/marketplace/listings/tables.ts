@@ -50,3 +50,9 @@ export function listingTables(c: ColumnTypes) {
 }
 
 export type ListingTables = ReturnType<typeof listingTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly lst: "listings";
+  }
+}

@@ -78,3 +78,9 @@ export function messageTables(c: ColumnTypes) {
 }
 
 export type MessageTables = ReturnType<typeof messageTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly msg: "messages";
+  }
+}

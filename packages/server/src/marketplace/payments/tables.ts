@@ -46,3 +46,9 @@ export function paymentTables(c: ColumnTypes) {
 }
 
 export type PaymentTables = ReturnType<typeof paymentTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly pay: "payments";
+  }
+}

@@ -66,3 +66,9 @@ export function runTables(c: ColumnTypes) {
 }
 
 export type RunTables = ReturnType<typeof runTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly run: "runs";
+  }
+}

@@ -31,3 +31,9 @@ export function wakeupTables(c: ColumnTypes) {
 }
 
 export type WakeupTables = ReturnType<typeof wakeupTables>;
+
+declare module "../../lib/ids.ts" {
+  interface IdPrefixes {
+    readonly wku: "wakeups";
+  }
+}
