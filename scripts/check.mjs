@@ -27,7 +27,9 @@ const RULES = [
 ].map((name) => `test/${name}.test.ts`);
 
 /** Tests of what is declared for each table. */
-const DECLARATIONS = ["person-data", "retention-data", "workspaces/deletion"].map((name) => `packages/server/src/${name}.test.ts`);
+const DECLARATIONS = ["table-data/person", "table-data/retention", "workspaces/deletion"].map(
+  (name) => `packages/server/src/${name}.test.ts`,
+);
 
 const git = (...args) => {
   const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });

@@ -23,7 +23,7 @@ const ZONES: [zone: string, path: RegExp][] = [
   ["mail", /^packages\/server\/src\/mail\//],
   ["html", /^packages\/server\/src\/html\//],
   ["http", /^packages\/server\/src\/http\//],
-  ["root", /^packages\/server\/src\/[^/]+$/],
+  ["root", /^packages\/server\/src\/(?:table-data\/)?[^/]+$/],
   ["feature", /^packages\/server\/src\/[^/]+\//],
 ];
 
@@ -81,7 +81,7 @@ const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) =>
 const moduleOf = (path: string): string | undefined => {
   const [, name, rest = ""] = /^packages\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
   const parts = rest.split("/");
-  if (parts.length === 1) return undefined;
+  if (parts.length === 1 || parts[0] === "table-data") return undefined;
   const before = name === "server" ? "" : `${name}/`;
   if (parts[0] !== "marketplace" || before !== "") return `${before}${parts[0]}`;
   return parts.length > 2 ? `marketplace/${parts[1]}` : undefined;

@@ -7,7 +7,7 @@ import { eraseDataSubject, findAnswers } from "../packages/server/src/data-subje
 import type { PersonData } from "../packages/server/src/data-subjects/declarations.ts";
 import type { Tx } from "../packages/server/src/db/db.ts";
 import { currentScope } from "../packages/server/src/db/scope.ts";
-import { PERSON_DATA } from "../packages/server/src/person-data.ts";
+import { PERSON_DATA } from "../packages/server/src/table-data/table-data.ts";
 import type { TestWorld } from "../packages/server/src/testing.ts";
 import { borrowPool, createDatabase, dropDatabases, isMigrated, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { ENDPOINTS, keyOf, makeCall, makeObjects, toCall } from "./support/example-calls.ts";

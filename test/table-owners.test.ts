@@ -33,7 +33,7 @@ function listForeign(): Record<string, string[]> {
   const foreign = new Map<string, Set<string>>();
   for (const [path, source] of sources) {
     const [, module] = /^packages\/server\/src\/(.+)\/[^/]+$/.exec(path) ?? [];
-    if (module === undefined || /\.(test|laws)\.ts$/.test(path) || /^(db|testing)(\/|$)/.test(module)) continue;
+    if (module === undefined || /\.(test|laws)\.ts$/.test(path) || /^(db|table-data|testing)(\/|$)/.test(module)) continue;
     for (const table of listTables(source)) {
       const owner = OWNERS.get(table) ?? "";
       if (!isWithin(module, owner) && !isWithin(owner, module)) foreign.set(module, (foreign.get(module) ?? new Set()).add(table));

@@ -21,6 +21,7 @@ import { MailReleaser } from "./inbox/releaser.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { isSealed } from "./installation/installation.ts";
 import { KeyRotation } from "./installation/key-rotation.ts";
+import { sealAnew } from "./installation/seal-anew.ts";
 import { KeyCache, KeyWatch } from "./keys/key-cache.ts";
 import { KeyUse } from "./keys/key-use.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -51,9 +52,9 @@ import type { RunRecorder } from "./recording/recording.ts";
 import { changeMailers, type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer, RelayRegistry } from "./relays/registry.ts";
 import { RequestLog, RequestStore } from "./requests/requests.ts";
-import { sealAnew } from "./sealed-data.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { SubmissionPorts } from "./submission/submission.ts";
+import { SEALED } from "./table-data/table-data.ts";
 import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
 import { CompiledTemplates } from "./templates/templates.ts";
 import { Tracker } from "./tracking/tracking.ts";
@@ -159,7 +160,7 @@ export async function composeDeps(parts: AppParts, inFlight: InFlightRequests, a
       keyRotation: new KeyRotation({
         ring,
         store: config.secretKeys === null ? backend.keyStore : null,
-        sealAnew: () => sealAnew(db, seal),
+        sealAnew: () => sealAnew(db, seal, SEALED),
         spreadMs: backend.keySpreadMs,
         real: clock.real,
         log,

@@ -124,16 +124,16 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
   {
     name: "erasure-misses-mail",
     about: "Captured mail of a person stays when the person is erased.",
-    file: "person-data.ts",
-    text: 'inbox: { address: "to", erase: eraseCapturedEmails,',
-    instead: 'inbox: { address: "to", erase: async () => {},',
+    file: "table-data/receiving.ts",
+    text: 'person: { address: "to", erase: eraseCapturedEmails,',
+    instead: 'person: { address: "to", erase: async () => {},',
   },
   {
     name: "erasure-misses-answers",
     about: "Stored answers of requests keep the address of a person who was erased.",
-    file: "person-data.ts",
-    text: 'idempotency: { address: "answer", erase: eraseIdempotentResponses,',
-    instead: 'idempotency: { address: "answer", erase: async () => {},',
+    file: "table-data/events.ts",
+    text: 'person: { address: "answer", erase: eraseIdempotentResponses,',
+    instead: 'person: { address: "answer", erase: async () => {},',
   },
   {
     name: "put-back-is-forgotten",
@@ -194,9 +194,9 @@ export const FOLLOWING_MUTATIONS: readonly Mutation[] = [
   {
     name: "retention-forgets-events",
     about: "Events are kept beyond their time.",
-    file: "retention-data.ts",
-    text: '  events: { policy: "events", ...oldEvents(FOLLOWERS) },\n',
-    instead: '  events: "kept",\n',
+    file: "table-data/events.ts",
+    text: 'retention: { policy: "events", ...oldEvents(FOLLOWERS) },',
+    instead: 'retention: "kept",',
   },
   {
     name: "tags-left-behind",

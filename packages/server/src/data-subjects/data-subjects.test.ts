@@ -3,7 +3,7 @@ import { createTestAgent } from "../../test/agent.ts";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
-import { PERSON_DATA } from "../person-data.ts";
+import { PERSON_DATA } from "../table-data/table-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { eraseDataSubject, findAnswers } from "./data-subjects.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { continueSending } from "../campaigns/sending.ts";
 import { currentScope } from "../db/scope.ts";
-import { PERSON_DATA } from "../person-data.ts";
+import { PERSON_DATA } from "../table-data/table-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { eraseDataSubject, findAnswers } from "./data-subjects.ts";
 

@@ -7,7 +7,7 @@ import type { Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { DAY } from "../lib/units.ts";
 import type { JobRow } from "../queue/queue.ts";
-import { RETENTION } from "../retention-data.ts";
+import { RETENTION } from "../table-data/table-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { listExpiring, RETENTION_JOB, startRetention, sweepRecords } from "./retention.ts";
 

@@ -6,8 +6,8 @@ import { connectAgent } from "../../test/agent-at-work.ts";
 import { base64 } from "../../test/files.ts";
 import { activateAgent, listAgent, startReceiver } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
+import { WORKSPACE_DATA } from "../table-data/table-data.ts";
 import { createWorld, type TestWorld, type WorkspaceClient } from "../testing.ts";
-import { WORKSPACE_DATA } from "../workspace-data.ts";
 import { listOwnedTables, type WorkspaceData } from "./declarations.ts";
 
 /** A row that tells of the operator. */
@@ -168,7 +168,7 @@ test("each table says how it belongs to workspaces, and which of its columns are
     const told = [...(data.hidden ?? []), ...(data.secretless ?? [])];
     const sounding = data.unexported === undefined ? columns.filter((column) => /secret|hash|token|password|sealed|key/i.test(column)) : [];
     const untold = sounding.filter((column) => !told.includes(column as never));
-    expect({ name, untold }, "Say in workspace-data.ts whether it is `hidden` or `secretless`.").toEqual({ name, untold: [] });
+    expect({ name, untold }, "Say in src/table-data whether it is `hidden` or `secretless`.").toEqual({ name, untold: [] });
   }
   const order = listOwnedTables(WORKSPACE_DATA).map(({ name }) => name);
   for (const [i, { name, of }] of listOwnedTables(WORKSPACE_DATA).entries())

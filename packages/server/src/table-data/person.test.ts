@@ -1,10 +1,10 @@
 import { getTableColumns, type Table } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { createTestAgent } from "../test/agent.ts";
-import { createCampaign } from "../test/campaign.ts";
-import type { ExportedSubject, PersonData } from "./data-subjects/declarations.ts";
-import { PERSON_DATA } from "./person-data.ts";
-import { createWorld, type TestWorld } from "./testing.ts";
+import { createTestAgent } from "../../test/agent.ts";
+import { createCampaign } from "../../test/campaign.ts";
+import type { ExportedSubject, PersonData } from "../data-subjects/declarations.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { PERSON_DATA } from "./table-data.ts";
 
 const ADA = "ada@example.com";
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0";

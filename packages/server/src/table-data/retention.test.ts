@@ -1,9 +1,9 @@
 import type { Table } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { DEFAULT_RETENTION } from "./retention/policy.ts";
-import { listExpiring } from "./retention/retention.ts";
-import { RETENTION } from "./retention-data.ts";
-import { createWorld } from "./testing.ts";
+import { DEFAULT_RETENTION } from "../retention/policy.ts";
+import { listExpiring } from "../retention/retention.ts";
+import { createWorld } from "../testing.ts";
+import { RETENTION } from "./table-data.ts";
 
 test("every option of --keep has records, and every table says how long it keeps its rows", async () => {
   const options = listExpiring(RETENTION).flatMap(({ policy }) => (typeof policy === "string" ? [policy] : []));

@@ -1,38 +1,22 @@
 import { and, asc, eq, gt, isNotNull, type SQL } from "drizzle-orm";
-import type { Db, Reader, Schema, Tx } from "./db/db.ts";
-import { providerKeyPlace } from "./inbound/providers/connections.ts";
-import { SEAL_CHECK } from "./installation/installation.ts";
-import type { RingSeal } from "./lib/seal.ts";
-import { relaySecretsPlace } from "./relays/settings.ts";
-import { relayTokenPlace } from "./relays/token-store.ts";
-import { eventBodyPlace } from "./webhooks/outbox.ts";
-import { endpointSecretPlace } from "./webhooks/secrets.ts";
+import type { Db, Reader, Schema, Tx } from "../db/db.ts";
+import type { RingSeal } from "../lib/seal.ts";
+import { SEAL_CHECK } from "./installation.ts";
 
-/** Columns of a table that hold sealed bytes, the column that names its rows, and what they are sealed for. */
-interface SealedColumns<Name extends keyof Schema = keyof Schema> {
-  readonly table: Name;
+/**
+ * Columns of a table that hold sealed bytes, the column that names its rows, and what they are sealed for. Stored answers to confidential
+ * requests are not declared: they are gone after a day, for which the old key stays.
+ */
+export interface SealedColumns<Name extends keyof Schema = keyof Schema> {
   readonly id: keyof Schema[Name]["$inferSelect"] & string;
   readonly columns: readonly (keyof Schema[Name]["$inferSelect"] & string)[];
   readonly placeOf: (id: string) => string;
 }
 
-function sealed<Name extends keyof Schema>(columns: SealedColumns<Name>): SealedColumns {
-  return columns as unknown as SealedColumns;
+/** A table with sealed columns. */
+export interface SealedTable extends SealedColumns {
+  readonly table: keyof Schema;
 }
-
-/**
- * All that is stored sealed, apart from the check of the key. Stored answers to confidential requests are not here: they are gone after a
- * day, for which the old key stays.
- */
-const SEALED: readonly SealedColumns[] = [
-  sealed({ table: "relays", id: "name", columns: ["secrets"], placeOf: relaySecretsPlace }),
-  sealed({ table: "relayTokens", id: "relay", columns: ["token"], placeOf: relayTokenPlace }),
-  sealed({ table: "providerConnections", id: "id", columns: ["key"], placeOf: providerKeyPlace }),
-  sealed({ table: "listings", id: "id", columns: ["secret", "nextSecret"], placeOf: endpointSecretPlace }),
-  sealed({ table: "developerWebhooks", id: "id", columns: ["secret", "nextSecret"], placeOf: endpointSecretPlace }),
-  sealed({ table: "webhookEvents", id: "id", columns: ["sealed"], placeOf: eventBodyPlace }),
-  sealed({ table: "webhookDeliveries", id: "id", columns: ["sealed"], placeOf: eventBodyPlace }),
-];
 
 const ROWS = 200;
 
@@ -40,9 +24,9 @@ const ROWS = 200;
  * Seals with the current key what an older one has sealed, and returns how many values that were. A kill leaves the rest for the next
  * call.
  */
-export async function sealAnew(db: Db, seal: RingSeal): Promise<number> {
+export async function sealAnew(db: Db, seal: RingSeal, tables: readonly SealedTable[]): Promise<number> {
   let renewed = 0;
-  for (const entry of SEALED) for (const column of entry.columns) renewed += await renewColumn(db, seal, entry, column);
+  for (const entry of tables) for (const column of entry.columns) renewed += await renewColumn(db, seal, entry, column);
   return renewed + (await renewCheck(db, seal));
 }
 
@@ -50,7 +34,7 @@ export async function sealAnew(db: Db, seal: RingSeal): Promise<number> {
 // biome-ignore lint/suspicious/noExplicitAny: the columns of a table that is chosen by its name.
 type Columns = any;
 
-async function renewColumn(db: Db, seal: RingSeal, { table, id, placeOf }: SealedColumns, column: string): Promise<number> {
+async function renewColumn(db: Db, seal: RingSeal, { table, id, placeOf }: SealedTable, column: string): Promise<number> {
   let after = "";
   let renewed = 0;
   for (;;) {
