@@ -14,7 +14,7 @@ export async function listDialogFaults({ page }: Pick<OpenPage, "page">): Promis
     const dialog = page.locator("dialog[open]");
     await dialog.waitFor();
     // Waits for the choices of fields, such as senders.
-    await dialog.locator(".loading").waitFor({ state: "detached" });
+    await dialog.locator(".loading").first().waitFor({ state: "detached" });
     const focus = await dialog.evaluate((element) => {
       const first = element.querySelector(
         "input:not([type=hidden]):enabled, select:enabled, textarea:enabled, button:enabled, a[href], summary",

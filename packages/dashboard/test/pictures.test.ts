@@ -113,7 +113,7 @@ test.skipIf(process.env["PICTURES"] === undefined)(
           // A phone leaves some columns out.
           await page.locator("main").getByText(text).first().waitFor({ state: "attached" });
           await ready?.(page);
-          await page.locator("main .loading").waitFor({ state: "detached" });
+          await page.locator("main .loading").first().waitFor({ state: "detached" });
           await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
           await shoot(page, join(GALLERY, `${nameFile(route)}-${view}.webp`), { scale, most: AIM });
         } catch (error) {
