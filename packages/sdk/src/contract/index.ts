@@ -20,8 +20,8 @@ import { lint } from "./lint.ts";
 import { lists } from "./lists.ts";
 import { mailStates } from "./mail-states.ts";
 import { agentNouns } from "./marketplace/agent.ts";
-import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
+import { callbacks } from "./marketplace/payments.ts";
 import { members } from "./members.ts";
 import { metrics } from "./metrics.ts";
 import { people } from "./people.ts";
@@ -101,7 +101,6 @@ export * from "./automations.ts";
 export * from "./batch.ts";
 export * from "./block-text.ts";
 export * from "./blocks.ts";
-export * from "./bytes.ts";
 export {
   CALENDAR_LIMITS,
   CALENDAR_METHODS,

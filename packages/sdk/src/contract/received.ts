@@ -1,5 +1,4 @@
 import { EmailAddress, MailboxText } from "./address.ts";
-import { Bytes } from "./bytes.ts";
 import { endpoint } from "./endpoint.ts";
 import { Message } from "./marketplace/messages.ts";
 import { Slug } from "./marketplace/text.ts";
@@ -19,6 +18,11 @@ export const RECEIVED_LIMITS = {
   /** Mails of one sender within an hour that count as written by a person. */
   personalPerHour: 20,
 } as const;
+
+/** A response that is a file: bytes as they are stored, in whatever charset. */
+export const Bytes = z
+  .custom<Uint8Array>((value) => value instanceof Uint8Array)
+  .meta({ type: "string", format: "binary", description: "The bytes of a file" });
 
 /**
  * Reasons a received mail counts as automatic (RFC 3834): its sender is empty or the address of a program; a header says so; it came

@@ -8,7 +8,6 @@ export { Heartbeat, StartedRun } from "./agent-runs.ts";
 export { WAKEUP_LIMITS, Wakeup } from "./agent-wakeups.ts";
 export { ApprovalDetail } from "./approvals.ts";
 export * from "./brand.ts";
-export * from "./callbacks.ts";
 export * from "./catalog.ts";
 export { CREDIT_LIMITS, CreditEntry } from "./credits.ts";
 export { Delivery, DeliveryAttempt, DeliveryDetail, Recovery, WebhookTest } from "./deliveries.ts";
