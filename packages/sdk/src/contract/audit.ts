@@ -1,13 +1,12 @@
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-export const AUDIT_LIMITS = {
-  /** Characters of a value, as JSON, that are kept. */
-  value: 500,
-  /** Fields of one change. */
-  fields: 50,
-} as const;
+export const AUDIT_LIMITS = limits("audit", "Changes", {
+  value: [500, "value of a field that is kept, as JSON", "characters"],
+  fields: [50, "fields of a change"],
+});
 
 /** Callers that change something: a key, a person in the dashboard, an agent with its own key, or the operator. */
 export const AUDIT_ACTORS = ["key", "person", "agent", "operator"] as const;

@@ -1,17 +1,16 @@
-/** Limits of automations (docs/reference/limits.md). */
-export const AUTOMATION_LIMITS = {
-  name: 200,
-  description: 1000,
-  steps: 100,
-  stepId: 50,
-  branches: 10,
-  delayDays: 365,
-  /** Fields of the data of a webhook step. */
-  webhookFields: 20,
-  reEntryDelayHours: 8760,
-  /** Steps that one entry takes before it fails: the bound of loops. */
-  moves: 1000,
-} as const;
+import { limits } from "./limits.ts";
+
+export const AUTOMATION_LIMITS = limits("automations", "An automation", {
+  name: [200, "name", "characters"],
+  description: [1000, "description", "characters"],
+  steps: [100, "steps"],
+  stepId: [50, "id of a step", "characters"],
+  branches: [10, "branches of a split"],
+  delayDays: [365, "a delay", "days"],
+  webhookFields: [20, "fields that a webhook step sends"],
+  reEntryDelayHours: [8760, "time until a contact may enter again", "hours"],
+  moves: [1000, "steps that one entry takes, loops included, before it fails"],
+});
 
 /** The values of fields that are not given. */
 export const AUTOMATION_DEFAULTS = { currency: "USD", reEntryDelayHours: 24 } as const;

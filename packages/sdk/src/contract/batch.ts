@@ -2,6 +2,7 @@ import { MailboxText, ReplyTo } from "./address.ts";
 import { IcalEvent } from "./calendar.ts";
 import { ErrorDetail } from "./error-body.ts";
 import { ERROR_CODES } from "./errors.ts";
+import { limits } from "./limits.ts";
 import { AcceptedRecipient, recipientFields } from "./recipients.ts";
 import {
   Attachments,
@@ -18,8 +19,12 @@ import {
 import { checkTemplateFields, recipientVariables, Variables } from "./template-send.ts";
 import * as z from "./zod.ts";
 
-/** Limits of a batch of different emails. */
-export const BATCH_LIMITS = { emails: 100, recipients: 1000, idempotencyKey: 255, attachmentBytes: 40 * 1024 * 1024 } as const;
+export const BATCH_LIMITS = limits("emails", "A batch of different emails", {
+  emails: [100, "emails"],
+  recipients: [1000, "recipients of all its emails"],
+  idempotencyKey: [255, "idempotencyKey of an email", "characters"],
+  attachmentBytes: [40 * 1024 * 1024, "attachments of all its emails, each file counted once", "bytes"],
+});
 
 /** Modes of a batch in which some emails cannot be sent: `strict` sends none, `permissive` all others. */
 export const BATCH_MODES = ["strict", "permissive"] as const;

@@ -1,18 +1,17 @@
-/** Limits of a mail in blocks. Lengths in characters. */
-export const BLOCK_LIMITS = {
-  /** Blocks of a mail, with those in columns. */
-  blocks: 200,
-  heading: 300,
-  text: 10_000,
-  label: 100,
-  alt: 300,
-  href: 2048,
-  columns: 3,
-  /** Width of a picture in pixels: a mail is 600 wide. */
-  width: 600,
-  /** Height of a spacer in pixels. */
-  height: 200,
-} as const;
+import { limits } from "./limits.ts";
+
+export const BLOCK_LIMITS = limits("templates", "A mail in blocks", {
+  blocks: [200, "blocks, with those in columns"],
+  heading: [300, "text of a heading", "characters"],
+  text: [10_000, "text of a text block", "characters"],
+  label: [100, "words of a button", "characters"],
+  alt: [300, "words in place of a picture", "characters"],
+  href: [2048, "an address", "characters"],
+  columns: [3, "columns next to each other"],
+  /** A mail is 600 wide. */
+  width: [600, "width of a picture", "pixels"],
+  height: [200, "height of a spacer", "pixels"],
+});
 
 /** The kinds of blocks of a mail, in the order in which an editor offers them. */
 export const BLOCK_TYPES = ["heading", "text", "image", "button", "columns", "divider", "spacer"] as const;

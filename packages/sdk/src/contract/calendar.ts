@@ -1,3 +1,4 @@
+import { limits } from "./limits.ts";
 import { Attachment, Content, issue } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
@@ -5,14 +6,12 @@ import * as z from "./zod.ts";
 export const CALENDAR_METHODS = ["REQUEST", "CANCEL", "REPLY", "PUBLISH", "ADD", "REFRESH", "COUNTER", "DECLINECOUNTER"] as const;
 export type CalendarMethod = (typeof CALENDAR_METHODS)[number];
 
-/** Limits of a calendar in a mail. Sizes in bytes. */
-export const CALENDAR_LIMITS = {
-  /** A larger attachment is only a file. */
-  content: 1024 * 1024,
-  /** Components within each other; mail programs know three. */
-  depth: 8,
-  properties: 20_000,
-} as const;
+export const CALENDAR_LIMITS = limits("emails", "A calendar in a mail", {
+  content: [1024 * 1024, "content of icalEvent; larger attachments are only files", "bytes"],
+  /** Mail programs know three. */
+  depth: [8, "components within each other"],
+  properties: [20_000, "properties, such as SUMMARY"],
+});
 
 /** One property of a calendar, such as `SUMMARY:Review`, with the component that it belongs to. */
 export interface CalendarProperty {

@@ -1,5 +1,6 @@
 import { EmailAddress, ReplyTo } from "./address.ts";
 import { MailBlocks } from "./blocks.ts";
+import { limits } from "./limits.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { RelayName } from "./relay-name.ts";
@@ -8,25 +9,19 @@ import { Content, issue, Subject, Utm } from "./send-fields.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
 
-/** Limits of campaigns (docs/reference/limits.md). */
-export const CAMPAIGN_LIMITS = {
-  name: 200,
-  subject: 998,
-  previewText: 200,
-  fromName: 200,
-  /** Variants of an A/B test. */
-  minVariants: 2,
-  maxVariants: 5,
-  /** Emails per second of a throttle. */
-  maxPerSecond: 10_000,
-  /** Minutes until an A/B test is decided: a week at most. */
-  maxDecideAfter: 10_080,
-  /** Recipients of a test. */
-  testRecipients: 5,
-  scheduleDays: 365,
-  /** Lists and segments that a campaign goes to, and as many that it leaves out. */
-  groups: 20,
-} as const;
+export const CAMPAIGN_LIMITS = limits("campaigns", "A campaign", {
+  name: [200, "name", "characters"],
+  subject: [998, "subject", "characters"],
+  previewText: [200, "preview text", "characters"],
+  fromName: [200, "sender's name", "characters"],
+  minVariants: [2, "variants of an A/B test, at least"],
+  maxVariants: [5, "variants of an A/B test"],
+  maxPerSecond: [10_000, "emails a second of a throttle"],
+  maxDecideAfter: [10_080, "time until an A/B test is decided", "minutes"],
+  testRecipients: [5, "recipients of a test send"],
+  scheduleDays: [365, "how far ahead a campaign can be scheduled", "days"],
+  groups: [20, "lists and segments that a campaign goes to, and that it leaves out"],
+});
 
 /** The states of a campaign (docs/campaigns.md#states). */
 export const CAMPAIGN_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "PAUSED", "CANCELLED"] as const;

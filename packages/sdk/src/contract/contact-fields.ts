@@ -1,3 +1,5 @@
+import { limits } from "./limits.ts";
+
 /** A text field of a contact. */
 interface ContactText {
   /** Name of the field within a sentence. */
@@ -189,22 +191,17 @@ export function readContactRef(text: string): ContactRefKind {
   return text.startsWith("con_") ? "id" : "externalId";
 }
 
-/** Limits of a contact besides those of its text fields (docs/reference/limits.md). */
-export const CONTACT_LIMITS = {
-  tags: 50,
-  tag: 100,
-  /** Bytes of `customFields` as JSON. */
-  customBytes: 16 * 1024,
-  customKeys: 200,
-  customKey: 100,
-  /** Levels of nested objects and arrays in `customFields`. */
-  customDepth: 5,
-  /** Contacts whose tags one request changes. */
-  batch: 1000,
-  /** Rows of one import request. */
-  importRows: 1000,
-  search: 200,
-} as const;
+export const CONTACT_LIMITS = limits("contacts", "A contact", {
+  tags: [50, "tags"],
+  tag: [100, "a tag", "characters"],
+  customBytes: [16 * 1024, "custom fields as JSON", "bytes"],
+  customKeys: [200, "custom fields"],
+  customKey: [100, "name of a custom field", "characters"],
+  customDepth: [5, "levels of nested custom fields"],
+  batch: [1000, "contacts whose tags one request changes"],
+  importRows: [1000, "rows of one import request; the command line splits larger files"],
+  search: [200, "a search", "characters"],
+});
 
 /** The states of a contact (docs/contacts.md#status). Bounces and complaints set BOUNCED and COMPLAINED; the API cannot. */
 export const CONTACT_STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"] as const;

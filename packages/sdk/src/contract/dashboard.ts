@@ -1,4 +1,5 @@
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { PERMISSIONS, type Permission } from "./scopes.ts";
@@ -8,8 +9,11 @@ import * as z from "./zod.ts";
 export const ROLES = ["owner", "marketer", "viewer", "support"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Lifetime of a sign-in link, and of a session: without a request, and in all. */
-export const SIGN_IN_LIMITS = { linkMinutes: 15, idleHours: 12, sessionDays: 14 } as const;
+export const SIGN_IN_LIMITS = limits("dashboard", "The dashboard", {
+  linkMinutes: [15, "how long a link to sign in works", "minutes"],
+  idleHours: [12, "how long a session lasts without a request", "hours"],
+  sessionDays: [14, "how long a session lasts in all", "days"],
+});
 
 const MARKETER_WRITES: readonly Permission[] = [
   "contacts:write",

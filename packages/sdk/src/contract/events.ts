@@ -5,16 +5,20 @@ import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import type { EventData } from "./event-data.ts";
 import { EVENT_TYPES, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
+import { limits } from "./limits.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { EventRecipient } from "./recipients.ts";
 import { TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** Number of events with page numbers, for a filter of more than two types. */
-export const EVENT_LIMITS = { numbered: 1000 } as const;
+export const EVENT_LIMITS = limits("events", "The list of events", {
+  numbered: [1000, "events of more than two types that have page numbers; cursors go further"],
+});
 
-/** Maximum number of connections that follow events at a time, on each server. */
-export const FOLLOWER_LIMITS = { perKey: 10, perWorkspace: 25 } as const;
+export const FOLLOWER_LIMITS = limits("events", "Connections that follow events", {
+  perKey: [10, "of one key, on each server"],
+  perWorkspace: [25, "of a workspace, on each server"],
+});
 
 export const EventObject = z
   .object({
@@ -98,15 +102,13 @@ export const trackedEventFields = {
   ).optional(),
 };
 
-/** Limits of tracked events. */
-export const TRACK_LIMITS = {
-  batch: 1000,
-  id: 128,
+export const TRACK_LIMITS = limits("events", "Tracked events", {
+  batch: [1000, "events of a batch"],
+  id: [128, "id of an event", "characters"],
   /** Minutes by which `at` may differ from the server's clock and still mean now. */
-  toleranceMinutes: 5,
-  /** Years by which `at` may lie in the past. */
-  years: 10,
-} as const;
+  toleranceMinutes: [5, "how long ago an event may have happened and still trigger something", "minutes"],
+  years: [10, "how long ago an event may have happened", "years"],
+});
 
 const reported = {
   ...trackedEventFields,

@@ -1,13 +1,16 @@
 import { EmailAddress } from "./address.ts";
 import { CapturedCalendar } from "./calendar.ts";
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { ReceivedMail } from "./received.ts";
 import { Attachments, Content, SEND_LIMITS, TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** Limits of captured mail. */
-export const INBOX_LIMITS = { releasedTo: 5, waits: 50 } as const;
+export const INBOX_LIMITS = limits("testInbox", "Captured mail", {
+  releasedTo: [5, "addresses that one call sends a captured mail on to"],
+  waits: [50, "requests of a workspace that wait for test mail at a time, on each server"],
+});
 
 export const CapturedMail = z
   .object({

@@ -143,6 +143,7 @@ export * from "./inbox.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
 export * from "./language.ts";
+export { findLimitSection } from "./limits.ts";
 export * from "./lint.ts";
 export * from "./lint-rules.ts";
 export * from "./lists.ts";

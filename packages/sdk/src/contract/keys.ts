@@ -1,4 +1,5 @@
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { RelayCheck } from "./relays.ts";
@@ -6,8 +7,10 @@ import { PERMISSIONS } from "./scopes.ts";
 import { Workspace } from "./workspaces.ts";
 import * as z from "./zod.ts";
 
-/** Limits of keys: senders and networks in the list of one. */
-export const KEY_LIMITS = { senders: 50, networks: 50 } as const;
+export const KEY_LIMITS = limits("keys", "Limits of API keys", {
+  senders: [50, "addresses and domains that one may send from"],
+  networks: [50, "networks that one may be used from"],
+});
 
 export const Key = z
   .object({

@@ -3,21 +3,19 @@ import { contactRefs } from "./contact-ref.ts";
 import { Contact, startAutomations } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { LanguageTag, PageLanguage } from "./language.ts";
+import { limits } from "./limits.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-export const LIST_LIMITS = {
-  name: 200,
-  description: 1000,
-  subject: 998,
-  /** Contacts added or removed in one request. */
-  batch: 1000,
-  /** Days until the link in a confirmation email expires. */
-  confirmDays: 7,
-  /** Minutes after a confirmation email before a person who asks again gets another one. */
-  askAgainMinutes: 15,
-} as const;
+export const LIST_LIMITS = limits("lists", "A list", {
+  name: [200, "name", "characters"],
+  description: [1000, "description", "characters"],
+  subject: [998, "subject of the mail that asks for confirmation", "characters"],
+  batch: [1000, "contacts added or removed in one request"],
+  confirmDays: [7, "how long a confirmation link works", "days"],
+  askAgainMinutes: [15, "how soon a person who asks again gets another confirmation email", "minutes"],
+});
 
 /** PENDING members have not confirmed yet (double opt-in). */
 export const LIST_MEMBER_STATUSES = ["MEMBER", "PENDING"] as const;

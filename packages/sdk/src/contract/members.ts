@@ -1,12 +1,15 @@
 import { EmailAddress } from "./address.ts";
 import { ROLES } from "./dashboard.ts";
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** Hours for which the link in an invitation works, and the number of mails with links that a member can ask for in an hour. */
-export const MEMBER_LIMITS = { invitationHours: 24, mailsPerHour: 5 } as const;
+export const MEMBER_LIMITS = limits("members", "Members", {
+  invitationHours: [24, "how long the link in an invitation works", "hours"],
+  mailsPerHour: [5, "mails with links that a member gets in an hour"],
+});
 
 /** A person who may sign in to a workspace. */
 export const Member = z

@@ -1,5 +1,6 @@
 import { SoughtAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { Instant } from "./page.ts";
 import { TagFilter } from "./send-fields.ts";
 import { TimeZone } from "./time-of-day.ts";
@@ -13,8 +14,11 @@ export type MetricsDimension = (typeof METRICS_DIMENSIONS)[number];
 export const METRICS_INTERVALS = ["hour", "day", "all"] as const;
 export type MetricsInterval = (typeof METRICS_INTERVALS)[number];
 
-/** The most that one request asks for: days, days by the hour, and values of a property. */
-export const METRICS_LIMITS = { days: 400, daysByHour: 31, values: 100 } as const;
+export const METRICS_LIMITS = limits("metrics", "Numbers of mail", {
+  days: [400, "days of one question"],
+  daysByHour: [31, "days of one question, by the hour"],
+  values: [100, "values of a property in one answer"],
+});
 
 const Share = z.number().nullable();
 

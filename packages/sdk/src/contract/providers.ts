@@ -1,5 +1,6 @@
 import { refuseCharacters } from "./characters.ts";
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
@@ -14,12 +15,11 @@ export type Provider = keyof typeof PROVIDERS;
 
 const PROVIDER_TYPES = Object.keys(PROVIDERS) as Provider[];
 
-export const PROVIDER_LIMITS = {
-  /** Connections of one workspace. */
-  perWorkspace: 20,
-  key: 1000,
-  description: 500,
-} as const;
+export const PROVIDER_LIMITS = limits("providers", "Connections to mail providers", {
+  perWorkspace: [20, "connections of a workspace"],
+  key: [1000, "key", "characters"],
+  description: [500, "description", "characters"],
+});
 
 /** A workspace's account at a mail provider. The secret that verifies its webhooks is never shown. */
 export const ProviderConnection = z

@@ -1,5 +1,6 @@
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { Message } from "./marketplace/messages.ts";
 import { Slug } from "./marketplace/text.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -7,17 +8,13 @@ import { AcceptedRecipient } from "./recipients.ts";
 import { Attachments, atLeastOne, Content, Subject } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** Limits of received mail; sizes in bytes. */
-export const RECEIVED_LIMITS = {
-  message: 25 * 1024 * 1024,
-  /** Bytes of the text and of the HTML part each; the raw message has all. */
-  text: 1024 * 1024,
-  /** Limits on the mail stored for a workspace in a day (UTC): the number of mails, and their raw bytes. */
-  mailsPerDay: 10_000,
-  bytesPerDay: 2 * 1024 * 1024 * 1024,
-  /** Mails of one sender within an hour that count as written by a person. */
-  personalPerHour: 20,
-} as const;
+export const RECEIVED_LIMITS = limits("received", "Received mail", {
+  message: [25 * 1024 * 1024, "a mail with its files", "bytes"],
+  text: [1024 * 1024, "text, and HTML, each, as the API shows it", "characters"],
+  mailsPerDay: [10_000, "mails that a workspace receives in a day (UTC)"],
+  bytesPerDay: [2 * 1024 * 1024 * 1024, "mails that a workspace receives in a day (UTC), all together", "bytes"],
+  personalPerHour: [20, "mails of one sender within an hour that count as written by a person"],
+});
 
 /** A response that is a file: bytes as they are stored, in whatever charset. */
 export const Bytes = z

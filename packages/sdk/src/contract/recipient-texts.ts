@@ -1,3 +1,5 @@
+import { limits } from "./limits.ts";
+
 /** Forms of a text with a number, by the plural categories of its language. */
 export type PluralForms = { readonly [Category in Intl.LDMLPluralRule]?: string } & { readonly other: string };
 
@@ -97,13 +99,10 @@ export const TEXT_KEYS = Object.keys(RECIPIENT_TEXTS) as TextKey[];
 export const RECIPIENT_LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ar", "ja", "zh"] as const;
 export type RecipientLanguage = (typeof RECIPIENT_LANGUAGES)[number];
 
-/** Limits of a brand's own texts. */
-export const TEXT_LIMITS = {
-  /** Characters of a text. */
-  text: 500,
-  /** Languages with texts of one's own. */
-  languages: 50,
-} as const;
+export const TEXT_LIMITS = limits("brand", "A brand's own texts for recipients", {
+  text: [500, "a text", "characters"],
+  languages: [50, "languages"],
+});
 
 /** The values of a text: `address` and `sender` of "Stop marketing email from {sender} to {address}?" */
 export function listPlaceholders(text: string | PluralForms): string[] {

@@ -1,6 +1,7 @@
 import { EmailAddress } from "./address.ts";
 import { refuseCharacters } from "./characters.ts";
 import { endpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { RelayName } from "./relay-name.ts";
@@ -8,16 +9,15 @@ import { RELAY_STATES } from "./relay-states.ts";
 import { DomainName } from "./senders.ts";
 import * as z from "./zod.ts";
 
-export const RELAY_LIMITS = {
-  /** Relays that a server keeps. */
-  relays: 100,
-  host: 255,
-  secret: 16_384,
-  connections: 100,
-  perSecond: 10_000,
-  fallbacks: 5,
-  dkimKeys: 50,
-} as const;
+export const RELAY_LIMITS = limits("relays", "Relays", {
+  relays: [100, "relays that the API adds"],
+  host: [255, "host", "characters"],
+  secret: [16_384, "password, token or private key", "characters"],
+  connections: [100, "connections at the same time"],
+  perSecond: [10_000, "mails per second, if you set a limit"],
+  fallbacks: [5, "fallbacks of a relay"],
+  dkimKeys: [50, "DKIM keys of a relay"],
+});
 
 /** Encryption of a connection: from the first byte, by STARTTLS always or when it is offered, or none. */
 export const RELAY_TLS = ["implicit", "required", "opportunistic", "off"] as const;

@@ -1,10 +1,13 @@
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
+import { limits } from "./limits.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** Requests that a dev server keeps, and connections that may follow those of a server. */
-export const REQUEST_LIMITS = { kept: 1000, followers: 25 } as const;
+export const REQUEST_LIMITS = limits("requests", "Requests that dev mode keeps", {
+  kept: [1000, "the latest, of all workspaces"],
+  followers: [25, "connections that follow them"],
+});
 
 export const RequestRecord = z
   .object({

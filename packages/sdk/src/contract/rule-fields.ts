@@ -1,22 +1,16 @@
 import { mapContactTexts } from "./contact-fields.ts";
+import { limits } from "./limits.ts";
 
 // Fields and operators of segment rules, without their schema: forms that build rules load only this.
 
-/** Limits of a rule tree. */
-export const RULE_LIMITS = {
-  /** Levels of nested groups. */
-  depth: 8,
-  /** Conditions in the whole tree. */
-  conditions: 100,
-  /** Values of one `in` or `notIn`. */
-  values: 100,
-  /** Characters of a value. */
-  text: 500,
-  /** Characters of the name of a custom field, of a property and of an event of your own. */
-  fieldName: 100,
-  /** Times that a condition on what people did can ask for. */
-  times: 1_000_000,
-} as const;
+export const RULE_LIMITS = limits("segments", "The rules of a segment", {
+  depth: [8, "levels of nested groups"],
+  conditions: [100, "conditions"],
+  values: [100, "values of one condition"],
+  text: [500, "a value", "characters"],
+  fieldName: [100, "name of a custom field, a property or an event of yours", "characters"],
+  times: [1_000_000, "times that somebody did something"],
+});
 
 /** The kind of a field, which decides its operators. A count is of what a contact did; a fact is of one such event. */
 export type FieldKind = "text" | "status" | "instant" | "set" | "custom" | "count" | "fact";

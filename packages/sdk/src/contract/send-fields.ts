@@ -1,27 +1,25 @@
 import { describeCharacters, refuseCharacters } from "./characters.ts";
 import { ERROR_CODES } from "./errors.ts";
+import { limits } from "./limits.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** Limits of a send (docs/reference/limits.md). Sizes in bytes. */
-export const SEND_LIMITS = {
-  recipients: 50,
+export const SEND_LIMITS = limits("emails", "A send", {
+  recipients: [50, "recipients of one request"],
   /** RFC 5321 4.5.3.1.8 asks for 100 at least; many programs do not send again to recipients beyond the limit, nor report them. */
-  smtpRecipients: 1000,
-  subject: 998,
-  content: 5 * 1024 * 1024,
-  headers: 50,
-  headerValue: 2000,
-  tags: 20,
-  tagValue: 256,
-  utmValue: 200,
-  attachments: 20,
-  attachmentBytes: 20 * 1024 * 1024,
-  /** Days ahead for which a send can be scheduled. */
-  scheduleDays: 365,
-  /** Days for which captured mail of test keys is kept. */
-  testMailDays: 30,
-} as const;
+  smtpRecipients: [1000, "recipients of one message that comes by SMTP"],
+  subject: [998, "subject", "characters"],
+  content: [5 * 1024 * 1024, "html, and text, each", "bytes"],
+  headers: [50, "custom headers"],
+  headerValue: [2000, "value of a custom header", "characters"],
+  tags: [20, "tags"],
+  tagValue: [256, "value of a tag", "characters"],
+  utmValue: [200, "value of a UTM parameter", "characters"],
+  attachments: [20, "attachments"],
+  attachmentBytes: [20 * 1024 * 1024, "attachments, all together", "bytes"],
+  scheduleDays: [365, "how far ahead a send can be scheduled", "days"],
+  testMailDays: [30, "how long captured mail of test keys is kept", "days"],
+});
 
 /** Headers that the service sets itself or that would change the structure of the message. */
 const RESERVED =

@@ -1,29 +1,25 @@
 import { MailboxText, ReplyTo } from "./address.ts";
 import { refuseCharacters } from "./characters.ts";
+import { limits } from "./limits.ts";
 import { line } from "./name.ts";
 import { issue } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** Limits of a template. Sizes in characters. */
-export const TEMPLATE_LIMITS = {
-  name: 200,
-  slug: 100,
-  description: 1000,
-  category: 100,
-  subject: 998,
-  source: 1024 * 1024,
-  variables: 200,
-  blocks: 1000,
-  /** Files that its HTML was rendered from: how many, the length of a path, and their texts together. */
-  sourceFiles: 100,
-  sourcePath: 200,
-  /** Users of a template that are named, of each kind. */
-  usedBy: 100,
-  /** Number of versions kept; publishing one more deletes the oldest. */
-  versions: 100,
-  /** Maximum recipients of one test send. */
-  testRecipients: 5,
-} as const;
+export const TEMPLATE_LIMITS = limits("templates", "A template", {
+  name: [200, "name", "characters"],
+  slug: [100, "slug", "characters"],
+  description: [1000, "description", "characters"],
+  category: [100, "category", "characters"],
+  subject: [998, "subject", "characters"],
+  source: [1024 * 1024, "source", "characters"],
+  variables: [200, "declared variables"],
+  blocks: [1000, "blocks of a template made of blocks"],
+  sourceFiles: [100, "files that its HTML was rendered from"],
+  sourcePath: [200, "path of such a file", "characters"],
+  usedBy: [100, "campaigns, automations and templates that are named as using it, each"],
+  versions: [100, "versions kept; publishing one more deletes the oldest"],
+  testRecipients: [5, "recipients of a test send"],
+});
 
 /** The type of a template. A layout wraps other templates, a partial is included in them; neither is sent itself. */
 export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"] as const;

@@ -2,6 +2,7 @@ import { EmailAddress } from "./address.ts";
 import { refuseCharacters } from "./characters.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, EventTypePattern } from "./event-types.ts";
+import { limits } from "./limits.ts";
 import { DeliveryAttempt, WebhookTest } from "./marketplace/deliveries.ts";
 import { ATTEMPT_CLASSES } from "./marketplace/failures.ts";
 import { WebhookUrl } from "./marketplace/listings.ts";
@@ -9,17 +10,13 @@ import { AGENT_EVENT_STATES } from "./marketplace/states.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-export const WEBHOOK_LIMITS = {
-  /** Webhooks of one workspace. */
-  perWorkspace: 20,
-  description: 500,
-  /** Patterns of one webhook. */
-  events: 50,
-  /** Default hours for which the old secret still signs after a rotation. */
-  overlapHours: 24,
-  /** After this many days of failure a webhook is disabled. */
-  disabledAfterDays: 5,
-} as const;
+export const WEBHOOK_LIMITS = limits("webhooks", "Webhooks of a workspace", {
+  perWorkspace: [20, "webhooks"],
+  description: [500, "description", "characters"],
+  events: [50, "event types, or patterns, of a webhook"],
+  overlapHours: [24, "how long the old secret signs after a rotation, unless you say otherwise", "hours"],
+  disabledAfterDays: [5, "failure after which a webhook is disabled", "days"],
+});
 
 /** `disabled`: every attempt has failed for five days, or the receiver answered 410. */
 export const WEBHOOK_STATUSES = ["enabled", "paused", "disabled"] as const;

@@ -1,4 +1,5 @@
 import { endpoint } from "../endpoint.ts";
+import { limits } from "../limits.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
@@ -7,13 +8,11 @@ import { RunId } from "./runs.ts";
 import { WAKEUP_STATUSES } from "./states.ts";
 import { line } from "./text.ts";
 
-export const WAKEUP_LIMITS = {
-  minSeconds: 10,
-  /** 30 days. */
-  maxSeconds: 2_592_000,
-  /** SCHEDULED ones of one activation. */
-  scheduled: 100,
-} as const;
+export const WAKEUP_LIMITS = limits("agent.wakeups", "Wakeups of an agent", {
+  minSeconds: [10, "how far ahead, at least", "seconds"],
+  maxSeconds: [2_592_000, "how far ahead", "seconds"],
+  scheduled: [100, "scheduled wakeups of an activation"],
+});
 
 export const Wakeup = z
   .object({

@@ -1,18 +1,17 @@
 import { endpoint } from "../endpoint.ts";
+import { limits } from "../limits.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { WorkspaceOfCall } from "../workspace-of-call.ts";
 import * as z from "../zod.ts";
 import { CREDIT_KINDS } from "./states.ts";
 import { line } from "./text.ts";
 
-export const CREDIT_LIMITS = {
-  /** Credits of one transaction. */
-  consume: 10_000,
-  /** Credits of one grant. */
-  grant: 1_000_000_000,
-  balance: 2_000_000_000,
-  refundHours: 24,
-} as const;
+export const CREDIT_LIMITS = limits("credits", "Credits", {
+  consume: [10_000, "credits of one transaction"],
+  grant: [1_000_000_000, "credits of one grant"],
+  balance: [2_000_000_000, "balance of a workspace"],
+  refundHours: [24, "how long a transaction can be refunded", "hours"],
+});
 
 /** An entry of the ledger. */
 export const CreditEntry = z

@@ -1,5 +1,6 @@
 import { refuseCharacters } from "../characters.ts";
 import { endpoint } from "../endpoint.ts";
+import { limits } from "../limits.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
@@ -8,19 +9,15 @@ import { line, prose } from "./text.ts";
 
 const MB = 1024 * 1024;
 
-/** Limits of files; sizes are in bytes. */
-export const FILE_LIMITS = {
-  asset: 5 * MB,
-  /** Pixels of an image, width times height. */
-  assetPixels: 40_000_000,
-  leadMagnet: 25 * MB,
-  /** Quotas of an activation and a workspace. */
-  activationBytes: 500 * MB,
-  workspaceBytes: 2048 * MB,
-  activationFiles: 1000,
-  /** Hours for which a download link works. */
-  linkHours: 1,
-} as const;
+export const FILE_LIMITS = limits("assets", "Files", {
+  asset: [5 * MB, "an image", "bytes"],
+  assetPixels: [40_000_000, "pixels of an image, width times height"],
+  leadMagnet: [25 * MB, "a lead magnet", "bytes"],
+  activationBytes: [500 * MB, "all files of an activation", "bytes"],
+  workspaceBytes: [2048 * MB, "all files of a workspace", "bytes"],
+  activationFiles: [1000, "files of an activation"],
+  linkHours: [1, "how long a download link works", "hours"],
+});
 
 export const ASSET_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 

@@ -1,6 +1,7 @@
 import { EmailAddress } from "../address.ts";
 import { CAMPAIGN_LIMITS } from "../campaign-fields.ts";
 import { endpoint } from "../endpoint.ts";
+import { limits } from "../limits.ts";
 import { line } from "../name.ts";
 import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
@@ -11,13 +12,12 @@ import { Slug, words } from "./text.ts";
 
 export const MESSAGE_FORMATS = ["plain", "markdown"] as const;
 
-export const APPROVAL_LIMITS = {
-  options: 5,
-  /** A week, and between a minute and 30 days. */
-  expiresInSeconds: 604_800,
-  minSeconds: 60,
-  maxSeconds: 2_592_000,
-} as const;
+export const APPROVAL_LIMITS = limits("approvals", "Approval requests of an agent", {
+  options: [5, "options to choose from"],
+  expiresInSeconds: [604_800, "time to answer, unless the agent says otherwise", "seconds"],
+  minSeconds: [60, "time to answer, at least", "seconds"],
+  maxSeconds: [2_592_000, "time to answer", "seconds"],
+});
 
 /** The options whose words and looks are the service's: what they say on the button, and what choosing them means. */
 export const STANDARD_OPTIONS = {

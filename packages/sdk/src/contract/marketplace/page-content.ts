@@ -1,16 +1,14 @@
 import { FORM_FIELDS, type FormField } from "../contact-fields.ts";
+import { limits } from "../limits.ts";
 import * as z from "../zod.ts";
 import { line, prose } from "./text.ts";
 
-export const LANDING_PAGE_LIMITS = {
-  /** Bytes of `html` in UTF-8. */
-  html: 512 * 1024,
-  blocks: 100,
-  /** Landing pages of a workspace. */
-  pages: 1000,
-  /** Days for which a visitor's download link works. */
-  downloadDays: 7,
-} as const;
+export const LANDING_PAGE_LIMITS = limits("landingPages", "Landing pages", {
+  html: [512 * 1024, "html", "bytes"],
+  blocks: [100, "blocks"],
+  pages: [1000, "pages of a workspace"],
+  downloadDays: [7, "how long a visitor's download link works", "days"],
+});
 
 const encoder = new TextEncoder();
 

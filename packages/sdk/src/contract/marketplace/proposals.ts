@@ -1,10 +1,16 @@
+import { limits } from "../limits.ts";
 import { line } from "../name.ts";
 import { Content, Subject } from "../send-fields.ts";
 import * as z from "../zod.ts";
 import { line as visibleLine } from "./text.ts";
 
-/** Limits of what an agent proposes. Sizes in characters. */
-export const PROPOSAL_LIMITS = { name: 200, previewText: 200, html: 262_144, text: 65_536, lists: 20 } as const;
+export const PROPOSAL_LIMITS = limits("messages", "Proposals of agents", {
+  name: [200, "a name", "characters"],
+  previewText: [200, "the preview text", "characters"],
+  html: [262_144, "the HTML", "characters"],
+  text: [65_536, "the text", "characters"],
+  lists: [20, "suggested lists"],
+});
 
 /** Ends of an approved campaign. */
 export const PROPOSAL_ENDS = ["draft", "send"] as const;

@@ -1,19 +1,17 @@
 import { endpoint } from "../endpoint.ts";
+import { limits } from "../limits.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { RUN_FAILURES, RUN_STATUSES } from "./states.ts";
 import { line } from "./text.ts";
 
-/** Limits of runs (docs/agents-at-work.md#limits). */
-export const RUN_LIMITS = {
-  /** A RUNNING run fails after this long without a heartbeat. */
-  windowMinutes: 15,
-  /** Recommended seconds between an agent's log entries. */
-  heartbeatSeconds: 60,
-  /** RUNNING and WAITING runs of an activation. */
-  active: 20,
-  entries: 50,
-} as const;
+export const RUN_LIMITS = limits("runs", "Runs of an agent", {
+  windowMinutes: [15, "silence after which a run fails", "minutes"],
+  heartbeatSeconds: [60, "how often an agent should log", "seconds"],
+  /** RUNNING and WAITING ones. */
+  active: [20, "runs of an activation at a time"],
+  entries: [50, "log entries of one call"],
+});
 
 const RUN_TRIGGERS = ["manual", "activation", "approval", "wakeup", "schedule", "message"] as const;
 
