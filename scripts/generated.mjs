@@ -1,5 +1,5 @@
 // The committed files that are generated, most of them from the contract: each file's path and its expected content.
-import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
+import { buildAutomationSchema, ERRORS, NOUNS_BY_TOPIC, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates, helloAgent, renderProgram } from "./agent-templates.mjs";
 import answers from "./answers.json" with { type: "json" };
@@ -41,6 +41,6 @@ export const generated = async () => {
     ...helloAgent(),
     "docs/scaling.md": scalingPage(),
     "docs/reference/parity.md": parityPage(listParity(document, { served, answers })),
-    ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage(), lintRules: lintRulesPage() }),
+    ...reference(document, { served, topics: NOUNS_BY_TOPIC, errors: ERRORS, limits: limitsPage(), lintRules: lintRulesPage() }),
   };
 };

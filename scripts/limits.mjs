@@ -29,7 +29,7 @@ const FOLLOWING = {
   CONTACT_LIMITS: Object.values(contract.CONTACT_TEXTS).map(({ noun, maxLength }) => [noun, FORMATS.characters(maxLength)]),
 };
 
-const NOUNS = Object.values(contract.NOUN_GROUPS).flat();
+const NOUNS = Object.values(contract.NOUNS_BY_TOPIC).flatMap((nouns) => Object.keys(nouns));
 
 /** A section for each table of limits, in the order of the nouns; of one noun, the longest first. Throws an Error for one without words. */
 function contractSections() {

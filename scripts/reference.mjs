@@ -159,16 +159,15 @@ export const fileOf = (tag) => `${tag.replaceAll(".", "-").replace(/[A-Z]/g, (le
 
 /**
  * Returns the pages by path: the index, one page for each noun, and one each for objects, errors and limits. `served` are the
- * endpoints, `groups` their nouns by topic, `errors` the contract's table, `limits` and `lintRules` the texts of those pages.
+ * endpoints, `topics` their nouns, each with a line about it, `errors` the contract's table, `limits` and `lintRules` the texts of those pages.
  */
-export const reference = (document, { served, groups, errors, limits, lintRules }) => {
+export const reference = (document, { served, topics, errors, limits, lintRules }) => {
   const endpointOf = (id) => served[id.slice(0, id.lastIndexOf("."))][id.slice(id.lastIndexOf(".") + 1)];
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation: withResponses(document, operation) })),
   );
   const aliasesOf = (id) => all.filter(({ operation }) => operation["x-alias-of"] === id).map(({ path }) => path);
   const own = all.filter(({ operation }) => operation["x-alias-of"] === undefined);
-  const summaries = Object.fromEntries(document.tags.map(({ name, description }) => [name, description]));
   const operationsOf = (tag) => own.filter(({ operation }) => operation.tags[0] === tag);
   const index = toPage([
     "# API reference",
@@ -183,14 +182,14 @@ export const reference = (document, { served, groups, errors, limits, lintRules 
     "- **Compression**. Lists and reports above 1 kB come in brotli or gzip to clients that send `Accept-Encoding`, as the SDK does. Answers that may hold a secret, such as a mail, never do.",
     "- **Errors** all have one shape, and each code has one status: [errors](reference/errors.md).",
     "",
-    ...Object.entries(groups).flatMap(([group, names]) => [
-      `## ${group}`,
+    ...Object.entries(topics).flatMap(([topic, nouns]) => [
+      `## ${topic}`,
       "",
-      ...names.map((name) => {
+      ...Object.entries(nouns).map(([name, summary]) => {
         const links = operationsOf(name).map(
           ({ operation: { operationId: id } }) => `[${id.slice(name.length + 1)}](reference/${fileOf(name)}#${anchorOf(id)})`,
         );
-        return `- **[${name}](reference/${fileOf(name)})**, ${summaries[name].replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}: ${links.join(", ")}`;
+        return `- **[${name}](reference/${fileOf(name)})**, ${summary.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}: ${links.join(", ")}`;
       }),
       "",
     ]),

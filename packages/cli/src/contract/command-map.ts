@@ -1,13 +1,4 @@
-import {
-  agentContract,
-  type Contract,
-  contract,
-  type Endpoint,
-  isForAgents,
-  NOUN_GROUPS,
-  NOUN_SUMMARIES,
-  paramNames,
-} from "@mailsvc/sdk/contract";
+import { agentContract, type Contract, contract, type Endpoint, isForAgents, NOUNS_BY_TOPIC, paramNames } from "@mailsvc/sdk/contract";
 import type { CommandSpec } from "../types.ts";
 import { toKebabCase } from "./fields.ts";
 
@@ -94,8 +85,8 @@ export function listCommandSpecs(): CommandSpec[] {
 /** The summary of each noun, and its heading in the help. */
 export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
   ...Object.fromEntries(
-    Object.entries(NOUN_GROUPS).flatMap(([group, nouns]) =>
-      nouns.map((noun) => [noun.split(".").map(toKebabCase).join(" "), { summary: NOUN_SUMMARIES[noun], group: `${group}:` }]),
+    Object.entries(NOUNS_BY_TOPIC).flatMap(([topic, nouns]) =>
+      Object.entries(nouns).map(([noun, summary]) => [noun.split(".").map(toKebabCase).join(" "), { summary, group: `${topic}:` }]),
     ),
   ),
   agent: { summary: "Act as an agent, with its key (MAILSVC_AGENT_KEY)", group: "Marketplace:" },

@@ -19,7 +19,7 @@ import { keys, me } from "./keys.ts";
 import { lint } from "./lint.ts";
 import { lists } from "./lists.ts";
 import { mailStates } from "./mail-states.ts";
-import { agentNouns } from "./marketplace/agent.ts";
+import { type AgentContract, agentNouns } from "./marketplace/agent.ts";
 import { marketplace } from "./marketplace/nouns.ts";
 import { callbacks } from "./marketplace/payments.ts";
 import { members } from "./members.ts";
@@ -84,6 +84,103 @@ export type MailsvcContract = typeof contract;
 
 /** All endpoints a server has: the contract plus those for agents and for callbacks. */
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...inboundNouns };
+
+/** Nouns of all endpoints; those of agents as in `agentNouns`. */
+type Noun = keyof MailsvcContract | `agent.${keyof AgentContract}` | keyof typeof callbacks | keyof typeof inboundNouns;
+
+/** Every noun by its topic, with a line about it, in the order in which help and reference present them. */
+export const NOUNS_BY_TOPIC = {
+  Email: {
+    emails: "List, inspect, cancel, reschedule and requeue emails",
+    mailStates: "States of mail without its content, for support: delivered, bounced, deferred, and why",
+    received: "Received mail and replies: list, read, answer",
+    inboundDomains: "Domains whose mail you receive",
+    templates: "Email templates: write, preview, publish",
+    senders: "Addresses and domains you send from",
+    domains: "Check SPF, DKIM, DMARC, PTR and MX of a domain",
+    suppressions: "Addresses that must not get mail",
+    providers: "Your accounts at mail providers, which report bounces and complaints",
+    campaigns: "Email to many contacts: draft, schedule, send, measure",
+    automations: "Series of steps for each contact: define, activate, watch",
+    events: "What happened: list, inspect and follow events",
+    requests: "Requests to the API: list and follow them",
+    metrics: "Counts of mail that was sent, delivered, opened and refused, by day, tag, sender and receiver",
+    webhooks: "Your webhooks: register, test, see and repeat deliveries",
+    testInbox: "Captured mail of test keys: list, wait for, read",
+    explanations: "Why an email, contact, campaign or webhook is in its state, and what to do",
+    lint: "Check mail for what mail programs, filters and readers dislike",
+  },
+  Audience: {
+    contacts: "People you write to: list, create, import, search",
+    people: "Everything about one person: read it, or erase it",
+    lists: "Lists of contacts, with double opt-in",
+    forms: "Sign-up forms: hosted pages, and HTML for your own",
+    segments: "Dynamic contact groups defined by rules",
+  },
+  Marketplace: {
+    listings: "Agents you offer: create listings, pay for them, rotate secrets",
+    deliveries: "Events sent to the webhooks of your agents",
+    payments: "Payments for listings",
+    catalog: "Agents you can activate",
+    activations: "Agents that work for your brand",
+    approvals: "Approval requests of agents",
+    messages: "Messages and questions of agents",
+    runs: "Runs of agents and their logs",
+    credits: "Credits your agents spend",
+    plans: "Your plan and the agents it covers",
+    brand: "Colors, logo and voice of your brand",
+    landingPages: "Landing pages of your agents: publish, statistics, sign-ups",
+    leadMagnets: "Files that subscribers download",
+    assets: "The image library of your brand",
+  },
+  Agents: {
+    "agent.self": "The activation an agent works for",
+    "agent.messages": "Write to the brand, ask it, read its answers",
+    "agent.runs": "Start, log and end runs",
+    "agent.credits": "Spend and refund the brand's credits",
+    "agent.wakeups": "Schedule wakeups",
+    "agent.landingPages": "Create and change pages, read their statistics",
+    "agent.leadMagnets": "Upload files that subscribers download",
+    "agent.assets": "Save images to the brand's library",
+    "agent.brand": "Read the brand's colors, logo and voice",
+    "agent.lists": "The brand's lists and their sizes",
+    "agent.explanations": "Why the activation or a run is in its state",
+  },
+  Server: {
+    workspaces: "Workspaces of this server, with the operator key",
+    keys: "API keys",
+    members: "People who may sign in to the dashboard: invite, remove, sign out",
+    audit: "Changes of settings and content: who, what, when",
+    dashboard: "The dashboard: links to sign in, and the browsers that are signed in",
+    me: "The key you call with and its workspace",
+    jobs: "Background jobs",
+    queue: "Pause all sending, hold single domains and requeue deferred emails, with the operator key",
+    readers: "Readers of the log of events: see how far they are, rebuild what they keep, with the operator key",
+    relays: "Mail servers that take this server's mail, with the operator key",
+    health: "Health checks",
+  },
+  "Local development": {
+    inbox: "Captured mail: list, wait for, read",
+    clock: "The server's clock: freeze, advance, jump to the next timer",
+    faults: "Make requests fail on purpose",
+    world: "Reset the dev server, or save and restore snapshots of it",
+  },
+  Callbacks: {
+    inbound: "Bounces and complaints that mail providers report",
+    stripe: "Events of Stripe about payments for listings",
+  },
+} as const satisfies Readonly<Record<string, { readonly [N in Noun]?: string }>>;
+
+/** A line about each noun, for the help of the command line and the tags of the OpenAPI document. */
+export const NOUN_SUMMARIES = {
+  ...NOUNS_BY_TOPIC.Email,
+  ...NOUNS_BY_TOPIC.Audience,
+  ...NOUNS_BY_TOPIC.Marketplace,
+  ...NOUNS_BY_TOPIC.Agents,
+  ...NOUNS_BY_TOPIC.Server,
+  ...NOUNS_BY_TOPIC["Local development"],
+  ...NOUNS_BY_TOPIC.Callbacks,
+} as const satisfies Readonly<Record<Noun, string>>;
 
 export * from "./address.ts";
 export * from "./audit.ts";
@@ -152,7 +249,6 @@ export * from "./mail-states.ts";
 export * from "./marketplace/index.ts";
 export * from "./members.ts";
 export * from "./metrics.ts";
-export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";
 export * from "./people.ts";
 export * from "./proposed-by.ts";
