@@ -6,6 +6,7 @@ import { listTraces } from "./invariants/forgotten.ts";
 import { VERBS } from "./noun.ts";
 import { followActivation } from "./nouns/agents.ts";
 import { draft, stopOnItsWay } from "./nouns/campaigns.ts";
+import { holdDomain, releaseDomain } from "./nouns/operator.ts";
 import { NEEDS, NOUNS } from "./nouns.ts";
 import { addressOf, type Pick as Chances, MARKS, nextChangeOfTime, other, TENANTS, type Tenant } from "./script.ts";
 import type { Thing, Universe } from "./universe.ts";
@@ -187,14 +188,10 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     return paused !== null;
   },
   holdDomain: async (u, { tenant, label }, pick) => {
-    const held = await u.value(() => operator(u).queue.hold({ domain: "people.test", reason: "blocked" }));
-    // Mail that a server has claimed still leaves.
-    await u.settle();
-    if (held) u.ledger.stop("@people.test");
+    await holdDomain(u);
     await makeFor(u, { noun: "mail", tenant, label: `${label}-on-hold` }, pick);
     await u.pass(pick.of(0, HOUR, 3 * DAY));
-    u.ledger.go("@people.test");
-    return u.call(() => operator(u).queue.release({ domain: "people.test" }));
+    return releaseDomain(u);
   },
   requeue: (u) => u.call(() => operator(u).queue.requeue({})),
   relayDead: relay("dead"),

@@ -18,6 +18,8 @@ interface HandOver extends Mark {
   readonly says: readonly (string | null)[];
   /** The number of the person whom it greets; null if it greets nobody with a number. */
   readonly greeted: string | null;
+  /** Host of the relay that it came over; null for the first one. */
+  readonly relay: string | null;
   /** True if it offers to unsubscribe. */
   readonly hasWayOut: boolean;
   /** Workspaces whose words are in it. */
@@ -101,7 +103,7 @@ interface Secrets {
 }
 
 /** The invariants that read notes. */
-type NotedInvariant = "content" | "follows" | "forgotten" | "keys" | "once" | "refusals";
+type NotedInvariant = "content" | "follows" | "forgotten" | "keys" | "once" | "refusals" | "sums";
 
 /** A browser in which somebody has signed in. */
 interface Browser {
@@ -111,6 +113,33 @@ interface Browser {
   readonly role: Role | null;
   /** Time of its last request by the clock of the world, ms. */
   readonly seenAt: number;
+}
+
+/** Requests of one UTC day for a page that anybody can open. */
+interface Visits {
+  readonly tenant: Tenant;
+  readonly page: string;
+  readonly date: string;
+  views: number;
+  signUps: number;
+  /** Requests that were lost with a server, or came while one could not write. */
+  unsure: number;
+  readonly browsers: Set<string>;
+}
+
+/** Mails a second that may leave over a relay; null for any number. It counts until another one is set. */
+interface SetPace {
+  readonly relay: string;
+  readonly from: number;
+  readonly perSecond: number | null;
+}
+
+/** Answer of a reader to a mail. */
+interface Answer {
+  readonly emailId: string;
+  readonly isAutomatic: boolean;
+  /** Time by the clock of the world, ms. */
+  readonly at: number;
 }
 
 /** Something that a reader did with a mail, and that the service has answered. */
@@ -144,6 +173,12 @@ export class Ledger {
   readonly calls: HookCall[] = [];
   readonly stops: Stop[] = [];
   readonly reactions: Reaction[] = [];
+  readonly answers: Answer[] = [];
+  readonly paces: SetPace[] = [];
+  /** The instants at which servers were started, ms. */
+  readonly starts: number[] = [];
+  /** The visits of pages, by page and day. */
+  readonly visits = new Map<string, Visits>();
   /** The secrets of each webhook, by its name; null where a call that was lost may have changed them. */
   readonly secrets = new Map<string, Secrets[] | null>();
   /** The browsers of members of a workspace, by the labels of these. */
@@ -181,6 +216,14 @@ export class Ledger {
     // Another rotation during the overlap replaces the new secret.
     const old = before && (before.old !== null && from < before.until ? before.old : before.next);
     this.secrets.set(name, [...(known ?? []), { from, old: old ?? null, next: secret, until: from + overlapMs }]);
+  }
+
+  /** The visits of a page on this day. */
+  visitsOf(tenant: Tenant, page: string): Visits {
+    const date = new Date(this.now()).toISOString().slice(0, 10);
+    const known = this.visits.get(`${page} ${date}`) ?? { tenant, page, date, views: 0, signUps: 0, unsure: 0, browsers: new Set() };
+    this.visits.set(`${page} ${date}`, known);
+    return known;
   }
 
   /** A thing is to stand still from now on. */

@@ -28,8 +28,8 @@ export class MailPeer {
     this.#ledger = ledger;
   }
 
-  /** The mailer of one server. Once `isDead`, it never answers again, as a process that is gone never acts again. */
-  mailerFor(isDead: () => boolean): Mailer {
+  /** The mailer of one server for a relay. Once `isDead`, it never answers again, as a process that is gone never acts again. */
+  mailerFor(isDead: () => boolean, relay: string | null): Mailer {
     return {
       name: "smtp",
       transactional: false,
@@ -48,6 +48,7 @@ export class MailPeer {
           workspaceId,
           emailId,
           to,
+          relay,
           messageId: mail.messageId,
           says: [html, text].map((part) => /Says [\w-]+ [A-E]/.exec(part ?? "")?.[0] ?? null),
           greeted: /Dear P(\d+) /.exec(`${html} ${text}`)?.[1] ?? null,

@@ -2,6 +2,7 @@ import type { Noun } from "./noun.ts";
 import { AGENT_NOUNS } from "./nouns/agents.ts";
 import { AUTOMATION_NOUNS } from "./nouns/automations.ts";
 import { CAMPAIGN_NOUNS } from "./nouns/campaigns.ts";
+import { CREDIT_NOUNS } from "./nouns/credits.ts";
 import { FILE_NOUNS } from "./nouns/files.ts";
 import { FORM_NOUNS } from "./nouns/forms.ts";
 import { MEMBER_NOUNS } from "./nouns/members.ts";
@@ -21,6 +22,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   ...AUTOMATION_NOUNS,
   ...WEBHOOK_NOUNS,
   ...AGENT_NOUNS,
+  ...CREDIT_NOUNS,
   ...RECIPIENT_NOUNS,
   ...FORM_NOUNS,
   ...FILE_NOUNS,
@@ -35,6 +37,8 @@ export const NEEDS: Readonly<Record<string, readonly string[]>> = {
   ),
   submission: ["agent", "landingPage"],
   signUp: ["form"],
+  visitors: ["form", "agent", "landingPage"],
+  allowance: ["agent"],
   resentCampaign: ["campaign"],
   opening: ["campaign"],
   clicking: ["mail"],

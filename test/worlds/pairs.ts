@@ -20,6 +20,7 @@ export interface Aim {
 const DELIVERED_BY: Readonly<Record<string, Script["delivery"]>> = {
   relay: "relay",
   reply: "captured",
+  answerable: "captured",
   passedOn: "captured",
   relayDead: "relay",
   relaySlow: "relay",

@@ -113,8 +113,8 @@ export class Server {
       ...(place.databaseUrl !== null && { databaseUrl: place.databaseUrl }),
       // All relays lead to the same mail server.
       ...(peer && {
-        mailer: peer.mailerFor(() => isDead.value()),
-        relays: { makeMailer: async () => peer.mailerFor(() => isDead.value()) },
+        mailer: peer.mailerFor(() => isDead.value(), null),
+        relays: { makeMailer: async ({ host }) => peer.mailerFor(() => isDead.value(), host) },
       }),
     });
     return new Server(world, seed, isDead);

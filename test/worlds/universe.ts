@@ -321,6 +321,7 @@ export class Universe {
     const seed = this.script.seed + this.#generation * 1_000_003;
     // It delivers mail before its start has ended.
     this.#starting = now;
+    this.ledger.starts.push(now);
     try {
       this.#servers[which] = await Server.start({
         place: this.#place,

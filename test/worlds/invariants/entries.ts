@@ -1,4 +1,5 @@
 import type { AutomationTrigger } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
 import type { Universe } from "../universe.ts";
 
 type Tables = Universe["world"]["app"]["deps"]["db"]["read"]["t"];
@@ -12,6 +13,8 @@ export async function findWrongEntries(universe: Universe): Promise<string[]> {
     ...(await enteredUnasked(universe)),
     ...(await entriesApart(universe)),
     ...(await goalsReached(universe)),
+    ...(await answersHeard(universe)),
+    ...(await answersAwaited(universe)),
     ...(await revenueCounted(universe)),
     ...(await stepsOnce(universe)),
   ];
@@ -114,6 +117,66 @@ async function goalsReached(universe: Universe): Promise<string[]> {
     if (name === undefined || entry.goalReachedAt !== null) return [];
     const reached = tracked.find((one) => one.data?.["name"] === name && isInside(entry, one));
     return reached ? [`The entry ${entry.id} does not count as at its goal, although ${name} happened meanwhile.`] : [];
+  });
+}
+
+/**
+ * Says which entries go on although their contact has answered a mail, where that is the goal or what their step waits for; which have ended
+ * without that, such as by the answer of a program; and which mail of theirs left all the same.
+ */
+async function answersHeard(universe: Universe): Promise<string[]> {
+  const listening = await listListening(universe);
+  if (listening === null) return [];
+  const { read } = universe.world.app.deps.db;
+  const mails = await read.select().from(read.t.emails).innerJoin(read.t.contents, eq(read.t.contents.id, read.t.emails.contentsId));
+  const readers = new Map(mails.map(({ emails: { id, contactId } }) => [id, contactId]));
+  const answers = universe.ledger.answers.filter(({ isAutomatic }) => !isAutomatic);
+  const goals = new Set(listening.flatMap(({ id, goal }) => (goal?.type === "replied" ? id : [])));
+  const entries = await read.select().from(read.t.automationEntries);
+  return entries.flatMap(({ id, automationId, contactId, enteredAt, endedAt, reason, goalReachedAt }) => {
+    if (!goals.has(automationId)) return [];
+    const own = answers.filter(({ emailId, at }) => readers.get(emailId) === contactId && at > enteredAt);
+    if (reason !== "replied" || goalReachedAt === null)
+      return own.some(({ at }) => at < (endedAt ?? Number.POSITIVE_INFINITY))
+        ? [`The entry ${id} went on, although its contact has answered.`]
+        : [];
+    const end = endedAt ?? 0;
+    if (!own.some(({ at }) => at <= end) && readers.size > 0) return [`The entry ${id} has ended by an answer that no person has written.`];
+    return mails.flatMap(({ emails: mail, contents }) =>
+      contents.automationId === automationId &&
+      mail.contactId === contactId &&
+      mail.createdAt >= enteredAt &&
+      mail.createdAt <= end &&
+      (mail.sentAt ?? 0) > end + 1000
+        ? [`The mail ${mail.id} of the entry ${id} left after its contact had answered.`]
+        : [],
+    );
+  });
+}
+
+/** Says which entries still waited for an answer when there was one, or went on as if there was one. */
+async function answersAwaited(universe: Universe): Promise<string[]> {
+  const listening = await listListening(universe);
+  if (listening === null) return [];
+  const { read } = universe.world.app.deps.db;
+  const readers = new Map((await read.select().from(read.t.emails)).map(({ id, contactId }) => [id, contactId]));
+  const versions = new Map((await read.select().from(read.t.automationVersions)).map((row) => [`${row.automationId} ${row.version}`, row]));
+  const moves = Map.groupBy(await read.select().from(read.t.automationMoves), ({ entryId }) => entryId);
+  const ids = new Set(listening.map(({ id }) => id));
+  return (await read.select().from(read.t.automationEntries)).flatMap((entry) => {
+    const path = (moves.get(entry.id) ?? []).sort((one, other) => one.move - other.move);
+    const { steps = [] } = versions.get(`${entry.automationId} ${entry.version}`) ?? {};
+    const answers = universe.ledger.answers.filter(({ emailId, isAutomatic }) => readers.get(emailId) === entry.contactId && !isAutomatic);
+    return path.flatMap(({ stepId, at: from, branch }, i) => {
+      const step = steps.find(({ id }) => id === stepId);
+      if (step?.type !== "wait_for_event" || step.event.type !== "replied" || !ids.has(entry.automationId)) return [];
+      const until = path[i + 1]?.at ?? entry.endedAt ?? Number.POSITIVE_INFINITY;
+      const isAnswered = answers.some(({ at }) => at > from && at < until);
+      if (isAnswered) return [`The entry ${entry.id} stayed at ${stepId} after its contact had answered.`];
+      return branch === "event" && !answers.some(({ at }) => at >= from && at <= until)
+        ? [`The entry ${entry.id} went on from ${stepId} as if its contact had answered.`]
+        : [];
+    });
   });
 }
 

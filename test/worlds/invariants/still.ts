@@ -2,6 +2,7 @@ import { isTimeZone, type LocalTime, type Throttle, toLocalTime } from "@mailsvc
 import { isTestMail } from "../../../packages/server/src/lib/ids.ts";
 import type { Universe } from "../universe.ts";
 import type { Invariant } from "./invariant.ts";
+import { findTooFast } from "./paces.ts";
 import { listSends, WAITS_MS } from "./sends.ts";
 
 export const STILL: Invariant = {
@@ -53,7 +54,7 @@ export const EARLY: Invariant = {
   promise: "Nothing leaves before its time, outside its hours or faster than its pace.",
   says: [
     "A mail with a time is sent at that time at the earliest, and so is a campaign with a schedule, or with a local time of each reader. Mail of a campaign with a window of hours is released, which is when its first attempt becomes due, within the window, by the clock of its time zone, also where that changes to or from summer time.",
-    "A campaign with a pace of so many mails a second releases no more than that at once, and as long after the last ones as the pace says. It counts from the first release; a campaign that somebody resumes may release at once.",
+    "A campaign with a pace of so many mails a second releases no more than that at once, and as long after the last ones as the pace says. It counts from the first release; a campaign that somebody resumes may release at once. Over a relay with a pace no more mail leaves in any stretch of time than that pace allows, of all servers together, but for the mail of a tenth of a second that each server may send at once; a change counts from its answer, within ten seconds.",
     "An agent is woken at its time at the earliest. A mail that was put off is tried again after 1, 5 and 15 minutes, then after 1, 2, 4, 8, 16 and 16 hours, each up to a fifth shorter at the earliest, unless somebody asks for it.",
   ],
   check: async (universe) => {
@@ -81,7 +82,8 @@ export const EARLY: Invariant = {
     }
     // Deeds after the instant to which data was set back are done again.
     if (universe.rewound) return found;
-    return [...found, ...wokenEarly(universe, await read.select().from(read.t.wakeups)), ...triedTooSoon(universe)];
+    const woken = wokenEarly(universe, await read.select().from(read.t.wakeups));
+    return [...found, ...woken, ...triedTooSoon(universe), ...findTooFast(universe)];
   },
 };
 

@@ -14,8 +14,9 @@ export const SUMS: Invariant = {
   name: "sums",
   promise: "Every number that is shown is what counting the objects gives.",
   says: [
-    "The service keeps numbers so that it need not count. Each of them is what counting gives. At any moment: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, entries of automations and who waits at which step, and members of segments; where time alone changes these, within an hour. At rest also credits, of which nobody has less than none, and mail by day and all its properties.",
+    "The service keeps numbers so that it need not count. Each of them is what counting gives. At any moment: the recipients of a campaign by state, its opens and clicks by hour and by variant, contacts by tag and status, members of lists, those who still have to confirm, entries of automations and who waits at which step, and members of segments; where time alone changes these, within an hour. At rest also credits, of which nobody has less than none, mail by day and all its properties, and the views, visitors and sign-ups of a form or a landing page by day, as browsers have asked for it and filled it in. A preview is no view.",
     "The recipients of a campaign by state add up to its recipients. A list that is read page by page has as many entries as it says. A segment keeps the members that its rules find. At no moment has a workspace more agents on than its plan covers, and none of them is paused for want of cover while the plan covers all. An agent is paused as long as there is a reason for it, and no longer. Of the recipients of an A/B test that is not decided, as many are in the sample as its share says, rounded down, and its variants differ by one at most.",
+    "An agent can spend credits exactly while the balance of its brand and its own limit for the month are not used up. What it has used this month is what it has spent since the month began, less what it has given back of that.",
   ],
   check: async (universe) => {
     const found: string[] = [];
@@ -28,7 +29,7 @@ export const SUMS: Invariant = {
       found.push(...(await credits(universe, tenant)));
       found.push(...(await totals(universe, tenant)));
     }
-    return found;
+    return universe.rewound ? found : [...found, ...(await visits(universe)), ...(universe.ledger.notes.get("sums") ?? [])];
   },
   always: async (universe) => {
     const found: string[] = [];
@@ -169,6 +170,24 @@ async function credits(universe: Universe, tenant: Tenant): Promise<string[]> {
   const sum = entries.reduce((all, { amount }) => all + amount, 0);
   if (balance.balance < 0) return [`The credits of ${tenant} are ${balance.balance}.`];
   return balance.balance === sum ? [] : [`The credits of ${tenant} are ${balance.balance}, and their entries add up to ${sum}.`];
+}
+
+/** Says which days of pages do not count what browsers have seen and sent. */
+async function visits(universe: Universe): Promise<string[]> {
+  const found: string[] = [];
+  for (const { tenant, page, date, views, signUps, unsure, browsers } of universe.ledger.visits.values()) {
+    const { forms, landingPages } = universe.sdk(tenant);
+    const span = { from: date, to: date };
+    const shown = (await universe.value(() => forms.stats(page, span))) ?? (await universe.value(() => landingPages.stats(page, span)));
+    // A page that was deleted has no numbers.
+    if (shown === null) continue;
+    const isOff = (count: number, seen: number): boolean => count < seen || count > seen + unsure;
+    if (isOff(shown.views, views) || isOff(shown.uniqueVisitors, browsers.size) || isOff(shown.submissions, signUps))
+      found.push(
+        `On ${date} ${page} says ${shown.views} views of ${shown.uniqueVisitors} visitors and ${shown.submissions} sign-ups; there were ${views}, ${browsers.size} and ${signUps}.`,
+      );
+  }
+  return found;
 }
 
 async function totals(universe: Universe, tenant: Tenant): Promise<string[]> {

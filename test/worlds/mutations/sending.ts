@@ -368,4 +368,25 @@ export const SENDING_MUTATIONS: readonly Mutation[] = [
     text: "[MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR]",
     instead: "[MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE, MINUTE]",
   },
+  {
+    name: "relay-pace-ignored",
+    about: "Mail leaves over a relay faster than its pace.",
+    file: "relays/known-relay.ts",
+    text: "takeTurn: (lane) => this.#pace?.take(lane) ?? null,",
+    instead: "takeTurn: () => null,",
+  },
+  {
+    name: "relay-pace-doubled",
+    about: "Mail leaves over a relay at twice its pace.",
+    file: "relays/known-relay.ts",
+    text: "const perSecond = this.#perSecond / this.#processes();",
+    instead: "const perSecond = (2 * this.#perSecond) / this.#processes();",
+  },
+  {
+    name: "relay-pace-in-bursts",
+    about: "A relay that had nothing to do for a while takes the mail of two seconds at once.",
+    file: "relays/known-relay.ts",
+    text: "burst: Math.max(1, Math.floor((perSecond * GROUP_MS) / SECOND))",
+    instead: "burst: Math.max(1, Math.floor(perSecond * 2))",
+  },
 ];

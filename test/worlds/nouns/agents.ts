@@ -11,8 +11,7 @@ async function activate({ universe, tenant, label }: Making): Promise<Pick<Thing
   const webhookUrl = universe.hooks.urlOf(label);
   const listing = { slug, name: slug, description: "It writes.", webhookUrl, permissions: [...AGENT_SCOPES] };
   if (!(await universe.value(() => universe.builder().listings.create(listing)))) return null;
-  const payment = await universe.value(() => universe.builder().listings.checkout(slug));
-  if (!payment || !(await universe.value(() => universe.builder().payments.confirm(payment.id)))) return null;
+  if (!(await payMonth(universe, slug))) return null;
   const made = await universe.value(() =>
     universe.sdk(tenant).activations.create({ agentSlug: slug, acceptedPermissions: [...AGENT_SCOPES] }),
   );
@@ -22,6 +21,12 @@ async function activate({ universe, tenant, label }: Making): Promise<Pick<Thing
   const key = keyIn(universe, label);
   if (key !== null) universe.ledger.keys.push({ tenant, key, path: `/api/agents/activations/${made.id}/messages`, works: true });
   return { id: made.id, also: { slug, key: key ?? "", name: label } };
+}
+
+/** Pays for one more month of a listing. Returns whether that was acknowledged. */
+export async function payMonth(u: Universe, slug: string): Promise<boolean> {
+  const payment = await u.value(() => u.builder().listings.checkout(slug));
+  return payment !== null && (await u.value(() => u.builder().payments.confirm(payment.id))) !== null;
 }
 
 /** The key that the webhook of an agent was sent. */
@@ -34,7 +39,7 @@ function keyIn({ ledger }: Universe, name: string): string | null {
   return null;
 }
 
-function clientOf(universe: Universe, { tenant, id, also }: Thing): AgentClient {
+export function clientOf(universe: Universe, { tenant, id, also }: Thing): AgentClient {
   return new AgentClient({
     activationId: id,
     apiKey: also["key"] || "ms_agent_none",
@@ -89,7 +94,7 @@ async function endAgentOf(u: Universe, thing: Thing): Promise<Acted> {
   return agent ? change("deactivate")(u, agent) : false;
 }
 
-const agentOf = (u: Universe, { also }: Thing): Thing | undefined => u.things.get(also["agent"] ?? "");
+export const agentOf = (u: Universe, { also }: Thing): Thing | undefined => u.things.get(also["agent"] ?? "");
 
 const brandOf = (tenant: Tenant): string => `for ${MARKS[tenant]}`;
 

@@ -2,6 +2,9 @@ import type { AutomationStep, AutomationTrigger, NewAutomation } from "@mailsvc/
 import { type Acted, find, known, type Making, type Noun } from "../noun.ts";
 import { MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
+import { holdDomain, releaseDomain } from "./operator.ts";
+
+const HOUR = 3_600_000;
 
 const TRIGGERS: readonly AutomationTrigger[] = [
   { type: "contact.created" },
@@ -12,12 +15,15 @@ const TRIGGERS: readonly AutomationTrigger[] = [
 ];
 
 /** An automation with these steps in a row, which ends after the last; a branch leads to the next step as well. */
-function automation(build: (making: Making) => readonly AutomationStep[]): Noun {
+function automation(
+  build: (making: Making) => readonly AutomationStep[],
+  { triggers, goal }: { readonly triggers?: readonly AutomationTrigger[]; readonly goal?: NewAutomation["goal"] } = {},
+): Noun {
   return {
     make: async (making) => {
       const { universe, tenant, pick } = making;
       const steps = [...build(making)];
-      const trigger = pick.of(...triggersOf(making));
+      const trigger = pick.of(...(triggers ?? triggersOf(making)));
       const fields: NewAutomation = {
         name: `Welcome ${MARKS[tenant]}`,
         trigger,
@@ -26,7 +32,7 @@ function automation(build: (making: Making) => readonly AutomationStep[]): Noun 
         allowReEntry: pick.oneIn(2),
         reEntryDelayHours: pick.of(1, 1, 24),
         currency: "EUR",
-        ...(pick.oneIn(3) && { goal: { type: "event", name: "purchase" } }),
+        ...(goal ? { goal } : pick.oneIn(3) && { goal: { type: "event", name: "purchase" } }),
       };
       const made = await universe.value(() => universe.sdk(tenant).automations.create(fields));
       const active = made && (await universe.value(() => universe.sdk(tenant).automations.activate(made.id)));
@@ -105,7 +111,7 @@ async function joinByTrigger(u: Universe, tenant: Tenant, list: string, email: s
 async function repeat(u: Universe, tenant: Tenant, entrant: string, trigger: AutomationTrigger): Promise<Acted> {
   let acted: Acted = false;
   for (const hours of [0, 2, 24]) {
-    await u.pass(hours * 3_600_000);
+    await u.pass(hours * HOUR);
     acted = await happenAgain(u, tenant, entrant, trigger);
   }
   return acted;
@@ -158,8 +164,61 @@ const send = (making: Making, id: string): readonly AutomationStep[] => {
   return template ? [{ id, type: "send_email", templateId: template.id }] : [];
 };
 
+/** A template whose mails can be answered. */
+async function makeAnswerable({ universe, tenant, label }: Making): Promise<string | null> {
+  const content = { subject: `Well? ${MARKS[tenant]}`, text: `Tell ${MARKS[tenant]}. {{unsubscribeUrl}}`, from: "hello@acme.test" };
+  const slug = `${label.toLowerCase()}-answerable`;
+  const made = await universe.value(() =>
+    universe.sdk(tenant).templates.create({ name: slug, slug, ...content, replyTo: "auto", publish: true }),
+  );
+  return made?.id ?? null;
+}
+
+/** The reader of the last mail of an automation answers it, or a program does so for them. */
+async function answer({ universe: u, tenant, pick }: Making, to: string): Promise<void> {
+  await u.settle();
+  const { inbox } = u.sdk(tenant);
+  const [last] = (await u.value(async () => (await inbox.list({ to, limit: 1 })).data)) ?? [];
+  if (!last?.emailId || !last.subject.includes(MARKS[tenant])) return;
+  const automatic = pick.oneIn(3);
+  const { id, emailId } = last;
+  const answered = await u.value(() => inbox.reply(id, { text: `Thank you, ${MARKS[tenant]}.`, automatic }));
+  if (answered) u.ledger.answers.push({ emailId, isAutomatic: automatic, at: u.now() });
+  await u.settle();
+}
+
+/** An automation that writes twice to people who may answer: that ends it, or leads on. */
+const ANSWERABLE: Noun["make"] = async (making) => {
+  const { universe: u, pick } = making;
+  const templateId = await makeAnswerable(making);
+  if (templateId === null) return null;
+  const isGoal = pick.oneIn(2);
+  const noun = automation(
+    () => [
+      { id: "first", type: "send_email", templateId },
+      ...(isGoal
+        ? ([{ id: "pause", type: "delay", for: "2h" }] as const)
+        : ([{ id: "answer", type: "wait_for_event", event: { type: "replied" }, timeout: "2d" }] as const)),
+      { id: "second", type: "send_email", templateId },
+      { id: "last", type: "delay", for: "2d" },
+    ],
+    { triggers: [{ type: "contact.created" }, { type: "tag.added", tag: "vip" }], ...(isGoal && { goal: { type: "replied" } }) },
+  );
+  const made = await noun.make(making);
+  const entrant = made?.also["entrant"];
+  if (!made || entrant === undefined || u.peer) return made;
+  // Its second mail waits while the first is answered, now and then.
+  const holds = pick.oneIn(2) && (await holdDomain(u));
+  await u.pass(pick.of(1000, 3 * HOUR, 3 * HOUR));
+  await answer(making, entrant);
+  await u.pass(2000);
+  if (holds) await releaseDomain(u);
+  return made;
+};
+
 /** Automations whose steps together are all that there are. */
 export const AUTOMATION_NOUNS = {
+  answerable: { make: ANSWERABLE, verbs: automation(() => []).verbs },
   series: automation((making) => [
     ...send(making, "first"),
     { id: "pause", type: "delay", for: making.pick.of("1m", "20h", "3d") },

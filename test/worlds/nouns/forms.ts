@@ -1,7 +1,7 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { find, known, type Noun } from "../noun.ts";
 import { addressOf, MARKS } from "../script.ts";
-import { findLink, OWN, takeDown, visit } from "./reading.ts";
+import { findLink, OWN, takeDown, visit, visitPage } from "./reading.ts";
 
 /** True for a person who is a member of a list, and not only asked to be. */
 async function hasJoined(sdk: Mailsvc, list: string, email: string): Promise<boolean> {
@@ -40,7 +40,8 @@ export const FORM_NOUNS = {
       if (!shown.doubleOptIn) universe.ledger.allow(tenant, email);
       const isMember = () => universe.value(() => hasJoined(universe.sdk(tenant), shown.listId ?? "", email));
       const before = await isMember();
-      const status = await visit(universe, tenant, shown.url, { email, firstName: `Sue ${MARKS[tenant]}`, consent: "yes" });
+      const filledIn = { email, firstName: `Sue ${MARKS[tenant]}`, consent: "yes" };
+      const status = await visitPage(universe, tenant, shown, { form: filledIn });
       if (status !== 303) return null;
       await universe.settle();
       if (shown.doubleOptIn && before === false && (await isMember()))
@@ -50,6 +51,32 @@ export const FORM_NOUNS = {
       if (asked) universe.ledger.allow(tenant, asked.to);
       if (asked) await visit(universe, tenant, asked.link, {});
       return { id: label, also: { email } };
+    },
+    verbs: {},
+  },
+  // Several visitors of a page, some of whom come again, also on another day, and some of whom fill in its form.
+  visitors: {
+    make: async (making) => {
+      const { universe: u, tenant, pick, label } = making;
+      const page = find(making, "form", "landingPage");
+      if (!page) return null;
+      const { forms, landingPages } = u.sdk(tenant);
+      const shown = page.noun === "form" ? await u.value(() => forms.get(page.id)) : await u.value(() => landingPages.get(page.id));
+      if (!shown) return null;
+      // Whoever has written it looks at it first.
+      if ("previewUrl" in shown && pick.oneIn(2)) await visit(u, tenant, shown.previewUrl);
+      let seen = 0;
+      for (let i = pick.int(3, 6); i > 0; i -= 1) {
+        const visitor = pick.int(0, 3);
+        if ((await visitPage(u, tenant, shown, { visitor })) === 200) seen += 1;
+        const email = `fine-${label}.${visitor}@people.test`;
+        if (pick.oneIn(2)) {
+          u.ledger.allow(tenant, email);
+          await visitPage(u, tenant, shown, { visitor, form: { email, consent: "yes" } });
+        }
+        await u.pass(pick.of(0, 1000, 20 * 3_600_000));
+      }
+      return seen === 0 ? null : { id: label, also: {} };
     },
     verbs: {},
   },

@@ -1,6 +1,6 @@
 import { known, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Tenant } from "../script.ts";
-import type { Universe } from "../universe.ts";
+import type { Outcome, Universe } from "../universe.ts";
 
 const operator = (u: Universe) => u.sdk("a", u.operatorKey);
 
@@ -17,6 +17,34 @@ async function findUnheard(u: Universe, tenant: Tenant): Promise<void> {
     if (status === "SENDING") u.ledger.note("follows", `The campaign ${id} of ${tenant} is sent while the alarm of bounces is on.`);
 }
 
+/** The domain of all people. */
+const DOMAIN = "people.test";
+
+/** Lets no mail leave for people. Returns whether that was acknowledged. */
+export async function holdDomain(u: Universe): Promise<boolean> {
+  const held = await u.value(() => operator(u).queue.hold({ domain: DOMAIN, reason: "blocked" }));
+  // Mail that a server has claimed still leaves.
+  await u.settle();
+  if (held) u.ledger.stop(`@${DOMAIN}`);
+  return held !== null;
+}
+
+/** Lets mail leave for people again. */
+export function releaseDomain(u: Universe): Promise<Outcome<unknown>> {
+  u.ledger.go(`@${DOMAIN}`);
+  return u.call(() => operator(u).queue.release({ domain: DOMAIN }));
+}
+
+const hostOf = (relay: string): string => `${relay}.mail.test`;
+
+/** Sends more mails at once than a slow relay takes in a second. */
+async function sendMany(u: Universe, tenant: Tenant): Promise<void> {
+  const emails = Array.from({ length: 8 }, (_, i) => ({
+    ...{ from: "hello@acme.test", to: addressOf(i * 3), subject: `Many ${MARKS[tenant]}`, text: "Hello" },
+  }));
+  await u.call(() => u.sdk(tenant).emails.sendBatch({ emails, mode: "permissive" }));
+}
+
 /** Nouns that operators set up, and means by which a workspace sends and receives. */
 export const OPERATOR_NOUNS = {
   relay: {
@@ -25,15 +53,24 @@ export const OPERATOR_NOUNS = {
       if (!u.peer) return null;
       const name = label.toLowerCase();
       const login = { user: "mail", password: `first-${pick.int(1000, 9999)}` };
-      const added = await u.value(() =>
-        operator(u).relays.add({ name, host: "other.mail.test", ...login, ratePerSecond: pick.of(null, 1, 50) }),
-      );
+      const [host, ratePerSecond] = [hostOf(name), pick.of(null, 1, 2, 50)];
+      const added = await u.value(() => operator(u).relays.add({ name, host, ...login, ratePerSecond }));
       if (!added) return null;
+      u.ledger.paces.push({ relay: host, from: u.now(), perSecond: ratePerSecond });
       await u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: name }));
+      await sendMany(u, tenant);
       return { id: name, also: {} };
     },
     verbs: {
-      edit: (u, { id }, pick) => u.call(() => operator(u).relays.update(id, { ratePerSecond: pick.of(null, 1, 5) })),
+      edit: async (u, { tenant, id }, pick) => {
+        const ratePerSecond = pick.of(null, 1, 2, 5);
+        const outcome = await u.call(() => operator(u).relays.update(id, { ratePerSecond }));
+        // After a call that was lost nobody knows.
+        if (!("refused" in outcome))
+          u.ledger.paces.push({ relay: hostOf(id), from: u.now(), perSecond: "value" in outcome ? ratePerSecond : null });
+        await sendMany(u, tenant);
+        return outcome;
+      },
       rotate: (u, { id }, pick) => u.call(() => operator(u).relays.update(id, { password: `next-${pick.int(1000, 9999)}` })),
       cancel: (u, { tenant }) => u.call(() => operator(u).workspaces.update(u.workspaces[tenant], { relay: null })),
       delete: async (u, { tenant, id }) => {

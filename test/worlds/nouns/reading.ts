@@ -12,22 +12,48 @@ const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 export const READING_MS = 10_000;
 
 /** Asks for a page of the service, as a browser or a mail program does. Null if it was lost with a server. */
-export async function visit(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<number | null> {
+export async function visit(u: Universe, tenant: Tenant, link: string, form?: Form): Promise<number | null> {
   return (await request(u, tenant, link, form))?.status ?? null;
 }
 
-function request(u: Universe, tenant: Tenant, link: string, form?: Readonly<Record<string, string>>): Promise<Response | null> {
+/** The fields of a form, as they are filled in. */
+type Form = Readonly<Record<string, string>>;
+
+/** Looks at a page, or fills in its form, as one of several visitors; the numbers of the page are to say so. */
+export async function visitPage(
+  u: Universe,
+  tenant: Tenant,
+  { id, url }: { readonly id: string; readonly url: string },
+  { form, visitor = 0 }: { readonly form?: Form; readonly visitor?: number } = {},
+): Promise<number | null> {
+  const browser = BROWSER.replace("140", String(140 + visitor));
+  const visits = u.ledger.visitsOf(tenant, id);
+  const status = (await request(u, tenant, url, form, browser))?.status ?? null;
+  if (u.mayFail || status === null || status >= 500) visits.unsure += 1;
+  else if (form && status === 303) visits.signUps += 1;
+  else if (!form && status === 200) {
+    visits.views += 1;
+    visits.browsers.add(browser);
+  }
+  return status;
+}
+
+function request(u: Universe, tenant: Tenant, link: string, form?: Form, browser = BROWSER): Promise<Response | null> {
   const { pathname, search } = new URL(link);
   const body = form && { method: "POST", body: new URLSearchParams(form) };
-  const init: RequestInit = { ...body, headers: { "user-agent": BROWSER }, redirect: "manual" };
+  const init: RequestInit = { ...body, headers: { "user-agent": browser }, redirect: "manual" };
   return u.value(() => u.fetchAs(tenant)(u.world.url + pathname + search, init));
 }
 
 /** Takes a page off the web, and says whether it is shown all the same. */
-export async function takeDown<T extends { readonly url: string }>(u: Universe, tenant: Tenant, take: () => Promise<T>): Promise<Acted> {
+export async function takeDown<T extends { readonly id: string; readonly url: string }>(
+  u: Universe,
+  tenant: Tenant,
+  take: () => Promise<T>,
+): Promise<Acted> {
   const taken = await u.call(take);
   if (!("value" in taken)) return taken;
-  const status = await visit(u, tenant, taken.value.url);
+  const status = await visitPage(u, tenant, taken.value);
   if (status === 200) u.ledger.note("follows", `The page ${taken.value.url} is shown after it was taken off the web.`);
   return taken;
 }

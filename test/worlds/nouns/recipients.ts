@@ -3,7 +3,7 @@ import { find, known, type Making, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import { draft } from "./campaigns.ts";
-import { type FoundLink, findLink, OWN, READING_MS, react, visit } from "./reading.ts";
+import { type FoundLink, findLink, OWN, READING_MS, react, visit, visitPage } from "./reading.ts";
 
 /** Sends something that has links of all kinds to all contacts. */
 async function sendLinks(making: Making): Promise<void> {
@@ -134,7 +134,7 @@ export const RECIPIENT_NOUNS = {
       if (!shown) return null;
       const email = addressOf(pick.int(0, 30));
       universe.ledger.allow(tenant, email);
-      const status = await visit(universe, tenant, shown.url, { email, consent: "yes" });
+      const status = await visitPage(universe, tenant, shown, { form: { email, consent: "yes" } });
       await universe.settle();
       const known =
         status === 303 ? await universe.value(async () => (await universe.sdk(tenant).contacts.list({ search: email })).data) : null;

@@ -150,6 +150,7 @@ export const SENDING_NOUNS = {
         const [last] = (await inbox.list({ to, limit: 1 })).data;
         return last && inbox.reply(last.id, { text: `Thank you, ${MARKS[tenant]}.` });
       });
+      if (answered) universe.ledger.answers.push({ emailId: sent.id, isAutomatic: false, at: universe.now() });
       return answered ? known(sent) : null;
     },
     verbs: {},
