@@ -8,6 +8,9 @@ const LOOKED_UP = "Its answer says all there is.";
 const KIT = "Guides show the methods of the agent kit, which call it.";
 const TOOL = "It is a tool of development.";
 
+/** Reason that `why` does not explain a noun whose objects have no state. Such a noun has an entry only for a better one. */
+export const STATELESS = "Its objects have no state: there is nothing to explain.";
+
 export const REASONS = {
   sdk: { stripe: CALLBACK, inbound: CALLBACK },
   cli: {
@@ -41,38 +44,26 @@ export const REASONS = {
     automations: "An entry is explained, by the id that `automations.entries` gives.",
     suppressions: "`why` takes the address and names its suppressions.",
     people: "`why` takes the address.",
-    lists: SETTING,
     forms: SETTING,
     metrics: "`metrics.verify` says which numbers differ, and since when.",
     segments: SETTING,
     templates: SETTING,
-    providers: SETTING,
     keys: SETTING,
-    members: SETTING,
-    workspaces: SETTING,
     relays: "`relays.test` explains each step of the way.",
     readers: "`readers.list` says with which error a reader cannot go on.",
-    brand: SETTING,
     landingPages: SETTING,
-    leadMagnets: SETTING,
-    assets: SETTING,
     lint: "Each finding has its reason.",
     jobs: "Its list names the last error of each.",
     queue: LOOKED_UP,
     domains: "Each finding has its reason and the record to publish.",
-    dashboard: LOOKED_UP,
     me: LOOKED_UP,
     health: LOOKED_UP,
-    catalog: LOOKED_UP,
     approvals: LOOKED_UP,
-    credits: LOOKED_UP,
-    plans: LOOKED_UP,
     payments: LOOKED_UP,
     clock: TOOL,
     world: TOOL,
     faults: TOOL,
     requests: "Each has the code of its error.",
-    audit: LOOKED_UP,
     stripe: CALLBACK,
     inbound: CALLBACK,
   },

@@ -8,8 +8,8 @@ import { findRefusal } from "../packages/server/src/mcp/api-tools.ts";
 import { listTools } from "../packages/server/src/mcp/mcp.ts";
 import { docPages, docPath } from "../packaging/doc-pages.mjs";
 import { anchorOf } from "./anchor.mjs";
-import { REASONS } from "./parity-reasons.mjs";
-import { fileOf } from "./reference.mjs";
+import { REASONS, STATELESS } from "./parity-reasons.mjs";
+import { deref, fileOf } from "./reference.mjs";
 
 /** The ways to an operation, in the order of the columns. */
 export const WAYS = {
@@ -29,7 +29,9 @@ const toolsOf = () => [...listTools(MCP).values()].map(({ name }) => name);
 
 /** The operations, each with where it is found: the text of its cell, or null. `document` is the OpenAPI document. */
 export const listParity = (document, { served, answers }) => {
-  const described = new Set(Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)));
+  const described = new Map(
+    Object.values(document.paths).flatMap((item) => Object.values(item).map((operation) => [operation.operationId, operation])),
+  );
   // The index of the reference names everything.
   const pages = docPages().filter((page) => page !== "reference.md");
   const guides = pages.map((page) => ({ page, text: readFileSync(docPath(page), "utf8") }));
@@ -39,6 +41,11 @@ export const listParity = (document, { served, answers }) => {
     Object.entries(verbs).map(([verb, endpoint]) => ({ noun, verb, endpoint })),
   );
   const explained = new Set(operations.filter(({ endpoint }) => isExplained(endpoint)).map(({ noun }) => noun));
+  const stateful = new Set(
+    operations
+      .filter(({ noun, verb }) => isAboutObjects(served, noun, verb) && answersState(document, described.get(`${noun}.${verb}`)))
+      .map(({ noun }) => noun),
+  );
   const ofNoun = new Map(Object.keys(served).map((noun) => [noun, rankGuides(guides, noun)]));
   return operations.map(({ noun, verb, endpoint }) => {
     const id = `${noun}.${verb}`;
@@ -52,6 +59,7 @@ export const listParity = (document, { served, answers }) => {
       id,
       noun,
       refusal: explainRefusal(noun, verb, endpoint),
+      isStateless: !stateful.has(noun),
       ways: {
         sdk: isInSdk(noun, verb) ? `\`${noun.startsWith("agent.") ? id : `client.${id}`}\`` : null,
         cli: spec && !spec.hidden ? `\`mailsvc ${words}\`` : null,
@@ -66,7 +74,10 @@ export const listParity = (document, { served, answers }) => {
 };
 
 /** Returns the reason an operation lacks a way: its own, or its noun's. Null without one. */
-export const findReason = (way, { id, noun, refusal }) => (way === "mcp" ? refusal : (REASONS[way][id] ?? REASONS[way][noun] ?? null));
+export const findReason = (way, { id, noun, refusal, isStateless }) => {
+  if (way === "mcp") return refusal;
+  return REASONS[way][id] ?? REASONS[way][noun] ?? (way === "explain" && isStateless ? STATELESS : null);
+};
 
 /** The reasons that are needed no more: what they are about has the way, or is gone. */
 export const listIdleReasons = (rows) =>
@@ -129,6 +140,26 @@ const isInSdk = (noun, verb) => {
 /** True if a parameter of its path is the id of an object that can be explained. */
 const isExplained = ({ examples = [] }) =>
   examples.some(({ params = {} }) => Object.values(params).some((value) => Object.hasOwn(EXPLAINERS, String(value).split("_")[0])));
+
+/** True if an operation answers with the objects of its noun: the one that gets one of them, without such a one any. */
+const isAboutObjects = (served, noun, verb) => verb === "get" || served[noun].get === undefined;
+
+/** True if the object that an operation answers with, or each item of its list, has a state. */
+const answersState = (document, { responses }) =>
+  Object.entries(responses)
+    .filter(([status]) => Number(status) < 400)
+    .flatMap(([, response]) => Object.values(deref(document, response).content ?? {}))
+    .some(({ schema }) => {
+      const fields = listFields(document, schema);
+      const items = fields.find(([name]) => name === "data")?.[1].items;
+      return [...fields, ...listFields(document, items)].some(([name]) => name === "status" || name === "state");
+    });
+
+/** Fields of a schema, or of each that it can be, with their own schemas. */
+const listFields = (document, schema) => {
+  const { properties = {}, anyOf = [], oneOf = [], allOf = [] } = deref(document, schema);
+  return [...Object.entries(properties), ...[...anyOf, ...oneOf, ...allOf].flatMap((one) => listFields(document, one))];
+};
 
 /** The guides that mention a noun in a call or a command, the one that does so most often first. */
 const rankGuides = (guides, noun) => {

@@ -3,7 +3,8 @@ import { anchorOf } from "./anchor.mjs";
 import answers from "./answers.json" with { type: "json" };
 import { callExamples } from "./call-examples.mjs";
 
-const deref = (document, schema) =>
+/** Returns the part of the document that a reference names; anything else as it is. */
+export const deref = (document, schema) =>
   schema?.$ref
     ? schema.$ref
         .slice(2)

@@ -8,6 +8,7 @@ interface Row {
   readonly id: string;
   readonly noun: string;
   readonly refusal: string | null;
+  readonly isStateless: boolean;
   readonly ways: Readonly<Record<string, string | null>>;
 }
 
@@ -34,6 +35,12 @@ test.each(Object.entries(WAYS))("every operation has the way %s, or a reason in 
     missing.map(({ id }) => id),
     advice,
   ).toEqual([]);
+});
+
+test("a noun needs no explanation if its objects have no state", () => {
+  const stateless = new Set(rows.filter(({ isStateless }) => isStateless).map(({ noun }) => noun));
+  for (const noun of ["lists", "members", "audit", "credits"]) expect.soft([noun, stateless.has(noun)]).toEqual([noun, true]);
+  for (const noun of ["emails", "keys", "jobs", "webhooks", "agent.runs"]) expect.soft([noun, stateless.has(noun)]).toEqual([noun, false]);
 });
 
 test("no reason is left of something that is there now", () => {
