@@ -59,7 +59,9 @@ export async function renderFor(
       throw new ApiError("missing_variables", error.message, {
         details: error.names.map((name) => ({ path: name, code: "required", message: `A contact needs ${name} to get this campaign.` })),
       });
-    throw new ApiError("template_error", `The mail could not be rendered: ${(error as Error).message}`);
+    throw new ApiError("template_error", `The mail could not be rendered: ${(error as Error).message}`, {
+      hint: "Correct the content of the campaign, or its template.",
+    });
   }
 }
 

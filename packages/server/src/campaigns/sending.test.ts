@@ -54,6 +54,18 @@ test("links of a campaign get its UTM parameters, tracked or not, and so do thos
   await expect(createCampaign(world, { utm: { sauce: "x" } })).rejects.toMatchObject({ code: "validation_error" });
 });
 
+test("tags and other lists of a contact are variables as its texts are", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.contacts.create({ email: "ada@example.com", tags: ["beta", "vip"], customFields: { seats: [1, 2], plan: { name: "pro" } } });
+  const { id } = await createCampaign(world, { html: "<p>{{tags}}: {{seats}}</p>" });
+  await sdk.campaigns.send(id);
+  expect((await world.inbox.waitFor({ to: "ada@example.com" })).html).toContain("beta, vip: 1, 2");
+  const { id: wrong } = await createCampaign(world, { html: "<p>{{plan}}</p>" });
+  const refused = { code: "template_error", hint: expect.stringContaining("content of the campaign") };
+  await expect(sdk.campaigns.preview(wrong, { contact: "ada@example.com" })).rejects.toMatchObject(refused);
+});
+
 test("a campaign without anybody is SENT at once", async () => {
   await using world = await createWorld();
   const { id } = await createCampaign(world);

@@ -33,6 +33,7 @@ describe("helpers", () => {
       "1245",
     ],
     ["{{#if (and a (not b))}}1{{/if}}{{#if (or b c)}}2{{else}}3{{/if}}{{#unless (or b c)}}4{{/unless}}", { a: 1, b: 0, c: [] }, "134"],
+    ["{{a}};{{b}};{{upper c}}", { a: ["vip", 7, null, true], b: [], c: ["x"] }, "vip, 7, , true;;X"],
     ["{{upper (default a 'x')}}{{#each (default l m)}}{{this}}{{/each}}", { m: [1, 2] }, "X12"],
   ])("%s", (source, values, expected) => expect((out(source, values) ?? "").replaceAll("\u202f", " ")).toBe(expected));
 
@@ -47,7 +48,8 @@ describe("helpers", () => {
     ["{{currency a 'EURO'}}", { a: 1 }, "cannot be formatted"],
     ["{{join a}}", { a: "x" }, "a is not a list"],
     ["{{join a}}", { a: [{}] }, "is an object"],
-    ["{{upper a}}", { a: [] }, "is a list"],
+    ["{{upper a}}", { a: [[]] }, "is a list"],
+    ["{{a}}", { a: ["x", {}] }, "is a list"],
     ["{{truncate a -1}}", { a: "x" }, "the length must be"],
     ["{{#each a}}{{/each}}", { a: "text" }, "a is not a list"],
   ])("%s explains itself", (source, values, message) => {

@@ -25,10 +25,11 @@ export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-/** A value as text. Throws HelperError for lists and objects. */
+/** A value as text: the items of a list with commas between. Throws HelperError for objects, and for lists of objects or lists. */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
+  if (Array.isArray(value) && !value.some((item) => typeof item === "object" && item !== null)) return value.map(toText).join(", ");
   if (typeof value === "object")
     throw new HelperError(`is ${describeKind(value)}, which has no text. Name one of its fields, or use {{#each}}.`);
   return String(value);

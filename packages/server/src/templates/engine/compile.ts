@@ -203,6 +203,7 @@ function compilePut(node: PutNode, role: Role): Op {
   return (scope, run) => {
     let value = read(scope, run);
     if (value === undefined && path) value = recordMissing(path, scope, run);
+    if (Array.isArray(value)) run.steps -= value.length;
     const text = typeof value === "string" ? value : toOutput(value, node);
     run.out += asItIs ? text : escapeHtml(text);
     if (address !== undefined) checkUrl(run, address, text, path?.text ?? "This", node.at);
