@@ -31,6 +31,18 @@ describe("an unknown query parameter", () => {
   });
 });
 
+scenarios("several faults of one field", [
+  {
+    name: "a text in place of a list has no size",
+    path: "/api/v1/contacts/tags",
+    body: { contacts: "ada@example.com", add: ["vip"] },
+    status: 400,
+    code: "validation_error",
+    details: ["contacts invalid_type"],
+    contains: ['"message":"contacts must be an array, not a string."'],
+  },
+]);
+
 scenarios("queries", [
   {
     name: "a misspelt parameter comes with the right name",

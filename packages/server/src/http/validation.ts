@@ -56,11 +56,11 @@ export function parseValue<S extends z.ZodType>(schema: S, value: unknown): z.ou
 }
 
 function failValidation(details: ErrorDetail[]): ApiError {
-  const [first] = details;
+  const paths = [...new Set(details.map((detail) => detail.path))];
   const message =
-    details.length === 1 && first
-      ? first.message
-      : `${details.length} fields are invalid: ${[...new Set(details.map((detail) => detail.path))].slice(0, 5).join(", ")}.`;
+    paths.length === 1
+      ? details.map((detail) => detail.message).join(" ")
+      : `${paths.length} fields are invalid: ${paths.slice(0, 5).join(", ")}.`;
   return new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
 }
 
@@ -124,7 +124,7 @@ function findBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] |
 }
 
 function flattenIssues(issues: readonly Issue[], prefix: readonly PropertyKey[], input: unknown, fields: readonly string[]): ErrorDetail[] {
-  return issues.flatMap((issue): ErrorDetail[] => {
+  const details = issues.flatMap((issue): ErrorDetail[] => {
     const path = [...prefix, ...issue.path];
     const name = formatPath(path);
     if (issue.code === "unrecognized_keys")
@@ -148,6 +148,9 @@ function flattenIssues(issues: readonly Issue[], prefix: readonly PropertyKey[],
       { path: name, code: code === "invalid_union" ? "invalid_type" : code, message: validationMessage(issue, name, getAt(input, path)) },
     ];
   });
+  // The size of a value of the wrong type says nothing.
+  const mistyped = new Set(details.filter(({ code }) => code === "invalid_type").map(({ path }) => path));
+  return details.filter(({ path, code }) => code === "invalid_type" || !mistyped.has(path));
 }
 
 function decodePathSegment(text: string): string {
