@@ -91,6 +91,24 @@ test("mail that is still to be sent stays, and leaves at its time", async () => 
   expect(await countRows(world)).toEqual({ emails: 0, contents: 0, attachments: 0, labels: 0, engagements: 0 });
 });
 
+test("mail that waited for its time is kept from then on", async () => {
+  await using world = await createWorld({ flags: { keep: "emails=30" } });
+  const { sdk } = world;
+  await sdk.contacts.create({ email: "bea@mail.example" });
+  const { id } = await sdk.emails.send({ ...hello, scheduledAt: new Date(world.clock.now() + 60 * DAY).toISOString() });
+  await sdk.campaigns
+    .create({
+      ...{ name: "Spring", subjectLine: "Spring", fromEmail: hello.from, text: "Hello" },
+      localTime: { at: new Date(world.clock.now() + 60 * DAY).toISOString().slice(0, 16), fallback: "UTC" },
+    })
+    .then((campaign) => sdk.campaigns.send(campaign.id));
+  await pass(world, 80);
+  expect(await sdk.emails.get(id)).toMatchObject({ status: "delivered" });
+  expect((await countRows(world)).emails).toBe(2);
+  await pass(world, 40);
+  expect((await countRows(world)).emails).toBe(0);
+});
+
 test("mail in doubt stays", async () => {
   await using world = await createWorld({ flags: { keep: "emails=30" } });
   const { sdk } = world;

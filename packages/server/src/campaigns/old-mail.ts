@@ -37,7 +37,7 @@ function listRanges({ t: { emails: e } }: Reader, before: number): (SQL | undefi
   return [lt(e.id, end), and(gte(e.id, TEST_MAIL_FROM), lt(e.id, toTestId(end)))];
 }
 
-/** Deletes those of these emails that were made before an instant (ms) and are settled, with everything that is only theirs. */
+/** Deletes those of these emails that were settled before an instant (ms), with everything that is only theirs. */
 export async function deleteOldMail(tx: Tx, keys: readonly Key[], before: number): Promise<undefined> {
   const { emails: e } = tx.t;
   const byWorkspace = Map.groupBy(
@@ -48,7 +48,7 @@ export async function deleteOldMail(tx: Tx, keys: readonly Key[], before: number
     const ids = own.map(([, id = ""]) => id);
     const deleted = await tx
       .delete(e)
-      .where(and(eq(e.workspaceId, workspaceId), inArray(e.id, ids), lt(e.createdAt, before), not(isStaying(tx))))
+      .where(and(eq(e.workspaceId, workspaceId), inArray(e.id, ids), lt(e.updatedAt, before), not(isStaying(tx))))
       .returning({ id: e.id, contentsId: e.contentsId, campaignId: e.campaignId, sentAs: e.sentAs });
     if (deleted.length === 0) continue;
     await deleteBelongings(tx, workspaceId, deleted);
