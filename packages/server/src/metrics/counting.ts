@@ -48,6 +48,9 @@ const HAND_OVER_LIMITS: readonly (readonly [metric: Metric, ms: number])[] = [
   ["within1h", 60 * MINUTE],
 ];
 
+/** Numbers that need the mail besides its events: once it is deleted they cannot be counted anew. */
+export const NUMBERS_OF_MAIL: ReadonlySet<Metric> = new Set(["handOverMs", ...HAND_OVER_LIMITS.map(([metric]) => metric), "bouncedLater"]);
+
 /** The place of each number. */
 export const INDEX = Object.fromEntries(METRICS.map((metric, i) => [metric, i])) as Readonly<Record<Metric, number>>;
 

@@ -1,4 +1,4 @@
-import type { Mailsvc } from "@mailsvc/sdk";
+import { Mailsvc } from "@mailsvc/sdk";
 import { expect, test, vi } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { manualTime } from "../../test/manual-time.ts";
@@ -188,6 +188,25 @@ test("a request does not wait for long while its answer is still being counted: 
     message: "The server is still working through earlier events of this workspace.",
   });
   expect(timers).toContain(20_000);
+});
+
+test("times of hand-over stay when mail is deleted before its events: no difference, also after they were rebuilt", async () => {
+  await using world = await createWorld({ flags: { keep: "emails=3" } });
+  const { sdk } = world;
+  await sdk.emails.send({ ...hello, to: "ada@example.org" });
+  await world.settle();
+  const ask = () => sdk.metrics.get({ from: "2026-01-01", to: "2026-01-01", interval: "all" });
+  const { total } = await ask();
+  expect(total).toMatchObject({ sent: 1, handOver: expect.objectContaining({ within10s: 1 }) });
+  for (let day = 0; day < 6; day += 1) await world.clock.advance("1d");
+  expect((await sdk.emails.list()).data).toEqual([]);
+  const verify = () => sdk.metrics.verify({ from: "2026-01-01", to: "2026-01-07" });
+  expect(await verify()).toMatchObject({ correct: true, daysWithoutMail: 1 });
+  const operator = new Mailsvc({ apiKey: world.operatorKey, baseUrl: world.url, fetch: world.fetch });
+  await operator.readers.rebuild("metrics", {});
+  await world.settle();
+  expect((await ask()).total).toEqual(total);
+  expect(await verify()).toMatchObject({ correct: true, daysWithoutMail: 1 });
 });
 
 test("a difference is named", async () => {

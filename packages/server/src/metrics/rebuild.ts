@@ -2,9 +2,9 @@ import { and, asc, eq, gte, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { holdReader, positionOf, type RebuildPart } from "../events/events.ts";
 import { DAY } from "../lib/units.ts";
-import { COUNTED_TYPES, countEvents, type Place, Sums } from "./counting.ts";
+import { COUNTED_TYPES, countEvents, INDEX, NUMBERS_OF_MAIL, type Place, type Sum, Sums } from "./counting.ts";
 import { METRICS_READER } from "./metrics.ts";
-import { unpackDay } from "./packed-day.ts";
+import { type Quarters, unpackDay } from "./packed-day.ts";
 import { nameOf, readEvents } from "./recount.ts";
 import { addSums } from "./rows.ts";
 
@@ -30,7 +30,10 @@ async function findNextDay(tx: Tx, workspaceId: string, from: number): Promise<n
   return first === null ? null : Math.floor(first / DAY);
 }
 
-/** Replaces the rows of a day. Without the mail of some events, only those of all mail: no other row could be complete. */
+/**
+ * Replaces the rows of a day. Without the mail of some events, only those of all mail, and there the numbers that events alone say: no
+ * other one could be complete.
+ */
 async function rebuildDay(tx: Tx, workspaceId: string, day: number): Promise<void> {
   const { mailMetrics: t } = tx.t;
   const counted = await holdReader(tx, METRICS_READER, workspaceId);
@@ -53,7 +56,8 @@ async function rebuildDay(tx: Tx, workspaceId: string, day: number): Promise<voi
   const erased = before.flatMap((row) => (row.erased === null ? [] : { place: toPlace(row as Place), quarters: unpackDay(row.erased) }));
   await addSums(tx, workspaceId, erased);
   await addSums(tx, workspaceId, erased, "erased");
-  const rows = sums.all.filter(({ place }) => isWhole(place));
+  const whole = sums.all.filter(({ place }) => isWhole(place));
+  const rows = unknown === 0 ? whole : whole.map((sum) => keepNumbersOfMail(sum, before, erased));
   // Values that had rows of their own keep them.
   const named = new Set(before.map((row) => nameOf(row as Place)));
   await addSums(
@@ -61,6 +65,27 @@ async function rebuildDay(tx: Tx, workspaceId: string, day: number): Promise<voi
     workspaceId,
     rows.toSorted((a, b) => Number(named.has(nameOf(b.place))) - Number(named.has(nameOf(a.place)))),
   );
+}
+
+/** Numbers of a row, with those that need the mail as they were before, without those of erased people. */
+function keepNumbersOfMail(
+  { place, quarters }: Sum,
+  before: readonly (Omit<Place, "dimension"> & { readonly dimension: string; readonly counts: Uint8Array })[],
+  erased: readonly Sum[],
+): Sum {
+  const isSame = (other: Place): boolean => nameOf(other) === nameOf(place);
+  const row = before.find((one) => isSame(one as Place));
+  const counted: Quarters = row === undefined ? new Map() : unpackDay(row.counts);
+  const gone: Quarters = erased.find((one) => isSame(one.place))?.quarters ?? new Map();
+  const kept = [...quarters].map(([quarter, numbers]): [number, number[]] => {
+    const mixed = [...numbers];
+    for (const metric of NUMBERS_OF_MAIL) {
+      const i = INDEX[metric];
+      mixed[i] = (counted.get(quarter)?.[i] ?? 0) - (gone.get(quarter)?.[i] ?? 0);
+    }
+    return [quarter, mixed];
+  });
+  return { place, quarters: new Map(kept) };
 }
 
 function toPlace({ test, dimension, day, value }: Place): Place {
