@@ -58,7 +58,10 @@ export function resolveColumns(
   resolver.checkMap(names);
   const targets = mapColumns(resolver, names, rows);
   assertClear(names, targets, rows);
-  if (!targets.some((p) => p.to === "field" && p.field === "email")) throw missingEmailError(line, names, rows[0] ?? []);
+  const email = targets.findIndex((target) => target.to === "field" && target.field === "email");
+  if (email === -1) throw missingEmailError(line, names, rows[0] ?? []);
+  // Cells that are all addresses name their column, also where the first of them was taken for its name.
+  if (isAddress(names[email] ?? "")) throw missingHeaderError(line);
   return targets;
 }
 
@@ -95,14 +98,22 @@ function listTargets(kind: FileColumns): string {
 /** The error for a table without an email column, with the likeliest fix. `sample` is the first row. */
 function missingEmailError(line: number, names: readonly string[], sample: readonly string[]): CliError {
   const shown = names.map((n) => n.trim() || "(no name)").join(", ");
-  if (names.some((n) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(n.trim())))
-    return invalidInput(`Line ${line} has an address where the column names should be.`, [], {
-      code: "no_header",
-      hint: 'Add a header line, or give the names: --header "email,firstName"',
-    });
+  if (names.some(isAddress)) return missingHeaderError(line);
   const likely = names[sample.findIndex((cell) => cell.includes("@"))]?.trim();
   return invalidInput(`Line ${line}: no email column found.`, [], {
     code: "no_email_column",
     hint: `Columns: ${shown}. Name the one with the address: --map "${likely || names[0]?.trim() || "Column"}=email"`,
+  });
+}
+
+function isAddress(name: string): boolean {
+  return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(name.trim());
+}
+
+/** The error for a table whose first line is a row. */
+function missingHeaderError(line: number): CliError {
+  return invalidInput(`Line ${line} has an address where the column names should be.`, [], {
+    code: "no_header",
+    hint: 'Add a header line, or give the names: --header "email,firstName"',
   });
 }
