@@ -166,9 +166,12 @@ describe("rows that fail", () => {
 
   test("of NDJSON are written aside as NDJSON", async () => {
     const cli = await startCliWithServer();
-    const { cwd } = write("p.ndjson", '{"email":"no","n":1}\nnonsense\n[1]\n{"email":"a@example.com"}\n');
+    const { cwd } = write(
+      "p.ndjson",
+      '{"email":"no","n":1}\nnonsense\n[1]\n{"email":"a@example.com"}\n{"email":"b@example.com","firstName":5}\n',
+    );
     const done = await cli.mailsvc(["contacts", "import", "p.ndjson", "--errors-file", "f.ndjson"], { cwd });
-    expect(counts(done.json)).toEqual({ rows: 4, created: 1, failed: 3 });
+    expect(counts(done.json)).toEqual({ rows: 5, created: 1, failed: 4 });
     const lines = readFileSync(join(cwd, "f.ndjson"), "utf8")
       .trim()
       .split("\n")
@@ -177,6 +180,7 @@ describe("rows that fail", () => {
       { email: "no", n: 1, "import.line": 1, "import.problem": 'email: "no" has no @.' },
       { "import.text": "nonsense", "import.line": 2 },
       { "import.text": "[1]", "import.line": 3, "import.problem": "A JSON object is needed on each line: { … }." },
+      { email: "b@example.com", firstName: 5, "import.problem": "firstName: This must be text, not a number." },
     ]);
   });
 
@@ -224,6 +228,7 @@ describe("files that cannot be imported", () => {
       ["Line 1: no email column found.", '--map "Name=email"'],
     ],
     ["without names", "p.csv", "ada@example.com,Ada\n", 3, ["Line 1 has an address", "--header"]],
+    ["of addresses alone", "p.txt", "ada@example.com\nbea@example.com\n", 3, ["Line 1 has an address", "--header"]],
     ["empty", "p.csv", "", 3, ["p.csv is empty."]],
     ["of a byte order mark alone", "p.csv", "\ufeff\r\n", 3, ["p.csv is empty."]],
     ["of names alone", "p.csv", "email,firstName\r\n", 3, ["p.csv has no rows."]],

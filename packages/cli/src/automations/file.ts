@@ -176,10 +176,12 @@ async function readFile(path: string, file: string): Promise<AutomationFile | Fi
   }));
 }
 
+// Codes that the schema has for a missing field.
+const OF_MISSING: ReadonlySet<string> = new Set(["invalid_type", "invalid_value", "invalid_union"]);
+
 /** The message of a problem, with the name of the step or connection that it is about. */
-function explain({ path, message }: Problem, definition: { readonly [name: string]: unknown }, source: JsonSource): string {
-  // The schema says "Invalid input" of a missing field.
-  const told = !source.has(path) && message.startsWith("Invalid input") ? `${formatPath(path.slice(-1))} is missing.` : message;
+function explain({ path, code, message }: Problem, definition: { readonly [name: string]: unknown }, source: JsonSource): string {
+  const told = !source.has(path) && OF_MISSING.has(code) ? `${formatPath(path.slice(-1))} is missing.` : message;
   const [field, index] = path;
   const item =
     typeof index === "number" && Array.isArray(definition[String(field)]) ? (definition[String(field)] as unknown[])[index] : undefined;

@@ -14,6 +14,7 @@ interface Issue {
   readonly minimum?: number | bigint;
   readonly maximum?: number | bigint;
   readonly origin?: string;
+  readonly values?: readonly unknown[];
 }
 
 /** Formats a path as the API does: `to[3]`, `headers.X-Id`. */
@@ -113,7 +114,7 @@ function toProblems(issue: Issue): Problem[] {
       message: "Unknown field.",
     }));
   const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
-  return [{ path: issue.path, code, message: describeSize(issue) ?? issue.message }];
+  return [{ path: issue.path, code, message: describeSize(issue) ?? describeKind(issue) ?? issue.message }];
 }
 
 const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
@@ -123,5 +124,26 @@ function describeSize({ code, origin = "", minimum, maximum, message }: Issue): 
   if (code === "too_small" && origin === "string" && Number(minimum) === 1) return "This must not be empty.";
   if (code === "too_small" && message.startsWith("Too small: expected")) return `The least is ${minimum}${UNITS[origin] ?? ""}.`;
   if (code === "too_big" && message.startsWith("Too big: expected")) return `The most is ${maximum}${UNITS[origin] ?? ""}.`;
+  return;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  tuple: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+// zod says "Invalid input: expected string, received number" and "Invalid option: expected one of "a"|"b"".
+function describeKind({ code, values = [], message }: Issue): string | undefined {
+  const [, expected = "", received = ""] = /^Invalid input: expected (\w+), received (\w+)/.exec(message) ?? [];
+  const wanted = KINDS[expected];
+  if (code === "invalid_type" && received === "undefined") return "This is missing.";
+  if (code === "invalid_type" && wanted !== undefined) return `This must be ${wanted}, not ${KINDS[received] ?? received}.`;
+  if (code === "invalid_value" && /^Invalid (?:input|option): expected/.test(message)) return `Use ${values.map(String).join(", ")}.`;
   return;
 }

@@ -114,13 +114,16 @@ describe("what cannot be imported says line, column and remedy", () => {
     });
   });
 
-  test.each([[["ada@example.com"], ["bob@example.com"]], [["Ada", "ada@example.com"], ["Bob", "bob@example.com"]]])(
-    "no line of names above rows that begin with %j",
-    (names, row) => {
-      expect(failure(names, [], true, CONTACTS, row)).toMatchObject({ exit: 3, code: "no_header" });
-      expect(failure(names, [`#${names.length}=email`], true, CONTACTS, row)).toMatchObject({ code: "no_header" });
-    },
-  );
+  test.each([
+    [["ada@example.com"], ["bob@example.com"]],
+    [
+      ["Ada", "ada@example.com"],
+      ["Bob", "bob@example.com"],
+    ],
+  ])("no line of names above rows that begin with %j", (names, row) => {
+    expect(failure(names, [], true, CONTACTS, row)).toMatchObject({ exit: 3, code: "no_header" });
+    expect(failure(names, [`#${names.length}=email`], true, CONTACTS, row)).toMatchObject({ code: "no_header" });
+  });
 
   test("one column whose cells are all addresses is the address, whatever it is called", () => {
     expect(targets(["Name", "Kontakt"], [], true, CONTACTS, ["Ada", "ada@example.com"])).toEqual(["custom:Name", "email"]);
