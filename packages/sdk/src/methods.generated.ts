@@ -2093,7 +2093,7 @@ export interface MailsvcMethods {
     /**
      * Count all events of some days anew and compare.
      *
-     * Days are those of UTC. Reads all events of the days: minutes for a million emails. While mail is being sent, differences may be changes between two reads. Days whose events the server may have deleted since (`--keep`) are refused.
+     * Days are those of UTC. Reads all events of the days: minutes for a million emails. Days whose events the server may have deleted since (`--keep`) are refused.
      *
      * `GET /api/v1/metrics/verify`
      */

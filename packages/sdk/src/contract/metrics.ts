@@ -235,7 +235,7 @@ export const metrics = {
     access: { permission: "events:read" },
     summary: "Count all events of some days anew and compare",
     description:
-      "Days are those of UTC. Reads all events of the days: minutes for a million emails. While mail is being sent, differences may be changes between two reads. Days whose events the server may have deleted since (`--keep`) are refused.",
+      "Days are those of UTC. Reads all events of the days: minutes for a million emails. Days whose events the server may have deleted since (`--keep`) are refused.",
     query: z.object(period),
     output: MetricsVerification,
     errors: ["invalid_state"],

@@ -15,6 +15,7 @@ export { listRecentEvents } from "./list.ts";
 export {
   type EventReader,
   type FailingReader,
+  findReaderPosition,
   holdReader,
   isReadByReaders,
   listLog,

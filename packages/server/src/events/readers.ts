@@ -408,6 +408,16 @@ export async function holdReader(tx: Tx, reader: string, workspaceId: string): P
   return position;
 }
 
+/** Returns the number up to which a reader has stored the effects of a workspace's events; 0 before it began. */
+export async function findReaderPosition(read: Reader, reader: string, workspaceId: string): Promise<number> {
+  const { eventReaders: t } = read.t;
+  const [row] = await read
+    .select({ position: t.position })
+    .from(t)
+    .where(and(eq(t.reader, reader), eq(t.workspaceId, workspaceId)));
+  return row?.position ?? 0;
+}
+
 /** The condition that all readers have read an event: only then it may be deleted. Their numbers are stored before. */
 export function isReadByReaders(q: Tx): SQL {
   const { events: e, eventReaders: r } = q.t;

@@ -1,12 +1,14 @@
 import type { MetricsVerification } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt, gte, lt, or, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findReaderPosition, positionOf } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { DAY } from "../lib/units.ts";
 import { COUNTED_TYPES, type CountedEvent, countEvents, METRICS, type Metric, NUMBERS_OF_MAIL, type Place, Sums } from "./counting.ts";
 import type { MailMetricsDeps } from "./deps.ts";
+import { METRICS_READER } from "./metrics.ts";
 import { type Quarters, unpackDay } from "./packed-day.ts";
 import { readPeriod } from "./period.ts";
 import { OTHER } from "./rows.ts";
@@ -60,11 +62,7 @@ interface Day {
 }
 
 async function compareDay(read: Reader, workspaceId: string, day: number): Promise<Day> {
-  const { mailMetrics: t } = read.t;
-  const rows = await read
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.day, day)));
+  const { rows, counted: position } = await readRows(read, workspaceId, day);
   const named = new Set(rows.map((row) => nameOf(row as Place)));
   const counted = new Map<string, number>();
   const actual = new Map<string, number>();
@@ -73,7 +71,7 @@ async function compareDay(read: Reader, workspaceId: string, day: number): Promi
     if (row.erased !== null) addNumbers(counted, nameOf(row as Place), unpackDay(row.erased), -1);
   }
   let [events, unknown] = [0, 0];
-  for await (const chunk of readEvents(read, workspaceId, day)) {
+  for await (const chunk of readEvents(read, workspaceId, day, lte(positionOf(read.t), position))) {
     const sums = new Sums();
     unknown += await countEvents(read, workspaceId, chunk, sums);
     events += chunk.length;
@@ -89,6 +87,20 @@ async function compareDay(read: Reader, workspaceId: string, day: number): Promi
     return c === a ? [] : [{ what, counted: c, actual: a }];
   });
   return { events, unknown, differences };
+}
+
+/** The rows of a day, and the number of the last event that they count: more may be counted between two reads. */
+async function readRows(read: Reader, workspaceId: string, day: number) {
+  const { mailMetrics: t } = read.t;
+  for (let before = await findReaderPosition(read, METRICS_READER, workspaceId); ; ) {
+    const rows = await read
+      .select()
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), eq(t.day, day)));
+    const counted = await findReaderPosition(read, METRICS_READER, workspaceId);
+    if (counted === before) return { rows, counted };
+    before = counted;
+  }
 }
 
 /** True for a number that needs no mail, by its name: one of all mail that the events alone say. */
