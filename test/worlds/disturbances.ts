@@ -141,7 +141,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const person = { ...thing, also: { email } };
     // Others got the same mail, which names them all.
     const together = { from: "hello@acme.test", to: [email, addressOf(24)], subject: `All ${MARKS[thing.tenant]}`, text: "Hello" };
-    if (pick.oneIn(3)) await u.call(() => u.sdk(thing.tenant).emails.send({ ...together, together: true }));
+    if (!pick.oneIn(3)) await u.call(() => u.sdk(thing.tenant).emails.send({ ...together, together: true }));
     // Their no outlives what is known of them.
     if (!pick.oneIn(3)) await DISTURBANCES[pick.of("suppress", "unsubscribe")]?.(u, person, pick);
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return false;

@@ -10,6 +10,7 @@ export async function findWrongWays({ world, ledger, script }: Universe): Promis
   // A server that is dead or has no place, or a pause whose answer was lost, can keep an entry where it is.
   const isLate = script.steps.some((step) => step.do === "disturb" && /^(month|fullDisk|faults|kill)/.test(step.by));
   const versions = new Map((await read.select().from(read.t.automationVersions)).map((row) => [`${row.automationId} ${row.version}`, row]));
+  const tracked = (await read.select().from(read.t.events)).filter(({ type }) => type === "contact.tracked");
   const moves = Map.groupBy(await read.select().from(read.t.automationMoves), ({ entryId }) => entryId);
   return (await read.select().from(read.t.automationEntries)).flatMap((entry) => {
     const version = versions.get(`${entry.automationId} ${entry.version}`);
@@ -26,8 +27,12 @@ export async function findWrongWays({ world, ledger, script }: Universe): Promis
       const wasPaused = ledger.stops.some(
         ({ what, from, until }) => what === entry.automationId && from.at < next.at && (until === null || until.at > at),
       );
-      if (branch === "event" && next.at - at >= timeoutOf(steps, stepId) && !wasPaused && !isLate)
-        return [`The entry ${entry.id} was at ${stepId} to the end of its time, although the event that it waits for has happened.`];
+      const awaited = awaitedAt(steps, stepId);
+      const met = tracked
+        .filter((one) => one.contactId === entry.contactId && one.data?.["name"] === awaited && one.at > at && !isPast(one))
+        .map((one) => one.at + LATE_MS);
+      if (branch === "event" && next.at >= Math.min(...met, at + timeoutOf(steps, stepId)) && !wasPaused && !isLate)
+        return [`The entry ${entry.id} stayed at ${stepId} after the event that it waits for had happened.`];
       const [waited, wait] = [next.at - at, waitOf(steps, stepId)];
       // A wait of a minute or more ends with a full second.
       const least = wait < 60_000 ? wait : wait - 999;
@@ -42,6 +47,19 @@ export async function findWrongWays({ world, ledger, script }: Universe): Promis
 function timeoutOf(steps: readonly AutomationStep[], id: string): number {
   const step = steps.find((one) => one.id === id);
   return step?.type === "wait_for_event" && step.timeout !== undefined ? durationMs(step.timeout) : Number.POSITIVE_INFINITY;
+}
+
+// An entry goes on as soon as the event is read.
+const LATE_MS = 60_000;
+
+/** True for an event that was tracked later than it happened. */
+const isPast = ({ data }: { readonly data: Readonly<Record<string, unknown>> | null }): boolean =>
+  (data?.["properties"] as { readonly batch?: string } | undefined)?.batch !== undefined;
+
+/** The name of the event that a step waits for; undefined for another step. */
+function awaitedAt(steps: readonly AutomationStep[], id: string): string | undefined {
+  const step = steps.find((one) => one.id === id);
+  return step?.type === "wait_for_event" && step.event.type === "event" ? step.event.name : undefined;
 }
 
 function waitOf(steps: readonly AutomationStep[], id: string): number {

@@ -48,7 +48,7 @@ function automation(
       }
       // Nobody enters because of a file.
       const [email, tags] = [`fine-${pick.int(1000, 1999)}@people.test`, ["vip"]];
-      if (active && pick.oneIn(2)) await universe.call(() => universe.sdk(tenant).contacts.import({ rows: [{ email, tags }] }));
+      if (active) await universe.call(() => universe.sdk(tenant).contacts.import({ rows: [{ email, tags }] }));
       return known(made, entrant === null ? {} : { entrant, trigger: JSON.stringify(trigger) });
     },
     verbs: {
@@ -211,7 +211,7 @@ const ANSWERABLE: Noun["make"] = async (making) => {
   const holds = pick.oneIn(2) && (await holdDomain(u));
   await u.pass(pick.of(1000, 3 * HOUR, 3 * HOUR));
   await answer(making, entrant);
-  await u.pass(2000);
+  await u.pass(1000);
   if (holds) await releaseDomain(u);
   return made;
 };
@@ -228,7 +228,12 @@ export const AUTOMATION_NOUNS = {
   ]),
   waiting: automation((making) => [
     ...send(making, "ask"),
-    { id: "answer", type: "wait_for_event", event: { type: "event", name: making.pick.of("purchase", "email.opened") }, timeout: "2d" },
+    {
+      id: "answer",
+      type: "wait_for_event",
+      event: { type: "event", name: making.pick.of("purchase", "purchase", "email.opened") },
+      timeout: "2d",
+    },
     { id: "stage", type: "update_contact", set: { customFields: { stage: "answered" } } },
     ...send(making, "thanks"),
     { id: "goal", type: "goal" },

@@ -26,11 +26,14 @@ export async function holdDomain(u: Universe): Promise<boolean> {
   // Mail that a server has claimed still leaves.
   await u.settle();
   if (held) u.ledger.stop(`@${DOMAIN}`);
+  // Mail that leaves in spite of it leaves after it.
+  await u.pass(1000);
   return held !== null;
 }
 
 /** Lets mail leave for people again. */
-export function releaseDomain(u: Universe): Promise<Outcome<unknown>> {
+export async function releaseDomain(u: Universe): Promise<Outcome<unknown>> {
+  await u.pass(1000);
   u.ledger.go(`@${DOMAIN}`);
   return u.call(() => operator(u).queue.release({ domain: DOMAIN }));
 }

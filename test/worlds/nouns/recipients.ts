@@ -3,6 +3,7 @@ import { find, known, type Making, type Noun } from "../noun.ts";
 import { addressOf, MARKS, type Tenant } from "../script.ts";
 import type { Universe } from "../universe.ts";
 import { draft } from "./campaigns.ts";
+import { holdDomain, releaseDomain } from "./operator.ts";
 import { type FoundLink, findLink, OWN, READING_MS, react, visit, visitPage } from "./reading.ts";
 
 /** Sends something that has links of all kinds to all contacts. */
@@ -63,7 +64,7 @@ async function chooseList(making: Making): Promise<string | null> {
   return made?.id ?? null;
 }
 
-/** Leaves a list on the page of preferences, while a campaign to it is on its way. */
+/** Leaves a list on the page of preferences, while a campaign to it is on its way: some of it, or all, because the operator holds it back. */
 async function leaveList(making: Making, { to, link }: Pick<FoundLink, "to" | "link">): Promise<boolean> {
   const { universe: u, tenant, pick } = making;
   const { lists, campaigns } = u.sdk(tenant);
@@ -74,15 +75,16 @@ async function leaveList(making: Making, { to, link }: Pick<FoundLink, "to" | "l
     return all?.some(({ contact, status }) => contact.email === to.toLowerCase() && status === "MEMBER") ?? false;
   };
   await u.call(() => lists.add(list, { contacts: [to] }));
-  const slow = { ...draft(making), recipientType: "list" as const, listId: list, throttle: { perSecond: 0.05 } };
-  const made = await u.value(() => campaigns.create(slow));
+  const isHeld = !pick.oneIn(3) && (await holdDomain(u));
+  const fields = { ...draft(making), recipientType: "list" as const, listId: list, ...(!isHeld && { throttle: { perSecond: 0.05 } }) };
+  const made = await u.value(() => campaigns.create(fields));
   if (made) await u.call(() => campaigns.send(made.id));
   await u.pass(pick.of(1000, 20_000, 60_000));
-  if (!(await isMember())) return false;
-  if ((await visit(u, tenant, link, { action: "save", shown: list })) !== 200) return false;
-  if (await isMember()) u.ledger.note("follows", `${to} has left the list ${list} and is a member of it.`);
-  else u.ledger.leave({ tenant, list, address: to });
-  return true;
+  const hasLeft = (await isMember()) && (await visit(u, tenant, link, { action: "save", shown: list })) === 200;
+  if (hasLeft && (await isMember())) u.ledger.note("follows", `${to} has left the list ${list} and is a member of it.`);
+  else if (hasLeft) u.ledger.leave({ tenant, list, address: to });
+  if (isHeld) await releaseDomain(u);
+  return hasLeft;
 }
 
 /** A link to confirm a list. */
