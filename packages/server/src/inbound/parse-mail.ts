@@ -4,6 +4,7 @@ import { MAIL_LIMITS, takeStart } from "../mail/mail-start.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 import { findEnhancedCode, isMailboxGone, isTemporary } from "../mail/reply-judge.ts";
 import { parseReply, peerText } from "../mail/smtp-reply.ts";
+import { parseMime } from "./parse-mime.ts";
 import { findAutoReply } from "./read-mail.ts";
 import { type BounceType, COMPLAINTS, type ReportOutcome } from "./report.ts";
 
@@ -32,9 +33,6 @@ export interface ReportEnvelope {
 
 const UNKNOWN: ReportEnvelope = { sender: null, about: [] };
 
-// A report returns at most the email it is about. Deeper nesting is an attack.
-const OPTIONS = { maxNestingDepth: MAIL_LIMITS.levels, maxHeadersSize: MAIL_LIMITS.headerBytes, forceRfc822Attachments: true } as const;
-
 // The subject of a mail that unsubscribes holds a token of up to 500 characters.
 const MAX_SUBJECT = 2000;
 
@@ -49,11 +47,10 @@ const MAX_LINE = 1000;
  * `MailParser`.
  */
 export async function parseMail(raw: Uint8Array, envelope = UNKNOWN): Promise<ParsedMail> {
-  const { default: PostalMime } = await import("postal-mime");
   const start = takeStart(raw);
   let mail: Email;
   try {
-    mail = await PostalMime.parse(start, OPTIONS);
+    mail = await parseMime(start, MAIL_LIMITS);
   } catch (error) {
     return {
       outcome: null,
@@ -64,8 +61,6 @@ export async function parseMail(raw: Uint8Array, envelope = UNKNOWN): Promise<Pa
       fault: peerText(String(error)),
     };
   }
-  // Parts between boundaries that are not those of the header are no parts: then their text is read as it came.
-  if (mail.text === undefined && mail.html === undefined && mail.attachments.length === 0) mail.text = readBody(start);
   const about = findOriginal(mail);
   const automatic = isAutomatic(mail, envelope);
   const subject = (mail.subject ?? "").slice(0, MAX_SUBJECT);
@@ -289,12 +284,6 @@ function isAutomatic(mail: Email, envelope: ReportEnvelope): boolean {
 
 function findPart({ attachments }: Email, mimeType: string): Attachment | null {
   return attachments.find((part) => part.mimeType === mimeType) ?? null;
-}
-
-function readBody(raw: Uint8Array): string {
-  const text = Buffer.from(raw).toString("utf8");
-  const end = /\r?\n\r?\n/.exec(text);
-  return end === null ? "" : text.slice(end.index).trimStart();
 }
 
 function readText({ content }: Attachment): string {

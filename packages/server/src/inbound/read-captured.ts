@@ -8,6 +8,7 @@ import { takeStart } from "../mail/mail-start.ts";
 import { cutBase64 } from "./cut-base64.ts";
 import type { MailParser } from "./mail-parser.ts";
 import { MailNotRead } from "./mail-thread.ts";
+import { parseMime } from "./parse-mime.ts";
 import { READ_LIMITS, toBytes } from "./read-mail.ts";
 
 /** A file of a captured mail. */
@@ -66,10 +67,9 @@ export async function readLarge(raw: Uint8Array): Promise<CapturedContent> {
 }
 
 /** Null for a mail with more parts within parts, or more headers, than the limits allow. */
-async function parse(raw: Uint8Array, { levels, headerBytes }: Limits): Promise<Email | null> {
-  const { default: PostalMime } = await import("postal-mime");
+async function parse(raw: Uint8Array, limits: Limits): Promise<Email | null> {
   try {
-    return await PostalMime.parse(raw, { maxNestingDepth: levels, maxHeadersSize: headerBytes, forceRfc822Attachments: true });
+    return await parseMime(raw, limits);
   } catch {
     return null;
   }

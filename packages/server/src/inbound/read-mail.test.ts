@@ -4,6 +4,7 @@ import { realTime } from "../lib/clock.ts";
 import { cutBase64 } from "./cut-base64.ts";
 import { MailParser } from "./mail-parser.ts";
 import { MailNotRead } from "./mail-thread.ts";
+import { readLarge } from "./read-captured.ts";
 import { readMail } from "./read-mail.ts";
 
 const MAX_TEXT = 1024 * 1024;
@@ -20,6 +21,16 @@ test("NUL, lone surrogates and control characters are stored as databases take t
   expect(mail.subject).not.toMatch(/[\0\n]/);
   expect(JSON.stringify(mail.headers)).not.toContain("\\u0000");
 });
+
+test.each(["multipart/mixed", "multipart/mixed; boundary=never", 'multipart/alternative; boundary=""'])(
+  "a mail whose parts cannot be told apart has its body as text: %s",
+  async (type) => {
+    const lines = ["From: a@b.example", "Subject: Hi", `Content-Type: ${type}`, "", "Hello,", "see you."];
+    expect(await read(...lines)).toMatchObject({ text: "Hello,\r\nsee you.", reply: "Hello,\nsee you.", files: [] });
+    expect(await readLarge(Buffer.from(lines.join("\r\n")))).toMatchObject({ text: "Hello,\r\nsee you.", html: null });
+    expect(await read("From: a@b.example", `Content-Type: ${type}`, "", "")).toMatchObject({ text: "", reply: "" });
+  },
+);
 
 test("what is cut ends before a character that it would cut in half", async () => {
   const long = (length: number): string => `${"a".repeat(length - 1)}😀`;

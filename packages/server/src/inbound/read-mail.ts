@@ -8,12 +8,11 @@ import { peerText } from "../mail/smtp-reply.ts";
 import type { IncomingFile, IncomingMail } from "../received/received.ts";
 import { cutBase64 } from "./cut-base64.ts";
 import { mendCharsets } from "./mend-charsets.ts";
+import { parseMime } from "./parse-mime.ts";
 import { cutQuoted, cutQuotedHtml } from "./quoted-text.ts";
 
 /** Limits of reading a mail, without its files in base64; postal-mime takes 10 µs for a line. */
 export const READ_LIMITS = { bytes: 4 * MB, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
-
-const OPTIONS = { maxNestingDepth: READ_LIMITS.levels, maxHeadersSize: READ_LIMITS.headerBytes, forceRfc822Attachments: true } as const;
 
 // Message-IDs of one mail, and the length of one.
 const MAX_REFERENCES = 100;
@@ -50,12 +49,12 @@ export type ReadResult = { readonly mail: IncomingMail } | { readonly fault: str
  * contains. Texts longer than `maxText` are cut. It may take seconds: the server calls it on the thread of `MailParser`.
  */
 export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadResult> {
-  const { default: PostalMime, decodeWords } = await import("postal-mime");
+  const { decodeWords } = await import("postal-mime");
   const { skeleton, restore } = cutBase64(raw);
   const start = takeStart(skeleton, READ_LIMITS);
   let mail: Email;
   try {
-    mail = await PostalMime.parse(mendCharsets(start), OPTIONS);
+    mail = await parseMime(mendCharsets(start), READ_LIMITS);
   } catch (error) {
     return { fault: peerText(String(error)) };
   }
