@@ -144,8 +144,6 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     if (!pick.oneIn(3)) await u.call(() => u.sdk(thing.tenant).emails.send({ ...together, together: true }));
     // Their no outlives what is known of them.
     if (!pick.oneIn(3)) await DISTURBANCES[pick.of("suppress", "unsubscribe")]?.(u, person, pick);
-    // Webhooks have read what is told of the person.
-    await u.settle();
     if (!(await u.value(() => u.sdk(thing.tenant).people.erase(email)))) return false;
     await u.settle();
     u.ledger.note("forgotten", ...(await listTraces(u, thing.tenant, email)));

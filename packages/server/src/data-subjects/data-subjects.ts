@@ -4,6 +4,7 @@ import { type CampaignDeps, collideWithSteps } from "../campaigns/campaigns.ts";
 import { type ContactRow, deleteContact, findContactByEmail, resolveContacts } from "../contacts/contacts.ts";
 import type { ContactDeps } from "../contacts/deps.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
+import { collideWithReading } from "../developer-webhooks/developer-webhooks.ts";
 import { findEmailCopies } from "../emails/emails.ts";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -59,6 +60,7 @@ export async function eraseDataSubject(
 ): Promise<Erasure> {
   const { address, contact } = await findSubject(tx, workspaceId, ref);
   await collideWithSteps(tx, workspaceId);
+  await collideWithReading(tx, workspaceId);
   const emails = await findEmailCopies(tx, workspaceId, address);
   const erased = await erasePerson(tx, tables, deps, { workspaceId, address, contact, emails, answers });
   // After its events: deleting it records contact.deleted, the one event about it that stays. It contains no personal data.

@@ -2,6 +2,8 @@ import { afterAll, expect, test } from "vitest";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { continueSending } from "../campaigns/sending.ts";
 import { currentScope } from "../db/scope.ts";
+import { readForWebhooks } from "../developer-webhooks/developer-webhooks.ts";
+import type { EventStreamWorker } from "../events/stream.ts";
 import { PERSON_DATA } from "../table-data/table-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { eraseDataSubject, findAnswers } from "./data-subjects.ts";
@@ -73,6 +75,41 @@ test("a campaign that is created, started and stepped while a person is erased m
     expect(tries).toBeGreaterThan(1);
     const { read } = world.app.deps.db;
     expect(await read.select().from(read.t.emails)).toEqual([]);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("what webhooks read of a person while they are erased becomes no delivery", async () => {
+  const database = await createDatabase();
+  try {
+    await using world = await createWorld({ databaseUrl: database.url });
+    const { sdk, workspaceId } = world;
+    const { deps } = world.app;
+    const { db } = deps;
+    const { developerWebhooks: w, webhookDeliveries: d } = db.read.t;
+    await sdk.webhooks.create({ url: "http://127.0.0.1:9/hook", events: ["contact.created"] });
+    await db.tx((tx) => tx.update(w).set({ status: "disabled" }).then());
+    await sdk.contacts.create({ email: ADA });
+    await world.settle();
+    // Nothing else reads for the webhook.
+    await (deps.eventStream as EventStreamWorker).stop();
+    await db.tx((tx) => tx.update(w).set({ status: "enabled" }).then());
+    const answers = await findAnswers(db.read, deps, workspaceId, ADA);
+    const erase = () => db.tx((tx) => eraseDataSubject(tx, deps, PERSON_DATA, workspaceId, ADA, answers));
+    let tries = 0;
+    const reading: typeof db.tx = (work) =>
+      db.tx(async (tx) => {
+        tries += 1;
+        // From here on it sees what is stored now.
+        await tx.select().from(tx.t.events);
+        if (tries === 1) await currentScope.exit(erase);
+        return work(tx);
+      });
+    const { read } = readForWebhooks(() => ({ ...deps, db: Object.create(db, { tx: { value: reading } }) }));
+    expect(await read(null, true)).toBe(true);
+    expect(tries).toBeGreaterThan(1);
+    expect(await db.read.select().from(d)).toEqual([]);
   } finally {
     await database.drop();
   }

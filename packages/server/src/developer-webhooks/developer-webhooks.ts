@@ -16,7 +16,7 @@ import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
 export { forgetDeliveries, listSentDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
-export { isRead, readForWebhooks } from "./fan-out.ts";
+export { collideWithReading, isRead, readForWebhooks } from "./fan-out.ts";
 export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";
 export { findWebhookRows, getWebhookRow } from "./webhook.ts";
 

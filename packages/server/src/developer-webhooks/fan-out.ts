@@ -100,6 +100,19 @@ async function readForWorkspace(tx: Tx, deps: DeveloperWebhookDeps, webhooks: re
   );
 }
 
+/**
+ * Lets a transaction that reads events for the webhooks of a workspace at the same time begin again, once this one, which deletes some, is
+ * done. Otherwise it would write deliveries of events that are gone.
+ */
+export async function collideWithReading(tx: Tx, workspaceId: string): Promise<void> {
+  const { developerWebhooks: w } = tx.t;
+  if (tx.sqlDialect.singleWriter) return;
+  await tx
+    .update(w)
+    .set({ position: sql`${w.position}` })
+    .where(and(eq(w.workspaceId, workspaceId), inArray(w.status, [...RECEIVING])));
+}
+
 /** The condition that all webhooks have read an event: only then it may be deleted. */
 export function isRead(q: Tx): SQL {
   const { events: e, developerWebhooks: w } = q.t;
