@@ -17,7 +17,10 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** Calls the API once, outside the measurement. Throws if it does not succeed. */
+/**
+ * Calls the API, outside the measurement; again while it asks for that: after an import, readers of events may take minutes. Throws if it
+ * does not succeed.
+ */
 export async function call(
   { url, apiKey }: Pick<Contender, "url" | "apiKey">,
   method: string,
@@ -30,6 +33,11 @@ export async function call(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
+  const wait = response.status === 503 ? Number(response.headers.get("retry-after")) : 0;
+  if (wait > 0) {
+    await new Promise((next) => setTimeout(next, wait * 1000));
+    return call({ url, apiKey }, method, path, body);
+  }
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text) as unknown;
 }
