@@ -3,6 +3,7 @@ import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { continueSending } from "../campaigns/sending.ts";
 import { currentScope } from "../db/scope.ts";
 import { readForWebhooks } from "../developer-webhooks/developer-webhooks.ts";
+import { redeliverEvents } from "../developer-webhooks/redelivery.ts";
 import type { EventStreamWorker } from "../events/stream.ts";
 import { PERSON_DATA } from "../table-data/table-data.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -80,7 +81,7 @@ test("a campaign that is created, started and stepped while a person is erased m
   }
 });
 
-test("what webhooks read of a person while they are erased becomes no delivery", async () => {
+test.each(["read", "sent again"])("what is %s for webhooks while a person is erased becomes no delivery", async (way) => {
   const database = await createDatabase();
   try {
     await using world = await createWorld({ databaseUrl: database.url });
@@ -106,8 +107,15 @@ test("what webhooks read of a person while they are erased becomes no delivery",
         if (tries === 1) await currentScope.exit(erase);
         return work(tx);
       });
-    const { read } = readForWebhooks(() => ({ ...deps, db: Object.create(db, { tx: { value: reading } }) }));
-    expect(await read(null, true)).toBe(true);
+    if (way === "read") {
+      const { read } = readForWebhooks(() => ({ ...deps, db: Object.create(db, { tx: { value: reading } }) }));
+      expect(await read(null, true)).toBe(true);
+    } else {
+      const [webhook] = await db.read.select().from(w);
+      const payload = { webhookId: webhook?.id, from: 0, to: deps.clock.now() + 1, after: 0, last: 1000, all: true };
+      const { commit } = await redeliverEvents(deps)({ payload } as never);
+      await reading(async (tx) => void (await commit?.(tx)));
+    }
     expect(tries).toBeGreaterThan(1);
     expect(await db.read.select().from(d)).toEqual([]);
   } finally {

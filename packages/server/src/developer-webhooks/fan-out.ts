@@ -101,8 +101,8 @@ async function readForWorkspace(tx: Tx, deps: DeveloperWebhookDeps, webhooks: re
 }
 
 /**
- * Lets a transaction that reads events for the webhooks of a workspace at the same time begin again, once this one, which deletes some, is
- * done. Otherwise it would write deliveries of events that are gone.
+ * Lets a transaction that deletes events of a workspace collide with those that read events for its webhooks: one of two begins again when
+ * the other is done. Otherwise deliveries of events that are gone would be written.
  */
 export async function collideWithReading(tx: Tx, workspaceId: string): Promise<void> {
   const { developerWebhooks: w } = tx.t;
@@ -110,7 +110,7 @@ export async function collideWithReading(tx: Tx, workspaceId: string): Promise<v
   await tx
     .update(w)
     .set({ position: sql`${w.position}` })
-    .where(and(eq(w.workspaceId, workspaceId), inArray(w.status, [...RECEIVING])));
+    .where(eq(w.workspaceId, workspaceId));
 }
 
 /** The condition that all webhooks have read an event: only then it may be deleted. */

@@ -10,6 +10,7 @@ import type { DeveloperWebhookDeps } from "./developer-webhooks.ts";
 import {
   ADDRESSED,
   catchUpWebhooks,
+  collideWithReading,
   listWanted,
   type SentEvent,
   selectFor,
@@ -109,6 +110,7 @@ export function redeliverEvents(deps: DeveloperWebhookDeps): JobHandler {
       const { settled, unknown } = await chooseEvents(tx, webhook, events, span.all);
       await reviveEvents(tx, deps, webhook.id, settled);
       await writeForWebhooks(tx, deps, [webhook], unknown);
+      if (unknown.length > 0) await collideWithReading(tx, webhook.workspaceId);
       const last = events.at(-1)?.position;
       if (events.length === CHUNK && last)
         await deps.queue.enqueue(tx, { kind: REDELIVER_JOB, payload: { ...payload, after: last }, runAt: deps.clock.now() });

@@ -14,7 +14,7 @@ import { SENDING_DATA } from "./sending.ts";
 export { eraseTargetsOf } from "./sending.ts";
 
 /**
- * What is declared of each table. Walks and sweeps go in this order: rows found by an email come before the emails; emails, suppressions
+ * Declarations of all tables. Walks and sweeps go in this order: rows found by an email come before the emails; emails, suppressions
  * and contacts come in the order in which a bounce changes them, so that transactions do not lock each other out. The contact comes first
  * among the rows about it: a transaction that changes its memberships at the same time collides there, and finds the contact gone. Logs
  * come before their runs, which are kept for as long or longer.
