@@ -1,7 +1,7 @@
 import { type NewProposal, type ProposalDetail, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import { createCampaign } from "./campaigns/drafts.ts";
-import { makeStranger, renderFor } from "./campaigns/preview.ts";
+import { assertRenders, makeStranger, renderFor } from "./campaigns/preview.ts";
 import { compileSource } from "./campaigns/render.ts";
 import { type Selection, selectAudience } from "./campaigns/selection.ts";
 import { sendCampaign } from "./campaigns/start.ts";
@@ -13,7 +13,7 @@ import type { ProposalChoice, ProposalHooks } from "./marketplace/messages/messa
 import { isVerified } from "./senders/senders.ts";
 import { toSlug } from "./templates/content.ts";
 import { renderSources } from "./templates/sending.ts";
-import { createTemplate, findTemplateBySlug, loadParser, type Parse, pinOwn } from "./templates/templates.ts";
+import { type Compiled, createTemplate, findTemplateBySlug, loadParser, type Parse, pinOwn } from "./templates/templates.ts";
 
 type Campaign = Extract<NewProposal, { kind: "campaign" }>;
 type Template = Extract<NewProposal, { kind: "template" }>;
@@ -31,10 +31,11 @@ export function connectProposals(deps: () => Deps): ProposalHooks {
     },
     countReach: (read, workspaceId, lists) => countReach(read, deps(), workspaceId, lists),
     suggestSender: (read, workspaceId) => suggestSender(read, deps(), workspaceId),
-    prepare: async (read, workspaceId, { kind }, { create, lists }): Promise<Prepared> => ({
-      parse: await loadParser(),
-      audience: kind === "campaign" && create === "send" ? await selectFor(read, deps(), workspaceId, lists) : null,
-    }),
+    prepare: async (read, workspaceId, proposal, { create, lists }): Promise<Prepared> => {
+      const parse = await loadParser();
+      const sends = proposal.kind === "campaign" && create === "send";
+      return { parse, audience: sends ? await selectFor(read, deps(), workspaceId, proposal, lists) : null };
+    },
     create: async (tx, workspaceId, { proposal, choice, prepared, by }) => {
       const { parse, audience } = prepared as Prepared;
       if (proposal.kind === "template") {
@@ -57,20 +58,19 @@ interface Prepared {
 
 /** The mail as a reader without a name sees it. Throws ApiError when it cannot be rendered. */
 export async function renderProposal(read: Reader, workspaceId: string, proposal: NewProposal): Promise<ProposalDetail["rendered"]> {
-  const { subject, html = null, text = null } = proposal;
   if (proposal.kind === "template") {
-    const shown = await renderSources(read, workspaceId, { type: proposal.type, subject, html, text: text ?? undefined });
+    const { type, subject, html, text } = proposal;
+    const shown = await renderSources(read, workspaceId, { type, subject, html: html ?? null, text });
     return { subject: shown.subject ?? "", html: shown.html, text: shown.text };
   }
-  const parse = await loadParser();
-  const source = await pinOwn(read, parse, workspaceId, { subject, html, text });
-  const mail = await renderFor(
-    read,
-    workspaceId,
-    { template: compileSource(parse, source, proposal.previewText ?? null) },
-    makeStranger(""),
-  );
+  const mail = await renderFor(read, workspaceId, { template: await compile(read, workspaceId, proposal) }, makeStranger(""));
   return { ...mail, text: mail.text ?? (mail.html === null ? null : await toPlainTextInTurns(mail.html)) };
+}
+
+async function compile(read: Reader, workspaceId: string, { subject, html, text, previewText }: Campaign): Promise<Compiled> {
+  const parse = await loadParser();
+  const source = await pinOwn(read, parse, workspaceId, { subject, html: html ?? null, text: text ?? null });
+  return compileSource(parse, source, previewText ?? null);
 }
 
 /** Its audience are these lists; without any it goes to nobody until a person has chosen. */
@@ -78,9 +78,18 @@ function buildAudience(lists: readonly string[]) {
   return { recipientType: "groups" as const, include: [...lists], exclude: [] };
 }
 
-async function selectFor(read: Reader, deps: Deps, workspaceId: string, lists: readonly string[]): Promise<Selection | ApiError> {
+async function selectFor(
+  read: Reader,
+  deps: Deps,
+  workspaceId: string,
+  proposal: Campaign,
+  lists: readonly string[],
+): Promise<Selection | ApiError> {
   try {
-    return await selectAudience(read, deps, { workspaceId, segmentId: null, listId: null, resendOf: null, ...buildAudience(lists) });
+    const query = { workspaceId, segmentId: null, listId: null, resendOf: null, ...buildAudience(lists) };
+    const audience = await selectAudience(read, deps, query);
+    await assertRenders(read, workspaceId, [await compile(read, workspaceId, proposal)], audience);
+    return audience;
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;

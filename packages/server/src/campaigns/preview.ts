@@ -6,8 +6,9 @@ import {
   mapContactTexts,
   type VariantName,
 } from "@mailsvc/sdk/contract";
-import { findContactByEmail, getContactRow } from "../contacts/contacts.ts";
+import { explainNoMail, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { type RenderedMail, send } from "../emails/emails.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -23,6 +24,7 @@ import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { buildFrom, type CampaignDeps, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import { compileSource } from "./render.ts";
+import type { Selection } from "./selection.ts";
 
 /** A content that a campaign would send now, compiled: one per variant, or a single one without an A/B test. */
 interface CompiledVariant {
@@ -32,7 +34,7 @@ interface CompiledVariant {
 }
 
 /** Compiles what a campaign would send now: all variants of its A/B test, or one. Throws ApiError. */
-async function compileVariants(read: Reader, campaign: CampaignRow, variant: VariantName | undefined): Promise<CompiledVariant[]> {
+export async function compileVariants(read: Reader, campaign: CampaignRow, variant?: VariantName): Promise<CompiledVariant[]> {
   const parse = await loadParser();
   const contents = (await pinContent(read, parse, campaign)).filter((one) => variant === undefined || one.variant.name === variant);
   if (contents.length === 0) throw invalid("variant", "unknown_variant", `This campaign has no variant ${variant}.`);
@@ -59,9 +61,43 @@ export async function renderFor(
       throw new ApiError("missing_variables", error.message, {
         details: error.names.map((name) => ({ path: name, code: "required", message: `A contact needs ${name} to get this campaign.` })),
       });
-    throw new ApiError("template_error", `The mail could not be rendered: ${(error as Error).message}`, {
-      hint: "Correct the content of the campaign, or its template.",
-    });
+    throw cannotRender("The mail could not be rendered", error);
+  }
+}
+
+function cannotRender(what: string, cause: unknown): ApiError {
+  return new ApiError("template_error", `${what}: ${(cause as Error).message}`, {
+    hint: "Correct the content of the campaign, or its template.",
+  });
+}
+
+// Contacts that a campaign is rendered for before it starts.
+const SAMPLE = 20;
+
+/**
+ * Renders each of these contents for contacts from all over an audience, until it succeeds for one. Throws ApiError template_error if it
+ * fails for all of them: hardly anybody would get the campaign.
+ */
+export async function assertRenders(read: Reader, workspaceId: string, templates: readonly Compiled[], audience: Selection): Promise<void> {
+  const rows = await findRows(read, read.t.contacts, { workspaceId, seq: audience.contacts.spread(SAMPLE) });
+  const readers = rows.filter((row) => explainNoMail(row) === null);
+  for (const template of templates) {
+    let cause: unknown = null;
+    for (const reader of readers) {
+      cause = findCause(template, reader);
+      if (cause === null) break;
+    }
+    if (cause !== null) throw cannotRender(`The mail could not be rendered for any of ${readers.length} contacts that were tried`, cause);
+  }
+}
+
+/** The error that keeps a mail from being rendered; null for a contact that is skipped because it lacks a variable, too. */
+function findCause(template: Compiled, contact: ContactFields): unknown {
+  try {
+    renderContactMail(template, getContactValues(contact));
+    return null;
+  } catch (error) {
+    return error instanceof MissingVariables ? null : error;
   }
 }
 

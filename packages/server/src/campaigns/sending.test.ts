@@ -66,6 +66,27 @@ test("tags and other lists of a contact are variables as its texts are", async (
   await expect(sdk.campaigns.preview(wrong, { contact: "ada@example.com" })).rejects.toMatchObject(refused);
 });
 
+test("a campaign that can be rendered for nobody does not start, and one that can for somebody does", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  for (let i = 0; i < 50; i += 1) await sdk.contacts.create({ email: `c${i}@example.com`, customFields: { plan: { name: "pro" } } });
+  const { id } = await createCampaign(world, { html: "<p>{{plan}}</p>" });
+  const refused = { code: "template_error", message: expect.stringMatching(/for any of 20 contacts that were tried: .*plan/) };
+  await expect(sdk.campaigns.send(id)).rejects.toMatchObject(refused);
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "DRAFT" });
+  const abTest = { samplePercent: 20, variants: [{ html: "<p>Good</p>" }, { html: "<p>{{plan}}</p>" }] };
+  const { id: half } = await createCampaign(world, { html: "<p>Both</p>", abTest });
+  await expect(sdk.campaigns.send(half)).rejects.toMatchObject(refused);
+  await sdk.campaigns.schedule(id, { scheduledAt: "2026-01-02T00:00:00Z" });
+  await world.clock.advance("1d");
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "PAUSED", statusReason: { code: "template_error" } });
+  // Nobody has got anything, and it goes on once the contacts are corrected.
+  await sdk.contacts.update("c0@example.com", { customFields: { plan: "pro" } });
+  await sdk.campaigns.resume(id);
+  await world.settle();
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 1, failed: 49 });
+});
+
 test("a campaign without anybody is SENT at once", async () => {
   await using world = await createWorld();
   const { id } = await createCampaign(world);

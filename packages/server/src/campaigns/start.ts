@@ -22,6 +22,7 @@ import {
 } from "./campaigns.ts";
 import { checkScheduled, pinFinished } from "./content.ts";
 import { collideWithErasures } from "./forget.ts";
+import { assertRenders, compileVariants } from "./preview.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
@@ -65,17 +66,28 @@ export async function sendCampaign(
 /** Work done before the transaction of a start, which may await nothing but its queries. */
 export interface PreparedStart {
   readonly parse: Parse;
-  /** The recipients, or the error that kept them from being selected; null for a campaign that cannot be started. */
+  /** The recipients, or the error that kept them from being selected or written to; null for a campaign that cannot be started. */
   readonly audience: Selection | ApiError | null;
 }
 
-/** Prepares the start of a campaign: selects its audience, which may take seconds, without keeping other writers waiting. */
+/**
+ * Prepares the start of a campaign: selects its audience, which may take seconds, without keeping other writers waiting, and renders the
+ * campaign for some of it.
+ */
 export async function prepareStart(read: Reader, deps: CampaignDeps, workspaceId: string, id: string): Promise<PreparedStart> {
   const parse = await loadParser();
   const row = await findCampaignRow(read, workspaceId, id);
   if (row === null || row.startedAt !== null || !EDITABLE.includes(row.status)) return { parse, audience: null };
   try {
-    return { parse, audience: await selectAudience(read, deps, row) };
+    const audience = await selectAudience(read, deps, row);
+    const variants = await compileVariants(read, row);
+    await assertRenders(
+      read,
+      workspaceId,
+      variants.map(({ template }) => template),
+      audience,
+    );
+    return { parse, audience };
   } catch (error) {
     if (error instanceof ApiError) return { parse, audience: error };
     throw error;
@@ -217,8 +229,8 @@ export async function start(
 }
 
 /**
- * Returns the audience that was selected for a campaign. Throws the ApiError that kept it from being selected, or conflict if the campaign
- * has changed since.
+ * Returns the audience that was selected for a campaign. Throws the ApiError that kept it from being selected or written to, or conflict if
+ * the campaign has changed since.
  */
 function getSelection(audience: PreparedStart["audience"], row: CampaignRow): Selection {
   if (audience instanceof ApiError) throw audience;

@@ -28,3 +28,17 @@ test("it lists the numbers of a range together, and no empty ranges", () => {
   set.delete([5000]);
   expect([...set.inRanges()]).toEqual([[1, 3, 1023], [1024]]);
 });
+
+test("some of its numbers are spread over all of them", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(9000), { maxLength: 300 }), fc.integer({ min: 1, max: 30 }), (numbers, most) => {
+      const set = new NumberSet();
+      set.add(numbers);
+      const sorted = numbers.toSorted((a, b) => a - b);
+      const places = set.spread(most).map((n) => sorted.indexOf(n));
+      expect(places).toHaveLength(Math.min(most, numbers.length));
+      const step = Math.max(1, numbers.length / most);
+      for (const [i, place] of places.entries()) expect(Math.abs(place - i * step)).toBeLessThan(1);
+    }),
+  );
+});

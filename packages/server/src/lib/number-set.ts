@@ -47,6 +47,21 @@ export class NumberSet {
       if (numbers.length > 0) yield numbers;
     }
   }
+
+  /** At most `most` of the numbers, spread evenly from the first one on, in ascending order. */
+  spread(most: number): number[] {
+    const step = Math.max(1, this.count / most);
+    const chosen: number[] = [];
+    let passed = 0;
+    for (const numbers of this.inRanges()) {
+      for (let at = Math.ceil(chosen.length * step) - passed; at < numbers.length && chosen.length < most; ) {
+        chosen.push(numbers[at] as number);
+        at = Math.ceil(chosen.length * step) - passed;
+      }
+      passed += numbers.length;
+    }
+    return chosen;
+  }
 }
 
 /** The word of a number within its range, and its bit there. */
