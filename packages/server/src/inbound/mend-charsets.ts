@@ -1,4 +1,4 @@
-import { type MimePart, walkParts } from "./mime-parts.ts";
+import { decodeContent, type MimePart, readEncoding, walkParts } from "./mime-parts.ts";
 
 // Characters of each text in an odd charset that are read again.
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -36,7 +36,7 @@ function mendText(bytes: Buffer, { header, type, contentStart, contentEnd }: Mim
   if (/^content-disposition:[ \t]*attachment/im.test(header)) return null;
   const field = /^content-type:[ \t]*([^\r\n]*)/im.exec(header)?.[1] ?? "text/plain";
   const [whole, quoted, bare] = /;\s*charset\s*=\s*(?:"([^"]{0,100})"|([^\s;"]{0,100}))/i.exec(field) ?? [];
-  const encoding = /^content-transfer-encoding:[ \t]*([\w-]+)/im.exec(header)?.[1]?.toLowerCase() ?? "8bit";
+  const encoding = readEncoding(header);
   const content = decodeContent(bytes.subarray(contentStart, Math.min(contentEnd, contentStart + MAX_TEXT)), encoding);
   const odd = readOddCharset(content, quoted ?? bare ?? "");
   if (odd === null) return null;
@@ -45,16 +45,6 @@ function mendText(bytes: Buffer, { header, type, contentStart, contentEnd }: Mim
   if (odd.text === undefined) return { fields: { "Content-Type": typed } };
   const written = Buffer.from(odd.text).toString("base64").replace(/.{76}/g, "$&\r\n");
   return { fields: { "Content-Type": typed, "Content-Transfer-Encoding": "base64" }, content: Buffer.from(`${written}\r\n`) };
-}
-
-function decodeContent(content: Buffer, encoding: string): Uint8Array {
-  if (encoding === "base64") return Buffer.from(content.toString("latin1"), "base64");
-  if (encoding !== "quoted-printable") return content;
-  const text = content.toString("latin1").replace(/=[ \t]*\r?\n/g, "");
-  return Buffer.from(
-    text.replace(/=([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    "latin1",
-  );
 }
 
 /** A header with these fields in place of its own, in UTF-8, and without encoded words of odd charsets; null if nothing changes. */

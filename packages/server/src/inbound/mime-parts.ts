@@ -31,6 +31,22 @@ export function* walkParts(bytes: Buffer): Generator<MimePart> {
   }
 }
 
+/** The transfer encoding that a part's header names. */
+export function readEncoding(header: string): string {
+  return /^content-transfer-encoding:[ \t]*([\w-]+)/im.exec(header)?.[1]?.toLowerCase() ?? "8bit";
+}
+
+/** The content of a part without its transfer encoding. */
+export function decodeContent(content: Buffer, encoding: string): Uint8Array {
+  if (encoding === "base64") return Buffer.from(content.toString("latin1"), "base64");
+  if (encoding !== "quoted-printable") return content;
+  const text = content.toString("latin1").replace(/=[ \t]*\r?\n/g, "");
+  return Buffer.from(
+    text.replace(/=([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    "latin1",
+  );
+}
+
 interface PartHeader {
   /** Begin of the content. */
   readonly end: number;

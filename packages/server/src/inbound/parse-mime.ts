@@ -1,4 +1,5 @@
 import type { Email } from "postal-mime";
+import { joinFlowedTexts } from "./flowed-text.ts";
 
 /** Depth of parts within parts, and bytes of the headers, up to which a mail is parsed. */
 interface MimeLimits {
@@ -12,7 +13,11 @@ interface MimeLimits {
  */
 export async function parseMime(raw: Uint8Array, { levels, headerBytes }: MimeLimits): Promise<Email> {
   const { default: PostalMime } = await import("postal-mime");
-  const mail = await PostalMime.parse(raw, { maxNestingDepth: levels, maxHeadersSize: headerBytes, forceRfc822Attachments: true });
+  const mail = await PostalMime.parse(joinFlowedTexts(raw), {
+    maxNestingDepth: levels,
+    maxHeadersSize: headerBytes,
+    forceRfc822Attachments: true,
+  });
   const body = mail.text === undefined && mail.html === undefined && mail.attachments.length === 0 ? readBody(raw) : "";
   return body === "" ? mail : { ...mail, text: body };
 }
