@@ -3,8 +3,8 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { assumeContactHeld, type HeldContact, type HeldContactSeq } from "../db/held.ts";
+import { foreignCursor } from "../db/pagination.ts";
 import { setAllBut } from "../db/statements.ts";
-import { invalid } from "../lib/api-error.ts";
 import { tagKeys } from "./normalize.ts";
 import type { ContactTables } from "./tables.ts";
 
@@ -113,8 +113,7 @@ export function toContactCursor(seq: number): string {
 /** The number in such a cursor. Throws ApiError validation_error for the cursor of another list. */
 export function readContactCursor(cursor: string): number {
   const [, seq] = /^contact:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (seq === undefined)
-    throw invalid("cursor", "invalid_cursor", "This cursor is not from this list. Use pagination.nextCursor of the page before.");
+  if (seq === undefined) throw foreignCursor();
   return Number(seq);
 }
 

@@ -4,6 +4,7 @@ import { type CampaignDeps, collideWithSteps } from "../campaigns/campaigns.ts";
 import { type ContactRow, deleteContact, findContactByEmail, resolveContacts } from "../contacts/contacts.ts";
 import type { ContactDeps } from "../contacts/deps.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
+import { foreignCursor } from "../db/pagination.ts";
 import { collideWithReading } from "../developer-webhooks/developer-webhooks.ts";
 import { findEmailCopies } from "../emails/emails.ts";
 import type { Handlers } from "../http/handler.ts";
@@ -107,8 +108,7 @@ function encodeCursor(next: ExportPosition): string | null {
 function decodeCursor(cursor: string): ExportPosition {
   const text = Buffer.from(cursor, "base64url").toString();
   const ids = text.split(" ");
-  if (ids.length !== PAGED.length || !ids.every((id) => /^(?:[a-z]{2,3}_[0-9a-z]{26})?$/.test(id)))
-    throw invalid("cursor", "invalid_cursor", "This cursor is not from this list. Use nextCursor of the page before.");
+  if (ids.length !== PAGED.length || !ids.every((id) => /^(?:[a-z]{2,3}_[0-9a-z]{26})?$/.test(id))) throw foreignCursor();
   return Object.fromEntries(PAGED.flatMap((list, i) => (ids[i] ? [[list, ids[i]]] : [])));
 }
 

@@ -323,6 +323,7 @@ function prefixOf(id: string): string {
   return id.slice(0, id.indexOf("_"));
 }
 
-function foreignCursor(): Error {
-  return invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use pagination.nextCursor of the previous page.");
+/** 400 for a cursor that is not from the list it is given to. */
+export function foreignCursor(): Error {
+  return invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use nextCursor of the previous page.");
 }

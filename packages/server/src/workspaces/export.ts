@@ -1,6 +1,7 @@
 import type { contract, HandlerInput, Page, WorkspaceRow } from "@mailsvc/sdk/contract";
 import { asc, type Column, getTableColumns, type SQL } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
+import { foreignCursor } from "../db/pagination.ts";
 import { listKey } from "../db/table-key.ts";
 import { invalid } from "../lib/api-error.ts";
 import { listOwnedTables, type OwnedTable, type WorkspaceDataByTable } from "./declarations.ts";
@@ -63,7 +64,7 @@ function parseCursor(cursor: string, tables: readonly OwnedTable[]): Position {
   } catch {
     // Handled like any other text that is no cursor.
   }
-  throw invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use pagination.nextCursor of the previous page.");
+  throw foreignCursor();
 }
 
 function hasBytes(read: Reader, { name, hidden }: OwnedTable): boolean {
