@@ -211,7 +211,29 @@ test("the clock is frozen, advanced, read and thawed", async () => {
   expect((await mailsvc(["clock", "thaw"])).json.mode).toBe("running");
   expect((await mailsvc(["clock", "freeze"])).json.mode).toBe("frozen");
   expect((await mailsvc(["clock", "advance"])).code).toBe(3);
-  expect((await mailsvc(["clock", "advance", "soon"])).stderr).toContain("--by");
+});
+
+test.each([
+  [["clock", "advance", "soon"], "<by>"],
+  [["clock", "advance", "--by", "soon"], "--by"],
+  [["clock", "advance", "0"], "<by>"],
+  [["clock", "freeze", "never"], '<at>: "never" is not a valid time.'],
+  [["clock", "freeze", "2026-02-30"], "<at>: There is no 2026-02-30: that month has 28 days."],
+  [["clock", "freeze", "2026-13-01"], "<at>: There is no month 13."],
+  [["clock", "freeze", "2028-02-29T25:00Z"], "<at>: There is no hour 25; the last one is 23."],
+  [["clock", "freeze", "--at", "2029-01-01T00:00:00Z"], "--at"],
+  [["clock", "freeze", "2029-01-01T00:00:00Z"], "<at>"],
+  [["events", "list", "--since", "2026-02-30"], "--since: There is no 2026-02-30: that month has 28 days."],
+  [["world", "snapshot", "a/b"], "<name>"],
+  [["suppressions", "create", "nobody"], "<email>"],
+  [["members", "invite", "nobody", "--role", "viewer"], "<email>"],
+  [["lists", "create", ""], "<name>"],
+])("%j is refused with %s", async (args, words) => {
+  const { mailsvc } = await startCliWithServer({ now: "2030-01-01T00:00:00.000Z" });
+  const { code, stderr } = await mailsvc(args);
+  expect([2, 3]).toContain(code);
+  expect(stderr).toContain(words);
+  if (words.startsWith("<")) expect(stderr).not.toContain(words.replace(/^<(\w+)>.*/, "--$1 "));
 });
 
 test("snapshots bring back what was deleted", async () => {

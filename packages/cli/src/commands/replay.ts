@@ -140,7 +140,7 @@ async function readAgentEvents(
 
 /** `1h` is an hour ago, by the server's clock. */
 async function readSince(session: Session, text: string): Promise<string> {
-  return readInstant("since", text, () => session.serverNow(false), "past");
+  return readInstant("--since", text, () => session.serverNow(false), "past");
 }
 
 function parseTimes(text: string): number {

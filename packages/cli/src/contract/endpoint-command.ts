@@ -13,7 +13,7 @@ import { type Field, isPaginated, listFields } from "./fields.ts";
 import { addContentFile, extractFile, readContentFiles, requireFileOrContent } from "./files.ts";
 import { addField, describeArgument } from "./flags.ts";
 import { followStream } from "./follow.ts";
-import { mergeArguments, promptForMissing, readInput } from "./input.ts";
+import { markArguments, mergeArguments, promptForMissing, readInput } from "./input.ts";
 import { setArgumentChoices, setCommandMetadata } from "./metadata.ts";
 import { describeName, resolveNames } from "./names.ts";
 import { printAllPages } from "./show.ts";
@@ -64,9 +64,11 @@ export function buildEndpointCommand(
   if (endpoint.body && fields.some((f) => f.where === "body"))
     command.option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it");
   return runAction(command, run, isWrite(endpoint.method) ? "write" : "read", async (session, args, flags) => {
-    session.flagOf = mapPathsToFlags(fields);
+    const extra = args.slice(params.length);
+    const asGiven = markArguments(spec, fields, extra);
+    session.flagOf = mapPathsToFlags(asGiven);
     session.spec = spec;
-    const gathered = await readInput(session, endpoint, fields, mergeArguments(spec, fields, args.slice(params.length), flags));
+    const gathered = await readInput(session, endpoint, asGiven, mergeArguments(spec, fields, extra, flags));
     await readContentFiles(session.input, fields, flags, gathered.body ?? {});
     const named = args.slice(0, params.length) as string[];
     await before?.(session, gathered, flags, named);

@@ -29,6 +29,8 @@ export interface Field {
   orNumber?: true;
   /** The files an upload accepts. */
   file?: FileRules;
+  /** True if the value was given as an argument, `<by>`, not as a flag. */
+  asArgument?: true;
 }
 
 /** The part of a zod schema that this module reads. It is structural, so any copy of zod works. */
@@ -112,6 +114,11 @@ export function isPaginated(endpoint: Endpoint): boolean {
 }
 
 const ADDRESSES: ReadonlySet<string> = new Set(["to", "from", "email", "reply-to"]);
+
+/** The name of a field in errors: as it was given. */
+export function nameField({ name, flag, asArgument }: Field): string {
+  return asArgument ? `<${name}>` : `--${flag}`;
+}
 
 /** The flag with its placeholder: `--tag <name=value>`. */
 export function flagSyntax(field: Field): string {

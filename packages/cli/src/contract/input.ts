@@ -64,14 +64,24 @@ export async function promptForMissing(
   }
 }
 
+/** The fields, with those marked that were given as arguments. */
+export function markArguments(spec: CommandSpec, fields: readonly Field[], args: readonly unknown[]): readonly Field[] {
+  const given = new Set(spec.positional.flatMap(({ field }, i) => (isGiven(args[i]) ? [field] : [])));
+  return fields.map((field) => (given.has(field.name) ? { ...field, asArgument: true as const } : field));
+}
+
+// A variadic argument is an empty list when absent.
+function isGiven(arg: unknown): boolean {
+  return arg !== undefined && !(Array.isArray(arg) && arg.length === 0);
+}
+
 /** Adds positional arguments to the flags of the fields they set. Throws CliError when a field is given both ways. */
 export function mergeArguments(spec: CommandSpec, fields: readonly Field[], args: readonly unknown[], flags: Flags): Flags {
   const merged: Record<string, unknown> = { ...flags };
   spec.positional.forEach(({ field: name, fallback }, i) => {
     const field = fields.find((f) => f.name === name);
     if (!field) return;
-    // A variadic argument is an empty list when absent.
-    const given = Array.isArray(args[i]) && args[i].length === 0 ? undefined : args[i];
+    const given = isGiven(args[i]) ? args[i] : undefined;
     const attribute = getAttributeName(field);
     if (given !== undefined && merged[attribute] !== undefined)
       throw usageError(`${name} is given twice, as "${String(given)}" and with --${field.flag}.`);

@@ -1,7 +1,7 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { invalidInput, withFlag } from "../runtime/errors.ts";
 import type { Fault, FlagOf } from "../types.ts";
-import type { Field } from "./fields.ts";
+import { type Field, nameField } from "./fields.ts";
 
 /** The part of a zod issue that this module reads. */
 interface Issue {
@@ -47,14 +47,14 @@ export function listFaults(schema: SafeParser, value: unknown): { path: string; 
   return listProblems(schema, value).map((problem) => ({ ...problem, path: formatPath(problem.path) }));
 }
 
-/** Maps paths to flags: `to[2]` to `--to #3`, `headers.X-Id` to `--header X-Id`. */
+/** Maps paths to flags and arguments: `to[2]` to `--to #3`, `headers.X-Id` to `--header X-Id`, `by` to `<by>`. */
 export function mapPathsToFlags(fields: readonly Field[], where?: Field["where"]): FlagOf {
   return (path) => {
     const [, name, index, key] = /^([A-Za-z0-9_]+)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(path) ?? [];
     const field = fields.find((f) => f.name === name && (where === undefined || f.where === where));
     if (!field) return undefined;
     const place = index === undefined ? "" : ` #${Number(index) + 1}`;
-    return `--${field.flag}${place}${key ? ` ${key}` : ""}`;
+    return `${nameField(field)}${place}${key ? ` ${key}` : ""}`;
   };
 }
 

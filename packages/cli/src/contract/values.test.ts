@@ -5,8 +5,8 @@ import { listFields } from "./fields.ts";
 import { readInstant } from "./values.ts";
 
 const NOW = async (): Promise<number> => Date.parse("2030-01-01T00:00:00Z");
-const at = (text: string): Promise<string> => readInstant("at", text, NOW, "future", "Europe/Berlin");
-const since = (text: string): Promise<string> => readInstant("since", text, NOW, "past", "Europe/Berlin");
+const at = (text: string): Promise<string> => readInstant("--at", text, NOW, "future", "Europe/Berlin");
+const since = (text: string): Promise<string> => readInstant("--since", text, NOW, "past", "Europe/Berlin");
 
 describe("instants", () => {
   test.each([

@@ -1,9 +1,9 @@
-import { findClosest, parseAmounts, parsePastTimeWords, parseTimeWords } from "@mailsvc/sdk/contract";
+import { explainMissingDate, findClosest, parseAmounts, parsePastTimeWords, parseTimeWords } from "@mailsvc/sdk/contract";
 import { DURATION } from "@mailsvc/sdk/contract/facts";
 import { usageError } from "../runtime/errors.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { InputReader } from "../types.ts";
-import { type Direction, type Field, getDirection } from "./fields.ts";
+import { type Direction, type Field, getDirection, nameField } from "./fields.ts";
 import { readUpload } from "./files.ts";
 
 /** A flag's value as commander parsed it. */
@@ -16,10 +16,10 @@ interface ReadContext {
 }
 
 /** Returns `word` when it is one of the choices. Throws CliError that suggests the nearest one. */
-export function assertChoice(flag: string, word: string, choices: readonly string[]): string {
+export function assertChoice(given: string, word: string, choices: readonly string[]): string {
   if (choices.includes(word)) return word;
   const near = findNearest(word, choices);
-  throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
+  throw usageError(`${given}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
 }
 
 const ADVICE: Record<Direction, string> = {
@@ -33,7 +33,7 @@ const ADVICE: Record<Direction, string> = {
  * Throws CliError.
  */
 export async function readInstant(
-  flag: string,
+  given: string,
   text: string,
   serverNow: () => Promise<number>,
   direction: Direction,
@@ -41,14 +41,16 @@ export async function readInstant(
 ): Promise<string> {
   const word = text.trim();
   const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word);
-  if (isInstant && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
+  if (isInstant && explainMissingDate(word) === null && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
   // An instant without a zone would be a different one on another machine.
   const parse = direction === "past" ? parsePastTimeWords : parseTimeWords;
   const at = isInstant ? null : parse(word, await serverNow(), timeZone);
   if (at !== null) return new Date(at).toISOString();
+  const missing = explainMissingDate(word);
+  if (missing !== null) throw usageError(`${given}: ${missing}`);
   // Nothing is sent at a midnight that nobody has named.
-  if (/^\d{4}-\d\d-\d\d$/.test(word)) throw usageError(`--${flag}: "${text}" needs a time of day: "${word} 09:30".`);
-  throw usageError(`--${flag}: "${text}" is not a valid time.`, { hint: ADVICE[direction] });
+  if (/^\d{4}-\d\d-\d\d$/.test(word)) throw usageError(`${given}: "${text}" needs a time of day: "${word} 09:30".`);
+  throw usageError(`${given}: "${text}" is not a valid time.`, { hint: ADVICE[direction] });
 }
 
 /** Converts `3 days` to a duration of the contract; what is none stays as it is, and the schema refuses it. */
@@ -65,12 +67,12 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
   switch (field.kind) {
     case "number":
       // The time limits of commands are written alike: 30s, or plain seconds.
-      return field.name === "timeout" ? parseDuration(last, `--${field.flag}`) / 1000 : readNumber(field, last);
+      return field.name === "timeout" ? parseDuration(last, nameField(field)) / 1000 : readNumber(field, last);
     case "enum":
       if (field.orNumber && /^\d+$/.test(last)) return Number(last);
-      return assertChoice(field.flag, last, field.choices ?? []);
+      return assertChoice(nameField(field), last, field.choices ?? []);
     case "instant":
-      return readInstant(field.flag, last, reading.serverNow, getDirection(field));
+      return readInstant(nameField(field), last, reading.serverNow, getDirection(field));
     case "duration":
       return DURATION.test(last) ? last : readDuration(last);
     case "map":
@@ -78,13 +80,13 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
     case "values":
       return readValues(field, texts, reading.input);
     case "file":
-      return field.file && readUpload(last, `--${field.flag}`, field.file, reading.input);
+      return field.file && readUpload(last, nameField(field), field.file, reading.input);
     case "json":
-      return reading.input.json(last, `--${field.flag}`);
+      return reading.input.json(last, nameField(field));
     case "list": {
       const items = texts.flatMap(splitList);
       const { choices } = field;
-      if (choices) for (const item of items) assertChoice(field.flag, item, choices);
+      if (choices) for (const item of items) assertChoice(nameField(field), item, choices);
       return field.oneOrMany && items.length === 1 ? items[0] : items;
     }
     default:
@@ -110,7 +112,7 @@ function splitList(text: string): string[] {
 function splitPair(field: Field, text: string): [string, string] {
   const at = field.name === "headers" ? text.search(/[:=]/) : text.indexOf("=");
   const example = field.name === "headers" ? '"X-Campaign: spring"' : "kind=welcome";
-  if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} ${example}`);
+  if (at < 1) throw usageError(`${nameField(field)}: "${text}" has no name and value. Write: --${field.flag} ${example}`);
   return [text.slice(0, at).trim(), field.name === "headers" ? text.slice(at + 1).trim() : text.slice(at + 1)];
 }
 
@@ -118,7 +120,7 @@ function readMap(field: Field, texts: readonly string[]): Record<string, string>
   const pairs = texts.map((text) => splitPair(field, text));
   const map: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of pairs) {
-    if (Object.hasOwn(map, name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    if (Object.hasOwn(map, name)) throw usageError(`${nameField(field)}: ${name} is given twice.`);
     map[name] = value;
   }
   return Object.fromEntries(Object.entries(map));
@@ -129,12 +131,12 @@ async function readValues(field: Field, texts: readonly string[], input: InputRe
   const entries = new Map<string, unknown>();
   for (const text of texts) {
     const at = text.indexOf("=");
-    if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} name=Ada`);
+    if (at < 1) throw usageError(`${nameField(field)}: "${text}" has no name and value. Write: --${field.flag} name=Ada`);
     const typed = text[at - 1] === ":" && at > 1;
     const name = text.slice(0, typed ? at - 1 : at).trim();
-    if (entries.has(name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    if (entries.has(name)) throw usageError(`${nameField(field)}: ${name} is given twice.`);
     const value = text.slice(at + 1);
-    entries.set(name, typed ? await input.json(value, `--${field.flag} ${name}`) : value);
+    entries.set(name, typed ? await input.json(value, `${nameField(field)} ${name}`) : value);
   }
   return Object.fromEntries(entries);
 }
@@ -142,6 +144,6 @@ async function readValues(field: Field, texts: readonly string[], input: InputRe
 function readNumber(field: Field, text: string): number | null {
   if (field.nullable && text.trim() === "null") return null;
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`, { hint: field.description });
+  if (!Number.isFinite(value)) throw usageError(`${nameField(field)}: "${text}" is not a number.`, { hint: field.description });
   return value;
 }

@@ -17,7 +17,7 @@ const CONCURRENCY = 4;
 export function buildChoiceOption(syntax: string, about: string, choices: readonly string[], fallback?: string): Option {
   const option = new Option(syntax, `${about} (${choices.join(", ")}${fallback === undefined ? "" : `; default ${fallback}`})`);
   const facts: OptionMetadata = { type: "enum", choices, ...(fallback === undefined ? {} : { default: fallback }) };
-  return setOptionMetadata(option, facts).argParser((word: string) => assertChoice(option.name(), word, choices));
+  return setOptionMetadata(option, facts).argParser((word: string) => assertChoice(`--${option.name()}`, word, choices));
 }
 
 /** Adds the flags of an import. */

@@ -84,7 +84,9 @@ describe("types", () => {
   test("a column with a type takes nothing else", () => {
     expect(convertCell("12", "number")).toEqual({ value: 12 });
     expect(convertCell("a dozen", "number")).toEqual({ fault: '"a dozen" is not a number such as 12 or 0.5.' });
-    expect(convertCell("2030-06-31", "date")).toHaveProperty("fault");
+    expect(convertCell("2030-06-31", "date")).toEqual({ fault: "There is no 2030-06-31: that month has 30 days." });
+    expect(convertCell("2030-06-30T25:00", "date")).toEqual({ fault: "There is no hour 25; the last one is 23." });
+    expect(convertCell("soon", "date")).toEqual({ fault: '"soon" is not a date such as 2030-01-31 or 2030-01-31T09:30:00Z.' });
     expect(convertCell("0", "boolean")).toHaveProperty("fault");
     expect(convertCell('{"a":1}', "json")).toEqual({ value: { a: 1 } });
     expect(convertCell("{", "json")).toHaveProperty("fault");

@@ -1,3 +1,5 @@
+import { explainMissingDate } from "../contract/dates.ts";
+
 /** The types that the cells of a column can be given. */
 export const CELL_TYPES = ["text", "number", "boolean", "date", "json"] as const;
 export type CellType = (typeof CELL_TYPES)[number];
@@ -27,11 +29,11 @@ export function detectType(text: string, kinds: ReadonlySet<DetectableType>): un
 /** Converts a cell to the type of its column. */
 export function convertCell(text: string, type: CellType): CellValue {
   const word = text.trim();
-  const found = (value: unknown, what: string): CellValue =>
-    value === undefined ? { fault: `"${word.slice(0, 60)}" is not ${what}.` } : { value };
+  const found = (value: unknown, what: string, why?: string | null): CellValue =>
+    value === undefined ? { fault: why ?? `"${word.slice(0, 60)}" is not ${what}.` } : { value };
   if (type === "number") return found(parseNumber(word), "a number such as 12 or 0.5");
   if (type === "boolean") return found(parseBoolean(word), "true or false");
-  if (type === "date") return found(parseDate(word), "a date such as 2030-01-31 or 2030-01-31T09:30:00Z");
+  if (type === "date") return found(parseDate(word), "a date such as 2030-01-31 or 2030-01-31T09:30:00Z", explainMissingDate(word));
   if (type === "text") return { value: text };
   try {
     return { value: JSON.parse(text) };
@@ -56,8 +58,7 @@ function parseDate(text: string): string | undefined {
   const [, day, time, zone = "Z"] = DATE.exec(text) ?? [];
   if (day === undefined) return undefined;
   const at = new Date(`${day}T${time ?? "00:00"}${zone.toUpperCase()}`);
-  // Date would turn 31 June into 1 July.
-  if (Number.isNaN(at.getTime()) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day) return undefined;
+  if (Number.isNaN(at.getTime()) || explainMissingDate(day) !== null) return undefined;
   return time === undefined ? day : at.toISOString();
 }
 

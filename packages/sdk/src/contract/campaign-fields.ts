@@ -1,5 +1,6 @@
 import { EmailAddress, ReplyTo } from "./address.ts";
 import { MailBlocks } from "./blocks.ts";
+import { describeDate, explainMissingDate } from "./dates.ts";
 import { limits } from "./limits.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
@@ -93,7 +94,7 @@ export const LocalTime = z
     at: z
       .string()
       .refine(isDateTime, {
-        message: "Write a date and a time such as 2030-03-01T09:00, without a zone.",
+        error: describeDate("Write a date and a time such as 2030-03-01T09:00, without a zone."),
         params: { code: "invalid_format" },
       })
       .meta({ description: "Date and time on the reader's clock, such as 2030-03-01T09:00", examples: ["2030-03-01T09:00"] }),
@@ -110,7 +111,7 @@ export type LocalTime = z.infer<typeof LocalTime>;
 
 /** True if a text is an existing date and a time, to the minute. */
 function isDateTime(text: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && new Date(`${text}Z`).toJSON()?.startsWith(text) === true;
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && explainMissingDate(text) === null;
 }
 
 const CampaignContent = Content.meta({ description: "HTML body, may contain {{ variables }}" });

@@ -218,6 +218,7 @@ export * from "./contact-imports.ts";
 export * from "./contacts.ts";
 export * from "./currency.ts";
 export * from "./dashboard.ts";
+export { explainMissingDate } from "./dates.ts";
 export * from "./dev.ts";
 export * from "./dev-only.ts";
 export * from "./domains.ts";

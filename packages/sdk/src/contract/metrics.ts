@@ -1,7 +1,7 @@
 import { SoughtAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { limits } from "./limits.ts";
-import { Instant } from "./page.ts";
+import { Instant, LocalDate } from "./page.ts";
 import { TagFilter } from "./send-fields.ts";
 import { TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
@@ -148,8 +148,6 @@ export const MailLimits = z
 export type MailLimits = z.infer<typeof MailLimits>;
 
 const Limit = (description: string) => z.number().gt(0).max(1).nullable().optional().meta({ description });
-
-const LocalDate = z.iso.date().meta({ examples: ["2026-01-31"] });
 
 const period = {
   from: LocalDate.optional().meta({ description: "First day; 30 days that end with `to` when absent" }),

@@ -1,7 +1,13 @@
+import { describeDate } from "./dates.ts";
 import * as z from "./zod.ts";
 
 /** An instant on the wire: ISO 8601, UTC, milliseconds. */
-export const Instant = z.iso.datetime({ offset: true }).meta({ description: "ISO 8601 instant", examples: ["2026-01-31T09:30:00.000Z"] });
+export const Instant = z.iso
+  .datetime({ offset: true, error: describeDate("Write an ISO 8601 date and time with its zone, such as 2030-01-31T09:30:00Z.") })
+  .meta({ description: "ISO 8601 instant", examples: ["2026-01-31T09:30:00.000Z"] });
+
+/** A day on the wire. */
+export const LocalDate = z.iso.date({ error: describeDate("Write a date such as 2030-01-31.") }).meta({ examples: ["2026-01-31"] });
 
 /** The largest number of a column of integers. */
 export const MAX_INTEGER = 2_147_483_647;

@@ -1,5 +1,5 @@
 import { endpoint } from "./endpoint.ts";
-import { Instant } from "./page.ts";
+import { Instant, LocalDate } from "./page.ts";
 import * as z from "./zod.ts";
 
 /** Readers of the log of events: what each keeps, null for one that acts, and if that can be rebuilt from the log. */
@@ -53,10 +53,9 @@ export const readers = {
     description:
       "For `metrics` and `engagement`. Runs in the background and can be repeated. Starts no automations and sends no mail; segments are compared with their rules again. Days whose events the server may have deleted (`--keep`) stay as they are. For mail that was deleted, only the numbers of all mail are rebuilt.",
     body: z.strictObject({
-      from: z.iso
-        .date()
-        .optional()
-        .meta({ description: "The first day, in UTC; by default the first one whose events are all in the log" }),
+      from: LocalDate.optional().meta({
+        description: "The first day, in UTC; by default the first one whose events are all in the log",
+      }),
     }),
     output: ReaderRebuild,
     errors: ["not_found", "invalid_state"],

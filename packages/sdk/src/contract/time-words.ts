@@ -1,3 +1,4 @@
+import { dateExists } from "./dates.ts";
 import { isTimeZone } from "./time-of-day.ts";
 import { findNextTimeOfDay, findTimeOfDate, toLocalTime } from "./time-zone.ts";
 
@@ -56,7 +57,7 @@ export function parseTimeWords(text: string, now: number, timeZone: string): num
   if (text.length > 100) return null;
   const trimmed = text.trim();
   const [, instantDay] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d\S*(?:Z|[+-]\d\d:?\d\d)$/i.exec(trimmed) ?? [];
-  if (instantDay !== undefined) return dateExists(readNumbers(instantDay)) ? keep(Date.parse(trimmed)) : null;
+  if (instantDay !== undefined) return dateExists(...readNumbers(instantDay)) ? keep(Date.parse(trimmed)) : null;
   const { words, zone } = splitZone(trimmed, timeZone);
   if (words === "now") return now;
   return parseSpan(words, now) ?? parseDate(words, now, zone);
@@ -217,13 +218,7 @@ function readNumbers(date: string): DateNumbers {
 
 function readDate(date: DateNumbers, minutes: number, zone: string): number | null {
   const [year, month, day] = date;
-  return dateExists(date) ? keep(findTimeOfDate({ year, month, day }, minutes, zone)) : null;
-}
-
-/** False for 30 February, of which JavaScript makes 2 March. */
-function dateExists([year, month, day]: DateNumbers): boolean {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return dateExists(...date) ? keep(findTimeOfDate({ year, month, day }, minutes, zone)) : null;
 }
 
 interface Weekdays {

@@ -136,6 +136,7 @@ describe("permissions", () => {
   );
 });
 
+const FOREIGN_CURSOR = "This cursor does not belong to this list. Use nextCursor of the previous page.";
 const get = (path: string, details: string[], name = path): Scenario => ({
   name,
   method: "GET",
@@ -158,7 +159,7 @@ scenarios("invalid queries", [
     get(`${list}?limit=ten`, ["limit invalid_type"]),
     get(`${list}?limit=&page=`, ["page too_small", "limit too_small"]),
     get(`${list}?cursor=${"x".repeat(201)}`, ["cursor too_big"], `${list} with a cursor that is too long`),
-    get(`${list}?cursor=zzz`, ["cursor invalid_cursor"]),
+    { ...get(`${list}?cursor=zzz`, ["cursor invalid_cursor"]), contains: [FOREIGN_CURSOR] },
     get(`${list}?cursor=`, ["cursor invalid_cursor"]),
     get(`${list}?cursor=${Buffer.from("' OR 1=1 --").toString("base64url")}`, ["cursor invalid_cursor"], `${list} with SQL in the cursor`),
   ]),
@@ -219,6 +220,15 @@ scenarios("bodies of the other endpoints", [
   post("/api/v1/suppressions", { email: "a@b.example", reason: "sunshine" }, "reason invalid_value"),
   { ...post("/api/v1/emails/em_x", {}, "scheduledAt required"), method: "PATCH" },
   { ...post("/api/v1/emails/em_x", { scheduledAt: "soon" }, "scheduledAt invalid_format"), method: "PATCH" },
+  {
+    ...post("/api/v1/emails/em_x", { scheduledAt: "2030-02-30T00:00:00Z" }, "scheduledAt invalid_format"),
+    method: "PATCH",
+    contains: ["There is no 2030-02-30: that month has 28 days."],
+  },
+  { ...get("/api/v1/people/ada@example.com?cursor=abc", ["cursor invalid_cursor"]), contains: [FOREIGN_CURSOR] },
+  { ...get("/api/v1/events?since=2030-13-01T00:00:00Z", ["since invalid_format"]), contains: ["There is no month 13."] },
+  { ...get("/api/v1/metrics?from=2030-02-30", ["from invalid_format"]), contains: ["that month has 28 days."] },
+  { ...post("/__dev/clock/freeze", { at: "2030-02-28T25:00:00Z" }, "at invalid_format"), contains: ["There is no hour 25"] },
   { ...post("/api/v1/emails/em_x", { scheduledAt: "2030-01-01T00:00:00Z", subject: "x" }, "subject unknown_field"), method: "PATCH" },
   { ...post("/api/v1/emails/em_x/cancel", { reason: "x" }), contains: ["takes no body"] },
   { ...post("/api/v1/jobs/1/retry", { force: true }), contains: ["takes no body"] },

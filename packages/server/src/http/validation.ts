@@ -172,10 +172,6 @@ const KINDS: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
-const FORMATS: Readonly<Record<string, string>> = {
-  datetime: "an ISO 8601 date and time with its zone, such as 2030-01-31T09:30:00Z",
-};
-
 /**
  * Says what is wrong with the field `here`, in a sentence that names it; `value` is its value. Messages written in the contract are
  * kept.
@@ -203,10 +199,6 @@ function validationMessage(issue: Issue, here: string, value: unknown): string {
       return `${name} must ${getVerb(issue.origin)} ${issue.inclusive === false ? "more than" : "at least"} ${formatSize(issue.origin, issue.minimum)}.`;
     case "invalid_value":
       return `${name} must be one of ${issue.values.map(String).join(", ")}.`;
-    case "invalid_format": {
-      const format = FORMATS[issue.format];
-      return format && issue.message.startsWith("Invalid ") ? `${name} must be ${format}.` : `${name}: ${issue.message}`;
-    }
     default:
       return here === "" || issue.message.includes(here) ? issue.message : `${name}: ${issue.message}`;
   }

@@ -1,5 +1,5 @@
 import type { CapturedMailDetail } from "@mailsvc/sdk/contract";
-import { contract } from "@mailsvc/sdk/contract";
+import { contract, Instant } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { MailBody, shorten, toMailBody } from "./mail-body.ts";
 import { capturesAll } from "./operation-tool.ts";
@@ -53,10 +53,7 @@ export const mailTools: readonly Tool[] = [
         .max(64)
         .optional()
         .meta({ description: "Only mail captured after the one with this id; now for mail still to come" }),
-      since: z.iso
-        .datetime({ offset: true })
-        .optional()
-        .meta({ description: "Only mail captured at this instant or later, e.g. 2030-01-31T09:30:00Z" }),
+      since: Instant.optional().meta({ description: "Only mail captured at this instant or later, e.g. 2030-01-31T09:30:00Z" }),
       timeout: z.number().min(0).max(MAX_WAIT_SECONDS).default(10).meta({ description: "Seconds to wait" }),
       includeHtml,
     }),

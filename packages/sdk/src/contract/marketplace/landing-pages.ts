@@ -1,5 +1,5 @@
 import { endpoint } from "../endpoint.ts";
-import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
+import { Instant, LocalDate, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { PageBlock, PageBlocks, PageForm, PageHtml, PageSeo } from "./page-content.ts";
@@ -92,10 +92,9 @@ export type LandingPageSubmission = z.infer<typeof LandingPageSubmission>;
 
 const status = z.enum(LANDING_PAGE_STATUSES);
 const listQuery = { ...pageQuery, status: status.optional().meta({ description: "Only pages in this state" }) };
-const day = z.iso.date();
 const statsQuery = z.object({
-  from: day.optional().meta({ description: "First day, UTC; by default 29 days before `to`" }),
-  to: day.optional().meta({ description: "Last day, UTC; today by default" }),
+  from: LocalDate.optional().meta({ description: "First day, UTC; by default 29 days before `to`" }),
+  to: LocalDate.optional().meta({ description: "Last day, UTC; today by default" }),
   granularity: z.enum(["day"]).default("day").meta({ description: "Length of each period" }),
 });
 

@@ -1,4 +1,4 @@
-import { CustomFields, contract } from "@mailsvc/sdk/contract";
+import { CustomFields, contract, explainMissingDate } from "@mailsvc/sdk/contract";
 import { and, desc, eq, or } from "drizzle-orm";
 import * as z from "zod";
 import { UniqueViolation } from "../../db/errors.ts";
@@ -126,7 +126,9 @@ function assertPayload(payload: Readonly<Record<string, unknown>>, schema: NonNu
     const value = payload[name];
     if (value === undefined || value === null) continue;
     const fits =
-      type === "date" ? typeof value === "string" && DATE.test(value) && !Number.isNaN(Date.parse(value)) : typeof value === type;
+      type === "date"
+        ? typeof value === "string" && DATE.test(value) && explainMissingDate(value) === null && !Number.isNaN(Date.parse(value))
+        : typeof value === type;
     if (!fits) throw invalid(`payload.${name}`, "invalid_type", `payload.${name} must be ${KINDS[type]}, as the event was defined.`);
   }
 }

@@ -260,6 +260,8 @@ test.each([
 test("an error leaves what the caller wrote as it is", async () => {
   const sent = await server.resend.emails.send({ ...hello, scheduledAt: "inOneHour" });
   expect(sent.error?.message).toMatch(/^scheduled_at: "inOneHour" is no time/);
+  const never = await server.resend.emails.send({ ...hello, scheduledAt: "2030-02-30T09:00:00Z" });
+  expect(never.error?.message).toBe("scheduled_at: There is no 2030-02-30: that month has 28 days.");
 });
 
 test("a key that may only send sends a template by its alias and by its id", async () => {

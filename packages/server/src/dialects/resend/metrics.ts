@@ -1,4 +1,4 @@
-import { contract, type MailCounts } from "@mailsvc/sdk/contract";
+import { contract, explainMissingDate, type MailCounts } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { DAY } from "../../lib/units.ts";
@@ -93,6 +93,8 @@ function notHere(what: string): ApiError {
 function readDate(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const at = Date.parse(text);
+  const missing = explainMissingDate(text);
+  if (missing !== null) throw invalid(name, "invalid_format", `${name}: ${missing}`);
   if (Number.isNaN(at)) throw invalid(name, "invalid_format", `${name} must be an ISO 8601 date or time.`);
   return at;
 }

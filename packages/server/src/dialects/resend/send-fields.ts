@@ -1,4 +1,4 @@
-import { type contract, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import { type contract, explainMissingDate, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
 import { type ApiError, invalid } from "../../lib/api-error.ts";
@@ -93,7 +93,7 @@ export function readTime(text: string, { deps }: Reads, path: string): string {
   throw invalid(
     path,
     "invalid_format",
-    `${path}: ${JSON.stringify(text.slice(0, 100))} is no time. Write 2030-01-31T09:30:00Z or "in 1 hour".`,
+    `${path}: ${explainMissingDate(text) ?? `${JSON.stringify(text.slice(0, 100))} is no time. Write 2030-01-31T09:30:00Z or "in 1 hour".`}`,
   );
 }
 

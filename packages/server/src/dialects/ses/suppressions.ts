@@ -1,4 +1,4 @@
-import { contract, type Suppression } from "@mailsvc/sdk/contract";
+import { contract, Instant, type Suppression } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { drop, type Operation, readOperation, writeOperation } from "../operation.ts";
 
@@ -21,8 +21,8 @@ export const suppressionOperations: readonly Operation[] = [
     note: "reasons may also be UNSUBSCRIBE and MANUAL",
     query: z.object({
       Reason: z.array(Reason).max(10).optional(),
-      StartDate: z.iso.datetime().optional(),
-      EndDate: z.iso.datetime().optional(),
+      StartDate: Instant.optional(),
+      EndDate: Instant.optional(),
       NextToken: z.string().optional(),
       PageSize: z.coerce.number().int().min(1).max(1000).default(100),
     }),
