@@ -338,6 +338,7 @@ scenarios("unknown paths and methods", [
       path: `/api/v1/emails/${id}`,
       status: 400,
       code: "validation_error",
+      details: [" invalid_path"],
     }),
   ),
 ]);

@@ -4,6 +4,7 @@ import { ApiError } from "../lib/api-error.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { HttpRequest } from "./request.ts";
 import { RoutedRequest } from "./routed-request.ts";
+import { undecodablePath } from "./validation.ts";
 
 /** Serves a request; what it gives is for h3. */
 export type Serve = (request: HttpRequest) => Promise<H3Response | undefined>;
@@ -36,10 +37,7 @@ export function createRoutes(routes: readonly Route[], absent: readonly AbsentPa
   const h3 = new H3({
     silent: true,
     // Called only for what h3 itself refuses: a path that cannot be decoded.
-    onError: (_error, event) =>
-      refuseEvent(() => new ApiError("validation_error", "Invalid path: a % must be followed by two hexadecimal digits."))(
-        event as H3Event,
-      ),
+    onError: (_error, event) => refuseEvent(undecodablePath)(event as H3Event),
   });
   const methodsByPath = new Map<string, string[]>();
   for (const { endpoint, path, serve, follow } of routes) {

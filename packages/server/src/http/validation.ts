@@ -157,8 +157,13 @@ function decodePathSegment(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalid("", "invalid_path", "Invalid path: a % must be followed by two hexadecimal digits of UTF-8.");
+    throw undecodablePath();
   }
+}
+
+/** 400 for a path such as `/%FF`. */
+export function undecodablePath(): ApiError {
+  return invalid("", "invalid_path", "Invalid path: a % must be followed by two hexadecimal digits of UTF-8.");
 }
 
 const KINDS: Readonly<Record<string, string>> = {
