@@ -213,19 +213,26 @@ function describe({ value }: PutNode): string {
 /** Addresses that are the same for whoever writes the mail: those of this service. */
 const OWN_ADDRESSES: ReadonlySet<string> = new Set(["unsubscribeUrl", "viewInBrowserUrl"]);
 
+/** Elements whose text a form sends. */
+const SENT_BY_FORMS: ReadonlySet<string> = new Set(["textarea", "option"]);
+
 /**
  * Finds what makes a mail differ from what one reader of it sees, or tells others about its readers: anything but fields of contacts with
- * a default, and fields inside of tags, such as in the address of an image.
+ * a default, fields inside of tags, such as in the address of an image, and fields that a form would send.
  */
 export function findUnplain({ role, nodes }: Tree): Fault[] {
   const faults: Fault[] = [];
   const state = startOfHtml();
+  // Programs differ in where such an element ends, so nothing after it can be a field.
+  let sentBy: string | null = null;
   const refuse = ({ at }: { at: Fault | PutNode["at"] }, message: string): void => {
     if (faults.length < MAX_FAULTS) faults.push({ line: at.line, column: at.column, code: "not_plain", message });
   };
   for (const node of nodes) {
     if (node.kind === "text") {
-      if (role === "html") for (const _ of readOn(state, node.text, MAIL));
+      if (role === "html")
+        for (const token of readOn(state, node.text, MAIL))
+          if (token.kind === "open" && SENT_BY_FORMS.has(token.name)) sentBy ??= token.name;
       continue;
     }
     if (node.kind !== "put" || node.raw || !isField(node)) {
@@ -236,6 +243,7 @@ export function findUnplain({ role, nodes }: Tree): Fault[] {
     const isAddress = state.mode === "quoted" && state.tag === "a" && state.attribute === "href";
     if (state.mode !== "text" && !(isOwn && isAddress && state.value === ""))
       refuse(node, "A field cannot be inside of a tag, a style or a comment: others would learn of the reader by it.");
+    else if (sentBy !== null) refuse(node, `A field cannot follow <${sentBy}>: a form would send it to others.`);
   }
   return faults;
 }
