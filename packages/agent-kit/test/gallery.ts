@@ -183,6 +183,26 @@ export const WRONG: Readonly<Record<string, readonly [handle: () => Handle, mist
       }),
     /Fields that the receiver does not know make it refuse/,
   ],
+  "refuses every event with a field that it does not know": [
+    () =>
+      handling((event) => {
+        const known = [
+          "id",
+          "type",
+          "activationId",
+          "runId",
+          "sequence",
+          "timestamp",
+          "test",
+          "reason",
+          "apiKey",
+          "organizationName",
+          "scopes",
+        ];
+        return Object.keys(event).some((name) => !known.includes(name)) ? 400 : 200;
+      }),
+    /Fields that the receiver does not know make it refuse/,
+  ],
   "parses before it verifies": [
     () => async (received) => {
       if (received.request.method !== "POST") return 405;
@@ -251,6 +271,49 @@ export const WRONG: Readonly<Record<string, readonly [handle: () => Handle, mist
       return typeof type === "string" ? 200 : 400;
     },
     /while the request is read is not caught/,
+  ],
+  "reads the first 64 kB": [
+    () => async (received) => verifying(isRight)({ ...received, raw: received.raw.subarray(0, 65_536) }),
+    /Only the beginning of a large body/,
+  ],
+  "throws at every null": [
+    () =>
+      handling(({ runId: _, ...fields }) => {
+        if (Object.values(fields).includes(null)) throw new TypeError("null");
+        return 200;
+      }),
+    /throws at events that the service sends: .*message\.posted/,
+  ],
+  "refuses what follows a pause": [
+    () => {
+      const paused = new Set<unknown>();
+      return handling(({ type, activationId }) => {
+        if (type === "agent.paused") paused.add(activationId);
+        return type !== "agent.paused" && paused.has(activationId) ? 409 : 200;
+      });
+    },
+    /refuses events that the service sends: agent\.resumed/,
+  ],
+  "handles one event after the other": [
+    () => {
+      let last: Promise<unknown> = Promise.resolve();
+      return handling(async () => {
+        last = last.then(() => sleep(450));
+        await last;
+        return 200;
+      });
+    },
+    /one after the other/,
+  ],
+  "takes old signatures of Standard Webhooks": [
+    () =>
+      verifying((received) => {
+        const signed = `${header(received, "webhook-id")}.${header(received, "webhook-timestamp")}.`;
+        const key = Buffer.from(SECRET.slice(6), "base64");
+        const digest = createHmac("sha256", key).update(signed).update(received.raw).digest("base64");
+        return header(received, "webhook-signature") === `v1,${digest}`;
+      }),
+    /can send it again for ever/,
   ],
   redirects: [() => async () => 308, /redirects/],
   "is somewhere else": [() => async () => 404, /no receiver at this address/],

@@ -32,6 +32,10 @@ export type Flaw =
   | "ends for all brands"
   | "keeps the end in memory"
   | "sends no heartbeat"
+  | "sends heartbeats for one activation only"
+  | "refuses events while it is paused"
+  | "refuses a second activation"
+  | "works on everything again when it starts"
   | "goes on with a failed run"
   | "keeps the end of a failed run in memory";
 
@@ -91,6 +95,8 @@ export class PlainAgent {
       const isSigned = createHmac("sha256", secret).update(body).digest("hex") === request.headers["x-service-signature"];
       if (!isSigned) return void response.writeHead(401).end();
       const event = JSON.parse(body.toString()) as Event;
+      const refusal = work.refuse(event);
+      if (refusal !== null) return void response.writeHead(refusal).end();
       const isNew = work.store(event);
       if (isNew && this.#way === "works before it answers") await work.handle(event);
       response.writeHead(200).end();
@@ -138,6 +144,14 @@ class Life {
     clearInterval(this.#timer);
   }
 
+  /** The status of an event that it does not take. */
+  refuse({ type, activationId }: Event): number | null {
+    const { keys, paused } = this.#disk;
+    if (this.#way === "refuses events while it is paused" && type !== "agent.paused" && paused.has(activationId)) return 503;
+    if (this.#way === "refuses a second activation" && type === "agent.activated" && keys.size > 0 && !keys.has(activationId)) return 409;
+    return null;
+  }
+
   /** Stores what an event says, before the answer. False for a repeat. */
   store(event: Event): boolean {
     const { type, activationId, runId } = event;
@@ -150,6 +164,7 @@ class Life {
     if (type === "agent.paused") this.#storePause(activationId);
     if (type === "agent.resumed" && this.#way !== "ignores the end of a pause") this.#endPause(activationId);
     if (type === "agent.deactivated" && !this.#way?.endsWith("ignores the end")) {
+      for (const left of this.#disk.inbox.values()) if (left.activationId === activationId) this.#disk.inbox.delete(left.id);
       if (this.#way === "heeds the end late") setTimeout(() => this.#endRun(activationId, "keeps the end in memory"), 2 * LATE_MS);
       else this.#endRun(activationId, "keeps the end in memory");
     }
@@ -163,15 +178,14 @@ class Life {
     if (type === "agent.activated") await this.#call(activationId, "/runs/start", { runId: `run-${activationId}`, title: "Work" });
     if (this.#way === "forgets what it has acknowledged") await new Promise((begun) => setTimeout(begun, LATE_MS));
     if (type === "message.posted") await this.#call(activationId, "/messages", { text: `I am here: ${id}` });
-    if (!this.#isDead) this.#disk.inbox.delete(id);
+    if (!this.#isDead && (this.#way !== "works on everything again when it starts" || type !== "message.posted"))
+      this.#disk.inbox.delete(id);
   }
 
   #nameOf({ id, type, activationId, runId, sequence }: Event): string {
     if (this.#way === "takes one type of an activation for one event") return `${type} ${activationId}`;
     if (this.#way === "recognises repeats by their sequence") return String(sequence);
-    return this.#way === "recognises repeats by type, activation and run" && type === "message.posted"
-      ? `${type} ${activationId} ${runId}`
-      : id;
+    return this.#way === "recognises repeats by type, activation and run" ? `${type} ${activationId} ${runId}` : id;
   }
 
   #storeKey({ activationId, apiKey = "", organizationName = "" }: Event): void {
@@ -215,7 +229,8 @@ class Life {
   }
 
   #beat(): void {
-    for (const [activationId, runId] of this.#memory.runs) void this.#call(activationId, "/runs/log", { runId, entries: [] });
+    const runs = [...this.#memory.runs].slice(0, this.#way === "sends heartbeats for one activation only" ? 1 : undefined);
+    for (const [activationId, runId] of runs) void this.#call(activationId, "/runs/log", { runId, entries: [] });
   }
 
   async #call(activationId: string, path: string, body: object): Promise<void> {

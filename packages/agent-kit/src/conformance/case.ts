@@ -7,6 +7,11 @@ export interface Advice {
   readonly fix: string;
 }
 
+/** A fault with a cause of its own. */
+export interface Explained extends Advice {
+  readonly problem: string;
+}
+
 /** One thing a receiver must do, as a request or several and what must come back. */
 export interface ConformanceCase {
   /** Unique and stable, for example `signature-missing`. */

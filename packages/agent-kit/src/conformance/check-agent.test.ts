@@ -50,6 +50,10 @@ const WRONG: [Flaw, failed: string, mistake: RegExp][] = [
   ["ends for all brands", "state-deactivated-others", /stops the whole agent/],
   ["keeps the end in memory", "state-deactivated-restart", /memory only/],
   ["sends no heartbeat", "state-heartbeat", /nothing is logged/],
+  ["sends heartbeats for one activation only", "state-heartbeat", /another activation stays silent/],
+  ["refuses events while it is paused", "state-resumed", /agent\.resumed is not acknowledged/],
+  ["refuses a second activation", "state-own-key", /agent\.activated is not acknowledged/],
+  ["works on everything again when it starts", "state-repeated-restart", /worked on again after it/],
   ["goes on with a failed run", "state-run-failed", /the run goes on/],
   ["keeps the end of a failed run in memory", "state-run-failed-restart", /memory only/],
 ];

@@ -5,9 +5,9 @@ import type { Rhythm, Stage, StagedActivation } from "./stage.ts";
 import {
   describeRefusals,
   type Finding,
-  findRunAtWork,
   given,
   listRepeatedWork,
+  listRunsAtWork,
   NO_REASON,
   type StateCase,
   watchQuiet,
@@ -33,6 +33,10 @@ const INTERRUPTED: Advice = {
   mistake: "Work that a pause interrupts is not taken up again: its run stays at work, and nobody works on it.",
   fix: "Keep what you cannot do while paused, and go on with it after agent.resumed.",
 };
+const SOME_RUNS: Advice = {
+  mistake: "Only some runs at work get heartbeats: that of another activation stays silent.",
+  fix: "Call runs/log each minute for every run you work on, with the key of its activation.",
+};
 const POLL_MS = 50;
 // A call that left before an event arrived may arrive after it.
 const GRACE_MS = 500;
@@ -48,7 +52,7 @@ export const LIFE_CASES: readonly StateCase[] = [
     needs: [],
     perform: async (stage) => {
       stage.first = await stage.activate(stage.market.brands[0]);
-      return stage.delivered("agent.activated", stage.first.id);
+      return (await stage.delivered("agent.activated", stage.first.id))?.problem ?? null;
     },
   },
   {
@@ -251,16 +255,22 @@ export const LIFE_CASES: readonly StateCase[] = [
     needs: ["state-own-key", "state-repeated", "state-resumed", "state-paused-others", "state-deactivated-others"],
     perform: async (stage) => {
       const from = currentTime();
+      const alive = new Set<string>();
       for (;;) {
-        const run = await findRunAtWork(stage);
-        if (run === null)
-          return { skipped: "No run of the agent was at work for long. Let one work for some minutes to have this graded." };
-        const signs = stage.market.calls.filter(({ runId, path }) => runId === run && /\/runs\/(?:start|log)$/.test(path));
-        const last = signs.at(-1)?.at ?? from;
-        if (last > from) return null;
-        if (currentTime() - last > stage.limits.heartbeatMs) {
-          const problem = `the run ${run} is at work and sent no heartbeat for ${Math.round((currentTime() - last) / 1000)} s`;
-          return signs.length > 2 && last < stage.pausedAt + GRACE_MS ? { ...INTERRUPTED, problem } : problem;
+        const [run, ...others] = (await listRunsAtWork(stage)).filter((one) => !alive.has(one));
+        if (run === undefined)
+          return alive.size > 0
+            ? null
+            : { skipped: "No run of the agent was at work for long. Let one work for some minutes to have this graded." };
+        for (const one of [run, ...others]) {
+          const signs = stage.market.calls.filter(({ runId, path }) => runId === one && /\/runs\/(?:start|log)$/.test(path));
+          const last = signs.at(-1)?.at ?? from;
+          if (last > from) alive.add(one);
+          else if (currentTime() - last > stage.limits.heartbeatMs) {
+            const problem = `the run ${one} is at work and sent no heartbeat for ${Math.round((currentTime() - last) / 1000)} s`;
+            if (signs.length > 2 && last < stage.pausedAt + GRACE_MS) return { ...INTERRUPTED, problem };
+            return alive.size > 0 ? { ...SOME_RUNS, problem } : problem;
+          }
         }
         await stage.sleep(POLL_MS);
       }

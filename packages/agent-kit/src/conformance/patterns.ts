@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from "../testing/sample-events.ts";
 import { MISSING_SKIPS, NO_CHECK, RAW_BODY, STRICT } from "./advice.ts";
 import type { Advice, AnswerKind, Fault } from "./case.ts";
 
@@ -64,7 +65,17 @@ const OTHER_LENGTH = ["empty", "truncated", "prefix-only", "extended"].map((name
 const UNREADABLE = ["signature-empty-body", "signature-half"];
 /** Types that no receiver knows. */
 const TYPES = ["event-unknown-type", "robust-inherited-type", "robust-type-number", "robust-no-type"];
-const REPEATS = ["order-repeat", "order-parallel", "order-activated-twice", "order-failed-run-twice"];
+/** Cases of repeats, and the case that shows if the event itself is accepted. */
+const REPEATS = new Map([
+  ["order-repeat", "event-approval_response-approved"],
+  ["order-parallel", "event-message.posted"],
+  ["order-activated-twice", "event-agent.activated"],
+  ["order-failed-run-twice", "event-run_force_failed"],
+]);
+/** Cases of many requests at the same time. */
+const AT_ONCE = ["order-parallel", "order-burst"];
+/** Fewer refused types are told one by one. */
+const MANY_TYPES = 3;
 
 /** Patterns in order: the first that explains a fault is named. */
 const PATTERNS: readonly Pattern[] = [
@@ -92,7 +103,8 @@ const PATTERNS: readonly Pattern[] = [
   {
     advice: () => MISSING_SKIPS,
     applies: (seen) => seen.accepted("signature-missing") && seen.passed("signature-random"),
-    explains: (id, kind) => ["signature-missing", "signature-empty", "signature-only-event-headers"].includes(id) && kind === "accepted",
+    explains: (id, kind) =>
+      ["signature-missing", "signature-empty", "signature-old", "signature-only-event-headers"].includes(id) && kind === "accepted",
   },
   {
     advice: () => ({
@@ -123,7 +135,7 @@ const PATTERNS: readonly Pattern[] = [
     }),
     applies: (seen) => seen.kind("event-unknown-field") !== null && seen.passed("control", "body-pretty"),
     explains: (id, kind, seen) =>
-      /^(?:event-unknown-field|body-|robust-proto|robust-deep)/.test(id) && kind === seen.kind("event-unknown-field"),
+      /^(?:event-(?!unknown-(?:type|reason))|order-|body-|robust-proto|robust-deep)/.test(id) && kind === seen.kind("event-unknown-field"),
   },
   {
     advice: () => RAW_BODY,
@@ -222,6 +234,31 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     advice: (seen) => ({
+      mistake: `${isFailure(seen.kind(refusedTypes(seen)[0] ?? "")) ? "The receiver throws at" : "The receiver refuses"} events that the service sends: ${nameTypes(seen)}.`,
+      fix: "Answer 2xx to every event with a right signature, whatever its fields and the state of its activation, and do nothing about those you do not need.",
+    }),
+    applies: (seen) => seen.passed("control") && new Set(refusedTypes(seen).map(typeOf)).size >= MANY_TYPES,
+    explains: (id, kind, seen) =>
+      (id.startsWith("event-") || id.startsWith("order-")) && id !== "order-burst" && kind === seen.kind(refusedTypes(seen)[0] ?? ""),
+  },
+  {
+    advice: () => ({
+      mistake: "Events are handled one after the other, and the last of several at the same time run into the time limit.",
+      fix: "Store the event, answer 2xx, and work afterwards.",
+    }),
+    applies: (seen) => AT_ONCE.some((id) => seen.kind(id) === "slow") && seen.passed("control"),
+    explains: (id, kind) => AT_ONCE.includes(id) && kind === "slow",
+  },
+  {
+    advice: () => ({
+      mistake: "Only the beginning of a large body is read: the signature of the whole does not match it.",
+      fix: "Read the body to its end before you verify: bodies have up to 1 MB.",
+    }),
+    applies: (seen) => seen.refused("body-1mb") && seen.passed("body-pretty", "body-unicode", "body-chunked"),
+    explains: (id, kind) => ["body-200kb", "body-1mb"].includes(id) && isRefusal(kind),
+  },
+  {
+    advice: (seen) => ({
       mistake: isFailure(seen.kind("event-unknown-type"))
         ? "An exception while the receiver handles a type it does not know is not caught."
         : "The receiver insists on what it knows today and refuses a type it does not know.",
@@ -235,8 +272,8 @@ const PATTERNS: readonly Pattern[] = [
       mistake: "A repeated event is treated as an error.",
       fix: "Remember the keys of events you have handled, and answer 2xx to repeats without doing the work again.",
     }),
-    applies: (seen) => seen.kind("order-repeat") !== null,
-    explains: (id, kind) => REPEATS.includes(id) && kind !== "slow",
+    applies: (seen) => seen.kind("order-repeat") !== null && seen.passed(REPEATS.get("order-repeat") ?? ""),
+    explains: (id, kind, seen) => kind !== "slow" && kind !== "limited" && seen.passed(REPEATS.get(id) ?? ""),
   },
 ];
 
@@ -250,6 +287,22 @@ export function explain(faults: Faults): Map<string, Advice> {
       if (fault && !found.has(id) && pattern.explains(id, fault.kind, seen)) found.set(id, pattern.advice(seen));
   }
   return found;
+}
+
+/** The cases of known types, each with what the service sends, whose answers are wrong as the first one is. */
+function refusedTypes(seen: Seen): string[] {
+  const known = EVENT_TYPES.filter((type) => type !== "test.ping");
+  const failed = [...seen.faults].filter(([id, fault]) => fault && known.includes(typeOf(id) as (typeof known)[number]));
+  return failed.filter(([, fault]) => fault?.kind === failed[0]?.[1]?.kind).map(([id]) => id);
+}
+
+/** The type that a case of events is about, without its reason or decision. */
+function typeOf(id: string): string {
+  return id.replace(/^event-/, "").replace(/-.*/, "");
+}
+
+function nameTypes(seen: Seen): string {
+  return [...new Set(refusedTypes(seen).map(typeOf))].join(", ");
 }
 
 function nameOf(kinds: readonly AnswerKind[]): string {

@@ -1,12 +1,13 @@
 import { currentTime } from "../runtime.ts";
 import type { Advice } from "./case.ts";
-import type { Stage } from "./stage.ts";
+import { listMore, type Stage } from "./stage.ts";
 import {
   describeNoise,
   describeRefusals,
-  findRunAtWork,
+  type Finding,
   given,
   listRepeatedWork,
+  listRunsAtWork,
   NO_REASON,
   type StateCase,
   watchQuietStart,
@@ -15,6 +16,11 @@ import {
 const STAYS_PAUSED: Advice = {
   mistake: "The end of a pause is in memory only, or is written some time after the answer: after a restart the agent stays paused.",
   fix: "Store the state next to the key before you answer agent.resumed, and read both when you start.",
+};
+
+const WORKS_AGAIN: Advice = {
+  mistake: "Events that were worked on before a restart are worked on again after it.",
+  fix: "Store that the work on an event is done, and begin at a start only what is not. Give each thing you make an id of its own.",
 };
 
 /**
@@ -97,16 +103,22 @@ export const RESTART_CASES: readonly StateCase[] = [
     perform: async (stage) => {
       const first = given(stage.first);
       if (!stage.answersMessages) return { skipped: "The agent makes no call after a message, so its work cannot be counted." };
-      const list = async (): Promise<string[]> => {
+      const judge = async (): Promise<Finding> => {
         await stage.rest();
+        const before = await stage.effects(first);
         await stage.killAgent();
         await stage.startAgent();
-        return listRepeatedWork(stage, first);
+        await stage.sleep(stage.limits.quietMs);
+        await stage.rest();
+        const again = listMore(before, await stage.effects(first));
+        // So many that the service took no more.
+        if (stage.callsOf(first, stage.startedAt).some(({ status }) => status === 429)) again.push("calls than are allowed");
+        if (again.length > 0) return { ...WORKS_AGAIN, problem: `a restart alone led to more ${again.join(", ")}` };
+        const more = await listRepeatedWork(stage, first);
+        return more.length === 0 ? null : `three repeats of one message.posted after a restart led to more ${more.join(", ")}`;
       };
-      const more = await list();
       // Another restart, since what was slow the first time is done by now.
-      if (more.length === 0 || (await list()).length === 0) return null;
-      return `three repeats of one message.posted after a restart led to more ${more.join(", ")}`;
+      return (await judge()) && judge();
     },
   },
   {
@@ -115,12 +127,12 @@ export const RESTART_CASES: readonly StateCase[] = [
     mistake: "The pause is in memory only, or is written some time after the answer.",
     fix: "Store the state next to the key before you answer, and read both when you start.",
     event: "agent.paused",
-    needs: ["state-restart"],
+    needs: ["state-activated-restart"],
     perform: async (stage) => {
-      const first = given(stage.first);
-      const rhythm = await stage.rhythm(first);
-      const refused = await stage.killAt("agent.paused", () => first.brand.activations.pause(first.id));
-      return refused ?? watchQuietStart(stage, first, rhythm, stage.startedAt);
+      const third = given(stage.third);
+      const rhythm = await stage.rhythm(third);
+      const refused = await stage.killAt("agent.paused", () => third.brand.activations.pause(third.id));
+      return refused ?? watchQuietStart(stage, third, rhythm, stage.startedAt);
     },
   },
   {
@@ -128,18 +140,18 @@ export const RESTART_CASES: readonly StateCase[] = [
     title: "works again when it is killed as it acknowledges agent.resumed",
     ...STAYS_PAUSED,
     event: "agent.resumed",
-    needs: ["state-restart"],
+    needs: ["state-activated-restart"],
     perform: async (stage) => {
-      const first = given(stage.first);
-      if ((await first.brand.activations.get(first.id)).status === "active") {
-        await first.brand.activations.pause(first.id);
-        await stage.delivered("agent.paused", first.id);
+      const third = given(stage.third);
+      if ((await third.brand.activations.get(third.id)).status === "active") {
+        await third.brand.activations.pause(third.id);
+        await stage.delivered("agent.paused", third.id);
       }
       const from = currentTime();
-      const refused = await stage.killAt("agent.resumed", () => first.brand.activations.resume(first.id));
+      const refused = await stage.killAt("agent.resumed", () => third.brand.activations.resume(third.id));
       if (refused) return refused;
-      if (stage.callsOf(first, from).some(({ status }) => status < 300) || (await stage.nudge(first))) return null;
-      return stage.answersMessages === false ? NO_REASON : `${describeRefusals(stage, first, from)} after a kill at the acknowledgement`;
+      if (stage.callsOf(third, from).some(({ status }) => status < 300) || (await stage.nudge(third))) return null;
+      return stage.answersMessages === false ? NO_REASON : `${describeRefusals(stage, third, from)} after a kill at the acknowledgement`;
     },
   },
   {
@@ -148,7 +160,7 @@ export const RESTART_CASES: readonly StateCase[] = [
     mistake: "The end of an activation is in memory only, or is written some time after the answer: after a restart the agent works on.",
     fix: "Delete the key and end the work before you answer agent.deactivated.",
     event: "agent.deactivated",
-    needs: ["state-activated-restart", "state-deactivated"],
+    needs: ["state-activated-restart", "state-deactivated", "state-resumed-restart"],
     perform: async (stage) => {
       const third = given(stage.third);
       const rhythm = await stage.rhythm(third);
@@ -165,8 +177,8 @@ export const RESTART_CASES: readonly StateCase[] = [
     event: "run_force_failed",
     needs: ["state-restart"],
     perform: async (stage) => {
-      const run = await findRunAtWork(stage);
-      if (run === null) return { skipped: "No run of the agent is at work." };
+      const [run] = await listRunsAtWork(stage);
+      if (run === undefined) return { skipped: "No run of the agent is at work." };
       const { owner, rhythm } = await failRun(stage, run);
       const refused = await stage.delivered("run_force_failed", owner);
       const noise = refused === null ? await stage.quiet(isOf(run), rhythm) : null;

@@ -29,6 +29,8 @@ function maker({ secret, now, samples }: CheckInput): Make {
   };
 }
 
+const HOUR_MS = 3_600_000;
+
 const hmac = (key: string | Uint8Array, body: string | Uint8Array, algorithm = "sha256") => createHmac(algorithm, key).update(body);
 
 /** Signatures that are missing, or made with another key. */
@@ -95,6 +97,15 @@ function listWrongForms(input: CheckInput): ConformanceCase[] {
     make("sha1", "refuses an HMAC with SHA-1", (r, text) => signedAs(r, hmac(secret, text, "sha1").digest("hex")), STRICT),
     make("sha512", "refuses an HMAC with SHA-512", (r, text) => signedAs(r, hmac(secret, text, "sha512").digest("hex")), STRICT),
     make("plain-hash", "refuses a hash without a key", (r, text) => signedAs(r, hmac("", secret + text).digest("hex"))),
+    make(
+      "old",
+      "refuses the Standard Webhooks signature of an attempt an hour ago",
+      (_, text) => without(sign(text, secret, input.now - HOUR_MS), SIGNATURE),
+      {
+        mistake: "The time of the attempt is not looked at: whoever has recorded a request can send it again for ever.",
+        fix: "With webhook-signature, refuse a webhook-timestamp that is more than five minutes from now.",
+      },
+    ),
     make("standard-in-place", "refuses the Standard Webhooks signature in this header", (r) =>
       signedAs(r, r.headers["webhook-signature"] ?? ""),
     ),

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../contract.generated.ts";
 import { currentTime, sleep as sleepFor } from "../runtime.ts";
 import type { RecordedCall, RecordingMarketplace } from "../testing/recording-marketplace.ts";
+import type { Explained } from "./case.ts";
 import { findGap, listBeats } from "./rhythm.ts";
 import type { RunningAgent } from "./running-agent.ts";
 
@@ -58,6 +59,15 @@ const ATTEMPTS = 4;
 // Begins the ids of runs that the check itself makes.
 const OWN_RUN = "check-run-";
 
+/** The fault of an agent that refuses an event, or fails at it. */
+function notAcknowledged(type: string, problem: string): Explained {
+  return {
+    problem,
+    mistake: `A signed ${type} is not acknowledged: the receiver refuses it, or throws.`,
+    fix: "Answer 2xx to every event with a right signature, whatever its fields and the state of its activation. Later events wait for it.",
+  };
+}
+
 /** The agent under test with the marketplace it belongs to, and what a check does with both. */
 export class Stage {
   readonly market: RecordingMarketplace;
@@ -112,7 +122,7 @@ export class Stage {
    * Kills the agent at the moment when it acknowledges the event that `act` leads to, and starts it again: no call that it makes in
    * between arrives. Returns why it did not.
    */
-  async killAt(type: AgentEvent["type"], act: () => Promise<unknown>): Promise<string | null> {
+  async killAt(type: AgentEvent["type"], act: () => Promise<unknown>): Promise<Explained | null> {
     const { relay } = this.market;
     let killing: Promise<void> | null = null;
     relay.atAcknowledgement(type, () => {
@@ -124,7 +134,7 @@ export class Stage {
     const limit = currentTime() + 2 * this.limits.waitMs;
     while (killing === null && currentTime() < limit) await this.sleep(POLL_MS);
     relay.disarm();
-    if (killing === null) return `${type} was not acknowledged`;
+    if (killing === null) return notAcknowledged(type, `${type} was not acknowledged`);
     await killing;
     await this.startAgent();
     return null;
@@ -138,16 +148,21 @@ export class Stage {
     return { id, brand, key: null };
   }
 
-  /** Waits until the agent acknowledges the newest event of a type. Returns null, or the reason why it did not. */
-  async delivered(type: AgentEvent["type"], activationId: string): Promise<string | null> {
+  /** Waits until the agent acknowledges the newest event of a type. Returns null, or why it did not. */
+  async delivered(type: AgentEvent["type"], activationId: string): Promise<Explained | null> {
     const { sdk: builder } = this.market.world.builder;
     const limit = currentTime() + 2 * this.limits.waitMs;
     for (;;) {
-      const [event] = (await builder.deliveries.list(this.market.slug, { type, activationId })).data;
+      const events = (await builder.deliveries.list(this.market.slug, { activationId })).data;
+      const event = events.find((one) => one.type === type);
       if (event?.state === "delivered") return null;
-      if (event && (event.attempts >= ATTEMPTS || currentTime() > limit))
-        return `${type} was not acknowledged after ${event.attempts} attempts: ${event.lastAttempt?.message ?? event.state}`;
-      if (currentTime() > limit) return `${type} was never sent`;
+      // Events are sent in order: this one may wait for one before it.
+      const tried = events.findLast(({ state, attempts }) => state !== "delivered" && attempts > 0);
+      if (event && tried && (tried.attempts >= ATTEMPTS || currentTime() > limit)) {
+        const why = `${tried.type} was not acknowledged after ${tried.attempts} attempts: ${tried.lastAttempt?.message ?? tried.state}`;
+        return notAcknowledged(tried.type, tried.id === event.id ? why : `${type} is not sent: ${why}`);
+      }
+      if (currentTime() > limit) return notAcknowledged(type, `${type} was not sent in time`);
       await this.sleep(POLL_MS);
     }
   }

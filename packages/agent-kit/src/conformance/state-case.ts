@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../contract.generated.ts";
 import type { RecordedCall } from "../testing/recording-marketplace.ts";
-import type { Advice } from "./case.ts";
+import type { Advice, Explained } from "./case.ts";
 import { listMore, type Noise, type Rhythm, type Stage, type StagedActivation } from "./stage.ts";
 
 /** The reason for which a case was not graded. */
@@ -8,12 +8,7 @@ interface Skipped {
   readonly skipped: string;
 }
 
-/** A fault with a cause of its own, in place of the one that its case names. */
-interface Explained extends Advice {
-  readonly problem: string;
-}
-
-/** The fault, or the reason why it cannot be told; null without one. */
+/** The fault, with a cause of its own in place of the one that its case names, or the reason why it cannot be told; null without one. */
 export type Finding = string | null | Skipped | Explained;
 
 /** Something that is judged when all other cases are. */
@@ -89,14 +84,14 @@ export async function listRepeatedWork(stage: Stage, activation: StagedActivatio
   return listMore(before, await stage.effects(activation));
 }
 
-/** The id of a run that is RUNNING: it neither ended nor waits. */
-export async function findRunAtWork({ first, second, third }: Stage): Promise<string | null> {
+/** The ids of the runs that are RUNNING: they neither ended nor wait. */
+export async function listRunsAtWork({ first, second, third }: Stage): Promise<string[]> {
+  const found: string[] = [];
   for (const activation of [first, second, third]) {
     const runs = activation ? (await activation.brand.runs.list(activation.id)).data : [];
-    const found = runs.find(({ status }) => status === "RUNNING");
-    if (found) return found.runId;
+    found.push(...runs.flatMap(({ runId, status }) => (status === "RUNNING" ? [runId] : [])));
   }
-  return null;
+  return found;
 }
 
 /** Describes what the agent did in place of a call that succeeds. */
