@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { expect, inject, test } from "vitest";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { UNDO_JOB } from "./undo.ts";
 
 const statusOf = async ({ sdk }: TestWorld, email: string) =>
   (await sdk.contacts.list({ search: email })).data.map(({ status }) => status)[0] ?? null;
@@ -269,4 +270,20 @@ test("a large import is undone in the background, and nothing is kept of one aft
   await world.clock.advance("8d");
   await expect(sdk.contacts.undoImport(tag as string)).rejects.toMatchObject({ code: "not_found" });
   expect((await sdk.contacts.imports()).data).toEqual([]);
+});
+
+test("an import that is being undone when its week is over is undone whole", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { db, queue } = world.app.deps;
+  const { id } = await sdk.contacts.startImport({});
+  await sdk.contacts.import({ rows: Array.from({ length: 450 }, (_, i) => ({ email: `r${i}@example.com` })), import: id });
+  // The server is down between the answer and the next part.
+  await db.tx(async (tx) => void (await tx.update(tx.t.contactImports).set({ state: "UNDOING" }).where(eq(tx.t.contactImports.id, id))));
+  await world.clock.advance("8d");
+  await db.tx((tx) => queue.enqueue(tx, { kind: UNDO_JOB, payload: { importId: id } }).then(() => undefined));
+  await world.settle();
+  expect((await sdk.contacts.list()).pagination.total).toBe(0);
+  await world.clock.advance("2h");
+  expect(await db.read.select().from(db.read.t.contactImports)).toEqual([]);
 });

@@ -3,16 +3,17 @@ import { and, asc, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { takeBackUnsubscribed } from "../suppressions/suppressions.ts";
 import type { ContactDeps } from "./deps.ts";
-import { getImportRecord, type ImportRecord, type RecordedRow, showImport } from "./imports.ts";
+import { EXPIRE_JOB, getImportRecord, type ImportRecord, type RecordedRow, showImport } from "./imports.ts";
 import { tagKey } from "./normalize.ts";
 import { type ContactRow, findByEmailKeys, findByExternalIds } from "./store.ts";
 import type { ContactValues } from "./tables.ts";
 import { type ContactChange, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
-export { EXPIRE_JOB } from "./imports.ts";
+export { EXPIRE_JOB };
 
 /** Job kind: undoes an import. */
 export const UNDO_JOB = "contacts.undo-import";
@@ -28,6 +29,7 @@ const CHUNK = 200;
  * | OPEN    | it is undone, few contacts  | UNDONE                                     |
  * | OPEN    | it is undone, many contacts | UNDOING: each chunk deletes its own rows    |
  * | UNDOING | no row is left              | UNDONE                                     |
+ * | UNDOING | a week is over              | UNDOING: it is forgotten once it is UNDONE |
  */
 export async function undoImport(tx: Tx, deps: ContactDeps, workspaceId: string, ref: string): Promise<ContactImportSummary> {
   const record = await getImportRecord(tx, deps, workspaceId, ref);
@@ -48,13 +50,17 @@ export function undoInBackground(deps: ContactDeps): JobHandler {
   });
 }
 
-/** Deletes what is kept of an import, with the values that its contacts had before. */
-export function expireImport(_deps: ContactDeps): JobHandler {
+/** Deletes what is kept of an import, with the values that its contacts had before; of one that is being undone, once that is over. */
+export function expireImport(deps: ContactDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { contactImports: t, contactImportRows: r, contactImportResults: results } = tx.t;
       const [record] = await findRows(tx, t, { id: String(payload.importId) });
       if (!record) return;
+      if (record.state === "UNDOING") {
+        await deps.queue.enqueue(tx, { kind: EXPIRE_JOB, payload, runAt: deps.clock.now() + HOUR });
+        return;
+      }
       await tx.delete(r).where(eq(r.importSeq, record.seq));
       await tx.delete(results).where(eq(results.importSeq, record.seq));
       await tx.delete(t).where(eq(t.seq, record.seq));
