@@ -36,7 +36,7 @@ function renameInError(error: ApiError, names: FieldNames): ApiError {
     // The longest first: `to[10]` begins with `to[1`.
     const first = paths
       .toSorted((a, b) => b.length - a.length)
-      .find((path) => new RegExp(`^${path.replaceAll(/[.[\]]/g, "\\$&")}(?![\\w[])`).test(text));
+      .find((path) => text.startsWith(path) && !/^[\w[]/.test(text.slice(path.length)));
     const rest = text.slice(first?.length ?? 0);
     return (first === undefined ? "" : renamePath(first, names)) + renameOutsideQuotes(rest, paths, names);
   };
