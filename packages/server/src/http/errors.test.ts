@@ -29,6 +29,12 @@ test.each(["internal_error", "storage_unavailable"] as const)("the log tells the
   expect(list()).toEqual([facts, { ...facts, cause: "Error: ENOSPC" }]);
 });
 
+test("what a foreign API asks for and is not here is no fault of the server, and not logged", () => {
+  const { answer, list } = setUp();
+  expect(answer(new ApiError("not_implemented", "asm is not here.")).status).toBe(501);
+  expect(list()).toEqual([]);
+});
+
 test("requests that the storage refuses are logged at most every 10 s, with how many there were", () => {
   const { answer, wait, list } = setUp();
   for (let i = 0; i < 5; i += 1) answer(new ApiError("storage_unavailable", "full"));
