@@ -204,6 +204,24 @@ test("text from others cannot steer the terminal, in tables or in JSON", async (
   expect(world.url).toBe("http://mailsvc.test");
 });
 
+test.each([
+  [
+    ["contacts", "create", "--email", "a@b.example", "--custom-field", "id:=12345678901234567890"],
+    "--custom-field id: the number 12345678901234567890 would be changed.",
+  ],
+  [["contacts", "create", "--data", '{"email":"a@b.example","customFields":{"n":1e400}}'], "--data: the number 1e400 would be changed."],
+  [
+    ["api", "POST", "/api/v1/contacts", "-f", "email=a@b.example", "-F", "externalId=-9007199254740993"],
+    "--json-field externalId: the number",
+  ],
+  [["trigger", "contact.created", "--set", "customFields.n:=1e999"], "--set customFields.n: the number 1e999 would be changed."],
+])("%j is refused, because the number would reach the server as another one", async (args, words) => {
+  const { mailsvc, world } = await startCliWithServer();
+  const { code, stderr } = await mailsvc(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+  expect((await world.sdk.contacts.list()).pagination.total).toBe(0);
+});
+
 test("the clock is frozen, advanced, read and thawed", async () => {
   const { mailsvc } = await startCliWithServer({ now: "2030-01-01T00:00:00.000Z" });
   expect((await mailsvc(["clock", "advance", "15m"])).json.now).toBe("2030-01-01T00:15:00.000Z");

@@ -7,6 +7,7 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { isWrite } from "../runtime/request.ts";
+import { parseExactJson } from "../text/exact-json.ts";
 import { isRecord } from "../text/generic.ts";
 import { safeText } from "../text/safe-text.ts";
 import type { Answer, Call, Session } from "../types.ts";
@@ -70,7 +71,7 @@ function readFields(flags: Flags): Map<string, unknown> {
   for (const text of (flags["jsonField"] as string[] | undefined) ?? []) {
     const [name, json] = splitPair(text, text.indexOf("="), "--json-field", "name=5");
     try {
-      add(name, JSON.parse(json));
+      add(name, parseExactJson(json, `--json-field ${name}`));
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw usageError(`--json-field: the value of ${name} is not JSON. For text: --field ${name}=…`);

@@ -4,6 +4,7 @@ import { printResult } from "../contract/show.ts";
 import type { Flags, Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { parseExactJson } from "../text/exact-json.ts";
 import { isRecord } from "../text/generic.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 
@@ -54,8 +55,9 @@ function parseLines(text: string): unknown[] {
 /** The value of a JSON text; undefined for what is none. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseExactJson(text, "--file");
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
 }

@@ -42,7 +42,12 @@ function describeOrigin(origin: Origin): string {
 function parseSettingValue(key: Key, value: string, file: ConfigFile): string {
   if (key === "url") return parseServerUrl(value, "url");
   if (key === "timeout") parseDuration(value, "timeout");
-  if (key === "profile") assertChoice("profile", parseProfileName(value), Object.keys(file.profiles));
+  if (key === "profile") {
+    const names = Object.keys(file.profiles);
+    if (names.length === 0)
+      throw usageError("There are no profiles yet.", { hint: `Make one: mailsvc login --profile ${parseProfileName(value)}` });
+    assertChoice("profile", parseProfileName(value), names);
+  }
   if (key === "api-key" && !/^[\x21-\x7e]{1,500}$/.test(value)) throw usageError("api-key: this is not an API key.");
   return value;
 }

@@ -117,13 +117,18 @@ function toProblems(issue: Issue): Problem[] {
   return [{ path: issue.path, code, message: describeSize(issue) ?? describeKind(issue) ?? issue.message }];
 }
 
-const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
+const UNITS: Readonly<Record<string, string>> = { string: " character", array: " item" };
+
+function formatLimit(n: number | bigint | undefined, origin: string): string {
+  const unit = UNITS[origin];
+  return unit === undefined ? String(n) : `${n}${unit}${Number(n) === 1 ? "" : "s"}`;
+}
 
 // zod says "Too big: expected number to be <=100". Messages written in the contract are kept.
 function describeSize({ code, origin = "", minimum, maximum, message }: Issue): string | undefined {
   if (code === "too_small" && origin === "string" && Number(minimum) === 1) return "This must not be empty.";
-  if (code === "too_small" && message.startsWith("Too small: expected")) return `The least is ${minimum}${UNITS[origin] ?? ""}.`;
-  if (code === "too_big" && message.startsWith("Too big: expected")) return `The most is ${maximum}${UNITS[origin] ?? ""}.`;
+  if (code === "too_small" && message.startsWith("Too small: expected")) return `The least is ${formatLimit(minimum, origin)}.`;
+  if (code === "too_big" && message.startsWith("Too big: expected")) return `The most is ${formatLimit(maximum, origin)}.`;
   return;
 }
 

@@ -29,8 +29,10 @@ export function createInputReader(host: Host): InputReader {
     json: async (source, flag) => {
       const content = source === "-" ? await text("-", flag) : source.startsWith("@") ? await text(source.slice(1), flag) : source;
       try {
-        return JSON.parse(content);
+        const { parseExactJson } = await import("../text/exact-json.ts");
+        return parseExactJson(content, flag);
       } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
         throw usageError(`${flag}: this is not JSON (${(error as Error).message}).`, { hint: "Use JSON, @file or - for stdin." });
       }
     },

@@ -2,6 +2,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import { formatPath, listProblems } from "../contract/validate.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
 import { findSimilar } from "../runtime/suggestion.ts";
+import { parseExactJson } from "../text/exact-json.ts";
 
 /** The part of a zod schema that this module reads. */
 interface Schema {
@@ -47,8 +48,9 @@ function setPath(target: Record<string, unknown>, [name = "", ...rest]: readonly
 
 function parseJson(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text, `--set ${path}`);
   } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     throw usageError(`--set ${path}: this is not JSON (${(error as Error).message}).`);
   }
 }

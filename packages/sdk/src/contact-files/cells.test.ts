@@ -90,6 +90,9 @@ describe("types", () => {
     expect(convertCell("0", "boolean")).toHaveProperty("fault");
     expect(convertCell('{"a":1}', "json")).toEqual({ value: { a: 1 } });
     expect(convertCell("{", "json")).toHaveProperty("fault");
+    expect(convertCell('{"id":12345678901234567890}', "json")).toEqual({
+      fault: '12345678901234567890 would be changed. Write it as a text: "12345678901234567890".',
+    });
     expect(convertCell("5", "text")).toEqual({ value: "5" });
   });
 });

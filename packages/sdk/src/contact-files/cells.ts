@@ -1,4 +1,5 @@
 import { explainMissingDate } from "../contract/dates.ts";
+import { findInexactNumber } from "../contract/inexact-number.ts";
 
 /** The types that the cells of a column can be given. */
 export const CELL_TYPES = ["text", "number", "boolean", "date", "json"] as const;
@@ -36,7 +37,11 @@ export function convertCell(text: string, type: CellType): CellValue {
   if (type === "date") return found(parseDate(word), "a date such as 2030-01-31 or 2030-01-31T09:30:00Z", explainMissingDate(word));
   if (type === "text") return { value: text };
   try {
-    return { value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    const number = findInexactNumber(text);
+    return number === null
+      ? { value }
+      : { fault: `${number.slice(0, 60)} would be changed. Write it as a text: "${number.slice(0, 60)}".` };
   } catch {
     return { fault: `"${word.slice(0, 60)}" is not JSON.` };
   }

@@ -102,7 +102,7 @@ function listFields(schema: z.ZodType | undefined): string[] {
 }
 
 /** `["to", 3]` as people write it: `to[3]`. */
-function formatPath(path: readonly PropertyKey[]): string {
+export function formatPath(path: readonly PropertyKey[]): string {
   return path
     .reduce<string>(
       (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? String(step) : `${text}.${String(step)}`),

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { ApiError } from "../../lib/api-error.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import type { HeaderReader } from "../headers.ts";
+import { formatPath } from "../validation.ts";
 
 // Deeper JSON is an attack: a million nested arrays parse well, and then overflow the stack of the code that walks them.
 const MAX_JSON_DEPTH = 32;
@@ -145,7 +146,7 @@ function assertKept(value: object, text: string): void {
   const isChanged = (number: number): boolean => (changed ??= listChanged(text)).has(number);
   const fault = findFault(value, isChanged, true);
   if (fault === null) return;
-  const path = fault.path.join(".");
+  const path = formatPath(fault.path);
   const messages: Record<Fault["code"], string> = {
     out_of_range: `${path} is out of range: a number must lie between -1.8e308 and 1.8e308.`,
     changed_number: `${path} is a number that would be changed: integers beyond 9007199254740991 are not exact. Send it as a text.`,
