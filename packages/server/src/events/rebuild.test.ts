@@ -1,7 +1,8 @@
 import { type ApiError, Mailsvc } from "@mailsvc/sdk";
-import { eq } from "drizzle-orm";
+import { eq, lt } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { REBUILD_READER_JOB } from "./rebuild.ts";
 
 const hello = { from: "hello@acme.example", subject: "Hello", text: "Hello" };
 const DAY = 86_400_000;
@@ -105,6 +106,31 @@ test("a rebuild that could not be true is refused, and says why", async () => {
   expect(await failureOf(readers.rebuild("nobody", {}))).toMatchObject({ code: "not_found" });
   expect(await failureOf(world.sdk.readers.rebuild("metrics", {}))).toMatchObject({ code: "forbidden" });
   expect(await readers.rebuild("metrics", {})).toMatchObject({ from: new Date(Date.parse("2026-03-31") - 29 * DAY).toISOString() });
+});
+
+test("a rebuild that runs days after it was asked for leaves days alone whose events are deleted by then", async () => {
+  await using world = await createWorld({ flags: { keep: "events=30" }, now: "2026-03-01T10:00:00.000Z" });
+  const { sdk, clock, app } = world;
+  const { db, queue } = app.deps;
+  const { events, mailMetrics } = db.read.t;
+  await sdk.emails.send({ ...hello, to: "ada@one.example" });
+  await clock.advance("13h");
+  await sdk.emails.send({ ...hello, to: "bea@two.example" });
+  await clock.advance("29d");
+  const asked = { from: "2026-03-01", to: "2026-03-01" } as const;
+  const { total } = await sdk.metrics.get(asked);
+  expect(total).toMatchObject({ accepted: 2, sent: 2 });
+
+  const [{ workspaceId = "" } = {}] = await db.read.select().from(mailMetrics);
+  await clock.advance("17h");
+  await db.tx((tx) => tx.delete(events).where(lt(events.at, clock.now() - 30 * DAY)));
+  for (const after of [0, Date.parse("2026-02-28") / DAY])
+    await db.tx(async (tx) => {
+      const payload = { name: "metrics", workspaceId, from: Date.parse("2026-03-01"), after };
+      await queue.enqueue(tx, { kind: REBUILD_READER_JOB, payload });
+    });
+  await world.settle();
+  expect((await sdk.metrics.get(asked)).total).toEqual(total);
 });
 
 test("readers are listed with what they still have to read, and the workspaces in which they cannot go on", async () => {

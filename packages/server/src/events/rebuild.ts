@@ -79,15 +79,19 @@ function findStart({ clock, config }: ReaderRebuildDeps, from: string | undefine
 }
 
 /** Rebuilds part after part; a crash repeats one at most, which changes nothing. */
-export function rebuildReader({ queue }: Pick<ReaderRebuildDeps, "queue">, steps: Readonly<Record<string, RebuildStep>>): JobHandler {
+export function rebuildReader(deps: ReaderRebuildDeps, steps: Readonly<Record<string, RebuildStep>>): JobHandler {
   return async ({ payload }) => {
     const { name, workspaceId, from, after } = payload as unknown as RebuildPart & { readonly name: string; readonly workspaceId: string };
     const step = steps[name];
     if (step === undefined) throw new Error(`The reader ${name} cannot be rebuilt.`);
     return {
       commit: async (tx) => {
-        const reached = await step(tx, workspaceId, { from, after });
-        if (reached !== null) await queue.enqueue(tx, { kind: REBUILD_READER_JOB, payload: { name, workspaceId, from, after: reached } });
+        // Days may pass between the request and a part, and with them events are deleted.
+        const first = findStart(deps, undefined);
+        const start = first === null ? from : Math.max(first, from ?? first);
+        const reached = await step(tx, workspaceId, { from: start, after });
+        if (reached !== null)
+          await deps.queue.enqueue(tx, { kind: REBUILD_READER_JOB, payload: { name, workspaceId, from, after: reached } });
       },
     };
   };

@@ -10,7 +10,7 @@ import { addSums } from "./rows.ts";
 
 /** Counts the next day that has events anew, and returns it; null if there is none. Days are those of UTC, since 1970. */
 export async function rebuildMetrics(tx: Tx, workspaceId: string, { from, after }: RebuildPart): Promise<number | null> {
-  const day = await findNextDay(tx, workspaceId, after === 0 ? (from ?? 0) : (after + 1) * DAY);
+  const day = await findNextDay(tx, workspaceId, Math.max(from ?? 0, after === 0 ? 0 : (after + 1) * DAY));
   if (day !== null) await rebuildDay(tx, workspaceId, day);
   return day;
 }
