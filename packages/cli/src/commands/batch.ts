@@ -4,7 +4,7 @@ import { printResult } from "../contract/show.ts";
 import type { Flags, Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import { parseExactJson } from "../text/exact-json.ts";
+import { parseExactJson } from "../runtime/input-reader.ts";
 import { isRecord } from "../text/generic.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 

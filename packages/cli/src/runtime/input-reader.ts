@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { findInexactNumber } from "@mailsvc/sdk/contract/facts";
 import type { Host, InputReader } from "../types.ts";
 import { invalidInput, usageError } from "./errors.ts";
 
@@ -29,7 +30,6 @@ export function createInputReader(host: Host): InputReader {
     json: async (source, flag) => {
       const content = source === "-" ? await text("-", flag) : source.startsWith("@") ? await text(source.slice(1), flag) : source;
       try {
-        const { parseExactJson } = await import("../text/exact-json.ts");
         return parseExactJson(content, flag);
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
@@ -37,6 +37,17 @@ export function createInputReader(host: Host): InputReader {
       }
     },
   };
+}
+
+/**
+ * Parses the JSON that `flag` gave. Throws SyntaxError for a text that is none, and CliError for a number that would reach the server as
+ * another one.
+ */
+export function parseExactJson(text: string, flag: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const number = findInexactNumber(text);
+  if (number === null) return value;
+  throw usageError(`${flag}: the number ${number.slice(0, 60)} would be changed.`, { hint: "Write it as a text, in quotes." });
 }
 
 function describeReadError(error: unknown): string {

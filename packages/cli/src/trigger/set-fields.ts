@@ -1,8 +1,8 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { formatPath, listProblems } from "../contract/validate.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
+import { parseExactJson } from "../runtime/input-reader.ts";
 import { findSimilar } from "../runtime/suggestion.ts";
-import { parseExactJson } from "../text/exact-json.ts";
 
 /** The part of a zod schema that this module reads. */
 interface Schema {

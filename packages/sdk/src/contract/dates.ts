@@ -1,6 +1,9 @@
 const DATE_AND_TIME = /^\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?|(?!\d))/i;
 
-/** Says what of a date, or of a date with a time, does not exist: `2026-02-30`, month 13, hour 25. Null if all of it does, and for other texts. */
+/**
+ * Says what of a date, or of a date with a time, does not exist: `2026-02-30`, month 13, hour 25. Null if all of it does, and for other texts.
+ * Every place that reads a date asks here, because JavaScript makes 2 March of 30 February.
+ */
 export function explainMissingDate(text: string): string | null {
   const found = DATE_AND_TIME.exec(text);
   if (found === null) return null;
@@ -12,7 +15,7 @@ export function explainMissingDate(text: string): string | null {
   return second > 59 ? `There is no second ${second}; the last one is 59.` : null;
 }
 
-/** False for 30 February, of which JavaScript makes 2 March. */
+/** True for a day of the calendar, by its numbers from 1. */
 export function dateExists(year: number, month: number, day: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= countDays(year, month);
 }

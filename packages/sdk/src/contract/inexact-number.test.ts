@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findInexactNumber } from "./index.ts";
+import { findInexactNumber } from "./facts.ts";
 
 test.each([
   ["1e400", "1e400"],
