@@ -198,6 +198,8 @@ function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">): Tool
 }
 
 function listFaults(code: string | null, message: string, details: readonly Pick<ErrorDetail, "path" | "message">[]): string {
-  const faults = details.slice(0, MAX_FAULTS).map(({ path, message: fault }) => `  ${path === "" ? "" : `${path}: `}${fault}`);
+  const faults = details
+    .slice(0, MAX_FAULTS)
+    .map(({ path, message: fault }) => `  ${path === "" || fault.startsWith(path) ? "" : `${path}: `}${fault}`);
   return [code === null ? message : `${code}: ${message}`, ...faults].join("\n");
 }

@@ -247,6 +247,7 @@ test("the wrong arguments are named, and an unknown code or operation gets a sug
   expect(await failure("api_call", { operation: "contacts.create", input: { email: "a@example.com", firstNam: "Ada" } })).toMatch(
     /^validation_error: .*\n {2}contacts\.create has no argument firstNam\. Did you mean firstName\? Its arguments are: .*email/,
   );
+  expect(await failure("inbox_wait", { since: "2026-02-30T00:00:00Z" })).toContain("wrong:\n  since: There is no 2026-02-30: that month");
   expect(await failure("errors_explain", { kode: "not_found" })).toMatch(
     /^The arguments of errors_explain are wrong:\n(?:.*\n)* {2}errors_explain has no argument kode\. Did you mean code\? Its arguments are: code/,
   );
