@@ -47,6 +47,21 @@ describe("what is wrong before anything is sent", () => {
     await expect(client.request("POST", "/api/v1/x", { body: { a: [{ at: new Date("x") }] } })).rejects.toThrow(UsageError);
     expect(requests).toEqual([]);
   });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("is %s, which JSON would make null of", async (score) => {
+    const { client, requests } = setUp();
+    const update = client.contacts.update("ada@example.com", { customFields: { score } });
+    await expect(update).rejects.toThrow(`score is ${score}, which JSON has no number for`);
+    expect(requests).toEqual([]);
+  });
+
+  test("is a value that holds itself", async () => {
+    const { client, requests } = setUp();
+    const customFields: Record<string, never[]> = { all: [] };
+    customFields["all"]?.push(customFields as never);
+    await expect(client.contacts.update("ada@example.com", { customFields })).rejects.toThrow(/cannot be written as JSON/);
+    expect(requests).toEqual([]);
+  });
 });
 
 describe("withOptions", () => {

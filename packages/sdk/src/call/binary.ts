@@ -4,11 +4,13 @@ export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;
 /** Binary content of a field: base64 text, or bytes that the client encodes. */
 export type Base64Input = string | Uint8Array | ArrayBuffer | Blob;
 
-/** True if a value holds bytes at any depth. */
-export function hasBinary(value: unknown): boolean {
+/** True if a value holds bytes at any depth; false for one that holds itself, which nobody can write. */
+export function hasBinary(value: unknown, around: readonly unknown[] = []): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isBinary(value)) return true;
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) if (hasBinary(inner)) return true;
+  if (around.includes(value)) return false;
+  const inside = [...around, value];
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) if (hasBinary(inner, inside)) return true;
   return false;
 }
 

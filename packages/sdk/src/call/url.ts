@@ -24,11 +24,11 @@ export function buildQuery(query: Readonly<Record<string, unknown>>, label: stri
   return text === "" ? "" : `?${text}`;
 }
 
-/** Encodes a body as JSON. Throws UsageError for values JSON cannot hold: cycles, BigInt, functions. */
+/** Encodes a body as JSON. Throws UsageError for values JSON cannot hold: cycles, BigInt, functions, NaN. */
 export function toJsonBody(body: unknown, label: string): string {
   let text: string | undefined;
   try {
-    text = JSON.stringify(body, refuseInvalidDates(label));
+    text = JSON.stringify(body, refuseUnwritable(label));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError({ message: `${label}: the body cannot be written as JSON.`, cause });
@@ -37,12 +37,14 @@ export function toJsonBody(body: unknown, label: string): string {
   return text;
 }
 
-/** JSON makes null of an invalid date, which the server would call something else. */
-function refuseInvalidDates(label: string) {
+/** JSON makes null of an invalid date, of Infinity and of NaN, and null may delete what is stored. */
+function refuseUnwritable(label: string) {
   return function (this: unknown, name: string, value: unknown): unknown {
     const given = typeof this === "object" && this !== null ? (this as Record<string, unknown>)[name] : undefined;
     if (given instanceof Date && Number.isNaN(given.getTime()))
       throw new UsageError({ message: `${label}: ${name === "" ? "the body" : name} is an invalid date.` });
+    if (typeof value === "number" && !Number.isFinite(value))
+      throw new UsageError({ message: `${label}: ${name === "" ? "the body" : name} is ${value}, which JSON has no number for.` });
     return value;
   };
 }
