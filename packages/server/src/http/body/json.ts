@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { listInexactNumbers } from "@mailsvc/sdk/contract/facts";
 import { ApiError } from "../../lib/api-error.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import type { HeaderReader } from "../headers.ts";
@@ -143,7 +144,7 @@ function decodeUtf8(bytes: Uint8Array): string {
  */
 function assertKept(value: object, text: string): void {
   let changed: ReadonlySet<number> | null = null;
-  const isChanged = (number: number): boolean => (changed ??= listChanged(text)).has(number);
+  const isChanged = (number: number): boolean => (changed ??= new Set(Array.from(listInexactNumbers(text), Number))).has(number);
   const fault = findFault(value, isChanged, true);
   if (fault === null) return;
   const path = formatPath(fault.path);
@@ -184,36 +185,6 @@ function findFault(value: unknown, isChanged: (number: number) => boolean, isRoo
     if (fault) return within(key, fault);
   }
   return null;
-}
-
-/** Returns the numbers to which integers of a JSON text were rounded, because a double cannot hold them. */
-function listChanged(text: string): ReadonlySet<number> {
-  const changed = new Set<number>();
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code === QUOTE) {
-      for (i += 1; i < text.length && text.charCodeAt(i) !== QUOTE; i += 1) if (text.charCodeAt(i) === BACKSLASH) i += 1;
-      continue;
-    }
-    if (!isDigit(code)) continue;
-    const start = i;
-    while (isNumberPart(text.charCodeAt(i + 1))) i += 1;
-    const literal = text.slice(start, i + 1);
-    // Shorter ones are exact, and those longer than the largest double are out of range.
-    if (literal.length < 16 || literal.length > 309 || !/^\d+$/.test(literal)) continue;
-    const number = Number(literal);
-    if (BigInt(literal) !== BigInt(number)) changed.add(number).add(-number);
-  }
-  return changed;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
-/** Digits, and `.`, `e`, `E`, `+` and `-`, which may follow in a number. */
-function isNumberPart(code: number): boolean {
-  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
 }
 
 function within(step: string | number, fault: Fault): Fault {
