@@ -7,7 +7,7 @@ export { DURATION, durationMs } from "./duration.ts";
 export { EMAIL_STATES, EMAIL_STATUSES } from "./email-states.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
-export { findInexactNumber, listInexactNumbers } from "./inexact-number.ts";
+export { findInexactNumber } from "./inexact-number.ts";
 export { isLoopbackHost } from "./loopback.ts";
 export { describeRelayState } from "./relay-states.ts";
 export * from "./rule-fields.ts";

@@ -238,6 +238,7 @@ export * from "./health.ts";
 export * from "./inbound.ts";
 export * from "./inbound-domains.ts";
 export * from "./inbox.ts";
+export { listInexactNumbers } from "./inexact-number.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
 export * from "./language.ts";

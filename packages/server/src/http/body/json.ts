@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { listInexactNumbers } from "@mailsvc/sdk/contract/facts";
+import { listInexactNumbers } from "@mailsvc/sdk/contract";
 import { ApiError } from "../../lib/api-error.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import type { HeaderReader } from "../headers.ts";
