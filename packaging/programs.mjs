@@ -57,6 +57,13 @@ export function listMismatches(name) {
 /** A folder and all above it. */
 const foldersAbove = (folder) => (dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))]);
 
+/** A pattern for what one of our packages exports. */
+const exportsOf = (name) => {
+  const { name: product, exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+  const paths = Object.keys(exports).map((path) => path.slice(1));
+  return `${product}(?=(?:${paths.join("|")})$)`;
+};
+
 // Bundled CommonJS loads Node's own modules with require, which an ES module does not have. Each chunk has this, and few use it.
 const requireShim =
   'const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule("node:module").createRequire(import.meta.url)(id);';
@@ -85,13 +92,13 @@ const runs = [
     external: ["better-sqlite3"],
     joined: "server/src/program.ts",
   },
-  // The library: the SDK stays external, so that a process has one ApiError class.
+  // The library: what the SDK exports stays external, so that a process has one ApiError class.
   {
     name: "server",
     format: "esm",
     entry: { index: "src/index.ts", testing: "src/testing.ts" },
     bundle: true,
-    external: ["better-sqlite3", "zod", "@mailsvc/sdk"],
+    external: ["better-sqlite3", "zod", exportsOf("sdk")],
   },
   {
     name: "cli",

@@ -68,7 +68,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^(preact|@preact\/signals|@dagrejs\/dagre)(\/|$)/, ["dashboard"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],
-  // Both are bundled with it; elsewhere the package.json of the SDK would have to export it.
+  // A part of the contract for programs that are bundled with it; the others have the whole contract anyway.
   [/^@mailsvc\/sdk\/contract\/facts$/, ["cli", "dashboard"]],
   [/^@mailsvc\/agent-kit(\/conformance)?$/, ["cli"]],
   [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],

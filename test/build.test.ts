@@ -49,6 +49,26 @@ test("a nested package that is missing is installed before anything runs", async
   expect([code, stderr]).toEqual([3, expect.stringContaining("npm ci")]);
 });
 
+test("the built packages load of each other only what these export", () => {
+  const exported = new Set(
+    PACKAGES.flatMap((name) => {
+      const { name: product, exports = {} } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+      return Object.keys(exports).map((path) => product + path.slice(1));
+    }),
+  );
+  const loaded = PACKAGES.flatMap((name) => {
+    const dist = join(root, "packages", name, "dist");
+    const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
+    return files.flatMap((file) =>
+      [...readFileSync(join(dist, file), "utf8").matchAll(/(?:\bfrom|\bimport|\brequire\()\s*\(?"(@mailsvc\/[^"]+)"/g)].map(
+        ([, path]) => path,
+      ),
+    );
+  });
+  expect(loaded).toContain("@mailsvc/sdk/contract");
+  expect([...new Set(loaded)].filter((path) => !exported.has(path as string))).toEqual([]);
+});
+
 test("the server is one lean program with the migrations next to it", () => {
   const dist = join(root, "packages/server/dist");
   const [program = "", ...others] = readdirSync(join(dist, "chunks")).filter((file) => file.startsWith("main-program-"));
