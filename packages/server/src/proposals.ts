@@ -1,8 +1,7 @@
 import { type NewProposal, type ProposalDetail, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import { createCampaign } from "./campaigns/drafts.ts";
-import { assertRenders, makeStranger, renderFor } from "./campaigns/preview.ts";
-import { compileSource } from "./campaigns/render.ts";
+import { assertRenders, compileContent, makeStranger, renderFor } from "./campaigns/preview.ts";
 import { type Selection, selectAudience } from "./campaigns/selection.ts";
 import { sendCampaign } from "./campaigns/start.ts";
 import type { Reader, Tx } from "./db/db.ts";
@@ -70,7 +69,7 @@ export async function renderProposal(read: Reader, workspaceId: string, proposal
 async function compile(read: Reader, workspaceId: string, { subject, html, text, previewText }: Campaign): Promise<Compiled> {
   const parse = await loadParser();
   const source = await pinOwn(read, parse, workspaceId, { subject, html: html ?? null, text: text ?? null });
-  return compileSource(parse, source, previewText ?? null);
+  return compileContent(parse, source, previewText ?? null);
 }
 
 /** Its audience are these lists; without any it goes to nobody until a person has chosen. */

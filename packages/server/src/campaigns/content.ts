@@ -71,6 +71,7 @@ export async function checkDraft(q: Tx | Reader, parse: Parse, draft: Draft): Pr
     if (variant.templateId !== null) assertSendable(await getTemplateRow(q, draft.workspaceId, variant.templateId));
     // Without a template this compiles the subject, too.
     await pinSources(q, parse, draft.workspaceId, { ...variant, templateId: null });
+    await checkPreviewText(q, parse, draft.workspaceId, variant);
   }
 }
 
@@ -121,6 +122,7 @@ export async function pinContent(q: Tx | Reader, parse: Parse, draft: Draft): Pr
       const owner = variant.name === null ? "The campaign" : `Variant ${variant.name}`;
       throw invalid(variant.pathOf(field), "required", `${owner} has no content. Give it a templateId, or html and text.`);
     }
+    await checkPreviewText(q, parse, draft.workspaceId, variant);
     if (variant.templateId === null) {
       pinned.push({ variant, source: await pinSources(q, parse, draft.workspaceId, variant), template: null, replyTo: draft.replyTo });
       continue;
@@ -157,6 +159,19 @@ export async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Pro
     )
     .execute({ campaignId });
   return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: sizeOfLarge(Math.max(0, ...rows.map((row) => row.bytes))) };
+}
+
+/** Throws ApiError validation_error for a preview text that does not compile: it is a template of its own, like a subject. */
+async function checkPreviewText(q: Tx | Reader, parse: Parse, workspaceId: string, variant: DraftVariant): Promise<void> {
+  const { previewText, pathOf } = variant;
+  if (previewText === null) return;
+  await pinSources(q, parse, workspaceId, {
+    ...variant,
+    subjectLine: previewText,
+    html: null,
+    text: null,
+    pathOf: () => pathOf("previewText"),
+  });
 }
 
 async function pinSources(

@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
 import { createWorld } from "../testing.ts";
@@ -85,6 +86,22 @@ test("a campaign that can be rendered for nobody does not start, and one that ca
   await sdk.campaigns.resume(id);
   await world.settle();
   expect(await checkRecipients(world, id)).toEqual({ delivered: 1, failed: 49 });
+});
+
+test("a preview text that does not compile is refused by name, and one of an earlier version keeps a campaign from starting", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 1);
+  const refused = { status: 400, code: "validation_error", details: [{ path: "previewText" }] };
+  for (const previewText of ["{{#if x}}", "a {{ b"]) await expect(createCampaign(world, { previewText })).rejects.toMatchObject(refused);
+  const { id } = await createCampaign(world);
+  await expect(sdk.campaigns.update(id, { previewText: "{{#if x}}" })).rejects.toMatchObject(refused);
+  const abTest = { variants: [{}, { previewText: "{{" }] };
+  await expect(createCampaign(world, { abTest })).rejects.toMatchObject({ details: [{ path: "abTest.variants[1].previewText" }] });
+  const { campaigns: t } = world.app.deps.db.read.t;
+  await world.app.deps.db.tx(async (tx) => void (await tx.update(t).set({ previewText: "{{#if x}}" }).where(eq(t.id, id))));
+  await expect(sdk.campaigns.send(id)).rejects.toMatchObject(refused);
+  await expect(sdk.campaigns.preview(id)).rejects.toMatchObject(refused);
 });
 
 test("a campaign without anybody is SENT at once", async () => {

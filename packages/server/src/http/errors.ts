@@ -25,7 +25,7 @@ function translate(error: unknown, endpoint: Endpoint, requestId: string, { log,
   if (error instanceof ApiError) {
     const facts = { requestId, ...(error.cause !== undefined && { cause: String(error.cause) }) };
     if (error.code === "storage_unavailable") storage.mention(error.message, facts);
-    // What a dialect does not have is a fault of the caller.
+    // A caller asked for something that a dialect does not have.
     else if (error.status >= 500 && error.code !== "not_implemented") log.error(error.message, facts);
     return error;
   }
